@@ -1,0 +1,61 @@
+# The verbs of the project. `make help` lists them. They need Python >= 3.11, make and the package registry, nothing else.
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.synced
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lock demo test check format broker site site-build notebooks bench clean
+
+help: ## list the verbs
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## a .venv with all extras, from the lock file (idempotent; the others call it)
+
+$(STAMP): pyproject.toml uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kafka_lite needs Python >= 3.11, this is %s: try make setup PYTHON=python3.12" % sys.version.split()[0])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/uv sync --frozen --all-extras --quiet
+	@touch $@
+
+lock: setup ## resolve the dependencies anew into uv.lock
+	$(BIN)/uv lock --upgrade
+
+demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
+	$(BIN)/python -m kafka_lite.spark.demo
+
+test: check ## everything that needs Python only; lanes that need Java tools are skipped with a reason
+	$(BIN)/pytest tests --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
+	$(BIN)/pytest tests --ignore=tests/unit -m spark
+
+check: setup ## lint, types, import contracts, unit tests: under a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/pytest tests/unit -q -n 2
+
+format: setup ## let ruff format and mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
+	$(BIN)/kafka-lite server-start config/server.properties
+
+site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
+	$(BIN)/python -m kafka_lite.learn.site serve
+
+site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
+	$(BIN)/python -m kafka_lite.learn.site build
+
+notebooks: setup ## execute every notebook
+	$(BIN)/python -m kafka_lite.learn.notebooks
+
+bench: setup ## produce and fetch beside real Kafka (needs Java and Maven for Kafka's side)
+	$(BIN)/python -m bench
+
+clean: ## remove what the build made (the .venv stays)
+	rm -rf site build dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What administrators do through ZooKeeper: create, alter and delete topics and configs."""

@@ -1,0 +1,1 @@
+"""Partitions and replicas as a broker sees them."""

@@ -1,0 +1,143 @@
+"""Runs tasks later, and again: log retention, flushes, checkpoints.
+
+Kafka 0.10.2: core/.../utils/KafkaScheduler.scala, MockScheduler.scala · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kafka_lite.common.time import MockTime, SystemTime, Time
+
+logger = logging.getLogger(__name__)
+
+
+class Scheduler(Protocol):
+    """What owners of background work ask for."""
+
+    def startup(self) -> None:
+        """Begin to run tasks."""
+        ...
+
+    def shutdown(self) -> None:
+        """Run nothing more; waits for what runs now."""
+        ...
+
+    def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
+        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (negative: once)."""
+        ...
+
+
+@dataclass(order=True)
+class _Task:
+    due_ms: float
+    number: int
+    name: str = field(compare=False)
+    run: Callable[[], None] = field(compare=False)
+    period_ms: float = field(compare=False)
+
+    def execute(self) -> None:
+        """Run it; a failure is logged, and a periodic task comes again all the same, as in Kafka."""
+        try:
+            self.run()
+        except Exception:
+            logger.exception("Error in scheduled task %s", self.name)
+
+
+class KafkaScheduler:
+    """``background.threads`` threads that take tasks from one heap, ordered by the time at which they are due."""
+
+    def __init__(self, threads: int, name_prefix: str = "kafka-scheduler-", time: Time | None = None) -> None:
+        self._size = threads
+        self._prefix = name_prefix
+        self._time = time or SystemTime()
+        self._heap: list[_Task] = []
+        self._numbers = itertools.count()
+        self._ready = threading.Condition()
+        self._running = False
+        self._threads: list[threading.Thread] = []
+
+    def startup(self) -> None:
+        """Start the threads."""
+        with self._ready:
+            if self._running:
+                raise RuntimeError("this scheduler has already been started")
+            self._running = True
+        for i in range(self._size):
+            thread = threading.Thread(target=self._loop, name=f"{self._prefix}{i}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def shutdown(self) -> None:
+        """Drop what is not yet due and wait for what runs."""
+        with self._ready:
+            self._running = False
+            self._heap.clear()
+            self._ready.notify_all()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join()
+        self._threads.clear()
+
+    def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
+        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (negative: once)."""
+        with self._ready:
+            due_ms = self._time.hi_res_ms() + delay_ms
+            heapq.heappush(self._heap, _Task(due_ms, next(self._numbers), name, task, period_ms))
+            self._ready.notify()
+
+    def _loop(self) -> None:
+        while (task := self._next_due()) is not None:
+            task.execute()
+            if task.period_ms >= 0:
+                self.schedule(task.name, task.run, task.period_ms, task.period_ms)
+
+    def _next_due(self) -> _Task | None:
+        with self._ready:
+            while self._running:
+                if not self._heap:
+                    self._ready.wait()
+                    continue
+                wait_ms = self._heap[0].due_ms - self._time.hi_res_ms()
+                if wait_ms <= 0:
+                    return heapq.heappop(self._heap)
+                self._ready.wait(wait_ms / 1000)
+        return None
+
+
+class MockScheduler:
+    """Runs tasks in the thread that moves the MockTime, in the order in which they are due."""
+
+    def __init__(self, time: MockTime) -> None:
+        self._time = time
+        self._heap: list[_Task] = []
+        self._numbers = itertools.count()
+        time.add_listener(self.tick)
+
+    def startup(self) -> None:
+        """Nothing to start."""
+
+    def shutdown(self) -> None:
+        """Drop all tasks."""
+        self._heap.clear()
+
+    def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
+        """Queue the task; a delay of 0 runs it at the next ``sleep`` of the clock."""
+        due_ms = self._time.hi_res_ms() + delay_ms
+        heapq.heappush(self._heap, _Task(due_ms, next(self._numbers), name, task, period_ms))
+
+    def tick(self) -> None:
+        """Run all that is due now."""
+        now_ms = self._time.hi_res_ms()
+        while self._heap and self._heap[0].due_ms <= now_ms:
+            task = heapq.heappop(self._heap)
+            task.run()
+            if task.period_ms >= 0:
+                task.due_ms += max(task.period_ms, 1)
+                heapq.heappush(self._heap, task)

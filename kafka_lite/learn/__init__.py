@@ -1,0 +1,1 @@
+"""What readers learn with: the site's helpers, notebooks, drawings, and the lab runner."""

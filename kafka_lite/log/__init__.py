@@ -1,0 +1,1 @@
+"""Storage: logs of segments, their indexes, and what manages them."""

@@ -1,0 +1,1 @@
+"""Sockets: selectors and channels, and the server's acceptor, processors and request channel."""

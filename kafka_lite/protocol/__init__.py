@@ -1,0 +1,1 @@
+"""The wire: one declaration per message, compiled into plain encoders and decoders."""

@@ -1,0 +1,1 @@
+"""A whole broker inside a test of your own project."""

@@ -1,0 +1,1 @@
+"""The command ``kafka-lite``: one module per tool of Kafka."""

@@ -1,0 +1,1 @@
+"""A server of ZooKeeper's own protocol, for a cluster that needs no other."""
