@@ -1,0 +1,373 @@
+"""Declares configuration keys once: name, type, default, what is valid, importance, documentation.
+
+Kafka 0.10.2: clients/.../common/config/ConfigDef.java, AbstractConfig.java, types/Password.java · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, Protocol
+
+from kafka_lite.common.errors import ApiError, Errors
+
+
+class Type(Enum):
+    """What a value is once it has been parsed (the Python type in brackets)."""
+
+    BOOLEAN = "boolean"  # bool
+    STRING = "string"  # str
+    INT = "int"  # int, 32 bits
+    SHORT = "short"  # int, 16 bits
+    LONG = "long"  # int, 64 bits
+    DOUBLE = "double"  # float
+    LIST = "list"  # list[str], comma separated in a file
+    CLASS = "class"  # str: the name of a class; who needs it loads it
+    PASSWORD = "password"  # Password
+
+
+class Importance(Enum):
+    """How likely it is that a user has to look at the key."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Password:
+    """A secret that does not show itself in logs; ``value`` has it."""
+
+    HIDDEN: Final = "[hidden]"
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return self.HIDDEN
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Password) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+class ConfigError(ApiError):
+    """A value that is refused. The text names the key, the value and what would be valid.
+
+    It is an ``ApiError`` with INVALID_CONFIG, so that a topic created with such a value gets Kafka's error code.
+    """
+
+    def __init__(self, name: str, value: object, message: str) -> None:
+        super().__init__(Errors.INVALID_CONFIG, f"Invalid value {value} for configuration {name}: {message}")
+        self.name = name
+        self.value = value
+
+
+class MissingConfigError(ConfigError):
+    """A required key without a value."""
+
+    def __init__(self, name: str, doc: str) -> None:
+        super().__init__(name, None, f"it is required and has no default. {doc}")
+
+
+class _NoDefault:
+    """The type of ``NO_DEFAULT``."""
+
+    def __repr__(self) -> str:
+        return "NO_DEFAULT"
+
+
+NO_DEFAULT: Final = _NoDefault()
+"""In the place of a default: the key is required."""
+
+
+# ---------------------------------------------------------------------------------------------------------- validators
+
+
+class Validator(Protocol):
+    """Judges a parsed value; its ``str`` says in the documentation what is valid."""
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Raise ConfigError when ``value`` is not acceptable. ``None`` (not set) is always acceptable."""
+        ...
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number with a smallest and perhaps a largest value, both included."""
+
+    minimum: float
+    maximum: float | None = None
+
+    @staticmethod
+    def at_least(minimum: float) -> Range:
+        """Any number from ``minimum`` up."""
+        return Range(minimum)
+
+    @staticmethod
+    def between(minimum: float, maximum: float) -> Range:
+        """Any number from ``minimum`` to ``maximum``."""
+        return Range(minimum, maximum)
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Compare with both ends."""
+        if value is None:
+            return
+        if value < self.minimum:
+            raise ConfigError(name, value, f"Value must be at least {self.minimum}")
+        if self.maximum is not None and value > self.maximum:
+            raise ConfigError(name, value, f"Value must be no more than {self.maximum}")
+
+    def __str__(self) -> str:
+        return f"[{self.minimum},...]" if self.maximum is None else f"[{self.minimum},...,{self.maximum}]"
+
+
+@dataclass(frozen=True)
+class ValidString:
+    """A string out of a fixed set."""
+
+    valid: tuple[str, ...]
+
+    @staticmethod
+    def in_(*valid: str) -> ValidString:
+        """One of these."""
+        return ValidString(valid)
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Look it up."""
+        if value is not None and value not in self.valid:
+            raise ConfigError(name, value, f"String must be one of: {', '.join(self.valid)}")
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.valid)}]"
+
+
+@dataclass(frozen=True)
+class ValidList:
+    """A list whose every entry is out of a fixed set."""
+
+    valid: tuple[str, ...]
+
+    @staticmethod
+    def in_(*valid: str) -> ValidList:
+        """Entries from these."""
+        return ValidList(valid)
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Look up every entry."""
+        for entry in value or ():
+            ValidString(self.valid).ensure_valid(name, entry)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.valid)}]"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Any other rule: a predicate and the words for what it accepts."""
+
+    accepts: Callable[[Any], bool]
+    valid_values: str
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Ask the predicate."""
+        if value is not None and not self.accepts(value):
+            raise ConfigError(name, value, f"Value must be {self.valid_values}")
+
+    def __str__(self) -> str:
+        return self.valid_values
+
+
+NON_EMPTY = Check(lambda value: bool(value), "non-empty")
+"""A string or list with something in it."""
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+
+def _parse_boolean(text: str) -> bool:
+    match text.lower():
+        case "true":
+            return True
+        case "false":
+            return False
+    raise ValueError("Expected value to be either true or false")
+
+
+def _integer_parser(kind: Type, bits: int) -> Callable[[str], int]:
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+
+    def parse(text: str) -> int:
+        # int() alone would also take "1_000" and non-ASCII digits, which Kafka refuses.
+        number = int(text) if text.lstrip("+-").isdecimal() and text.isascii() else None
+        if number is None or not low <= number <= high:
+            raise ValueError(f"Not a number of type {kind.name}: a whole number from {low} to {high} is needed")
+        return number
+
+    return parse
+
+
+def _parse_double(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isnan(number):
+        raise ValueError("Not a number of type DOUBLE: a decimal number such as 0.5 is needed")
+    return number
+
+
+def _parse_list(text: str) -> list[str]:
+    return [entry.strip() for entry in text.split(",")] if text else []
+
+
+_PARSERS: dict[Type, Callable[[str], Any]] = {
+    Type.BOOLEAN: _parse_boolean,
+    Type.STRING: str,
+    Type.SHORT: _integer_parser(Type.SHORT, 16),
+    Type.INT: _integer_parser(Type.INT, 32),
+    Type.LONG: _integer_parser(Type.LONG, 64),
+    Type.DOUBLE: _parse_double,
+    Type.LIST: _parse_list,
+    Type.CLASS: str,
+    Type.PASSWORD: Password,
+}
+
+_PARSED_TYPES: dict[Type, tuple[type, ...]] = {
+    Type.BOOLEAN: (bool,),
+    Type.DOUBLE: (float, int),
+    Type.LIST: (list, tuple),
+    Type.PASSWORD: (Password,),
+}
+
+
+def parse_value(name: str, kind: Type, value: object) -> Any:
+    """A value of type ``kind`` from text (as in a file) or from an object that already has that type.
+
+    Raises ConfigError that names ``name``. ``None`` stays ``None``.
+    """
+    if value is None:
+        return None
+    if isinstance(value, _PARSED_TYPES.get(kind, ())) and not (kind is Type.DOUBLE and isinstance(value, bool)):
+        return list(value) if isinstance(value, tuple) else value
+    try:
+        return _PARSERS[kind](str(value).strip())
+    except ValueError as error:
+        raise ConfigError(name, value, str(error)) from None
+
+
+def format_value(value: Any) -> str | None:
+    """A parsed value as text, the way Kafka shows it (and writes it to ZooKeeper); secrets stay hidden."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value)
+
+
+# ---------------------------------------------------------------------------------------------------------- definition
+
+
+@dataclass(frozen=True)
+class ConfigKey:
+    """One key: everything that is known about it."""
+
+    name: str
+    type: Type
+    default: Any  # parsed, or NO_DEFAULT
+    importance: Importance
+    doc: str
+    validator: Validator | None = None
+
+    @property
+    def has_default(self) -> bool:
+        """False for a required key."""
+        return self.default is not NO_DEFAULT
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether its value must not be shown."""
+        return self.type is Type.PASSWORD
+
+    def parse(self, value: object) -> Any:
+        """The value in the key's type, judged by its validator. Raises ConfigError."""
+        parsed = parse_value(self.name, self.type, value)
+        if self.validator is not None:
+            self.validator.ensure_valid(self.name, parsed)
+        return parsed
+
+    @property
+    def default_text(self) -> str:
+        """The default for documentation."""
+        if not self.has_default:
+            return "(required)"
+        text = format_value(self.default)
+        return "null" if text is None else text or '""'
+
+
+class ConfigDef:
+    """A set of keys, declared by a chain of ``define`` calls."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, ConfigKey] = {}
+
+    def define(
+        self,
+        name: str,
+        kind: Type,
+        default: object,
+        importance: Importance,
+        doc: str,
+        validator: Validator | None = None,
+    ) -> ConfigDef:
+        """Add a key and return this definition; a default is judged like any other value."""
+        if name in self.keys:
+            raise ValueError(f"configuration {name} is defined twice")
+        key = ConfigKey(name, kind, default, importance, doc, validator)
+        if key.has_default:
+            key = ConfigKey(name, kind, key.parse(default), importance, doc, validator)
+        self.keys[name] = key
+        return self
+
+    def parse(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """Every key with its value or default; unknown keys of ``values`` are left out.
+
+        Raises ConfigError at the first value that is not valid, MissingConfigError for a required key without one.
+        """
+        return {key.name: self._parse_key(key, values) for key in self.keys.values()}
+
+    @staticmethod
+    def _parse_key(key: ConfigKey, values: Mapping[str, object]) -> Any:
+        if key.name in values:
+            return key.parse(values[key.name])
+        if not key.has_default:
+            raise MissingConfigError(key.name, key.doc)
+        return list(key.default) if isinstance(key.default, list) else key.default
+
+    def unused(self, values: Mapping[str, object]) -> list[str]:
+        """The keys of ``values`` that nobody declared, sorted: the caller warns about them."""
+        return sorted(set(values) - set(self.keys))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys
+
+    def __iter__(self) -> Iterator[ConfigKey]:
+        return iter(self.keys.values())
+
+    def docs_table(self, names: Collection[str] | None = None) -> str:
+        """The keys (or those in ``names``) as a Markdown table, the most important first."""
+        order = list(Importance)
+        keys = [key for key in self if names is None or key.name in names]
+        keys.sort(key=lambda key: (order.index(key.importance), key.name))
+        rows = ["| name | type | default | valid values | importance | description |", "|---|---|---|---|---|---|"]
+        rows += [
+            f"| `{key.name}` | {key.type.value} | {key.default_text} | {key.validator or ''} "
+            f"| {key.importance.value} | {key.doc.replace('|', chr(92) + '|')} |"
+            for key in keys
+        ]
+        return "\n".join(rows) + "\n"

@@ -1,0 +1,111 @@
+"""Reads and writes Java's ``.properties`` files: server.properties, meta.properties, tools' config files.
+
+Kafka 0.10.2: clients/.../common/utils/Utils.java (loadProps), java.util.Properties · book 1.4.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kafka_lite.common.errors import KafkaError
+
+_WHITESPACE = " \t\f"
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+class PropertiesError(KafkaError):
+    """A file that is not in the syntax of ``.properties``."""
+
+
+def load_properties(source: Path | str) -> dict[str, str]:
+    """The entries of a file (a ``Path``) or of a text (a ``str``); of a key that comes twice the last entry counts.
+
+    Files are read as UTF-8. Raises OSError when the file cannot be read and PropertiesError when it makes no sense.
+    """
+    if isinstance(source, Path):
+        try:
+            source = source.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise PropertiesError(f"{source} is not UTF-8 text: {error}") from error
+    entries = (_split(line) for line in _logical_lines(source))
+    return {_unescape(key): _unescape(value) for key, value in entries}
+
+
+def dump_properties(entries: Mapping[str, str], comments: tuple[str, ...] = ()) -> str:
+    """The text of a file with these entries, in order; ``comments`` become ``#`` lines at its top."""
+    lines = [f"#{comment}" for comment in comments]
+    lines += [f"{_escape(key, is_key=True)}={_escape(value, is_key=False)}" for key, value in entries.items()]
+    return "".join(line + "\n" for line in lines)
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    r"""Lines without comments and blank ones; a line that ends in an odd number of backslashes goes on in the next."""
+    pending = ""
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        line = line.lstrip(_WHITESPACE)
+        if not pending and (not line or line[0] in "#!"):
+            continue
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if backslashes % 2:
+            pending += line[:-1]
+            continue
+        yield pending + line
+        pending = ""
+    if pending:
+        yield pending
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Key and value, still escaped: the key ends at the first bare ``=``, ``:`` or white space."""
+    end = 0
+    while end < len(line) and line[end] not in "=:" + _WHITESPACE:
+        end += 2 if line[end] == "\\" else 1
+    rest = line[end:].lstrip(_WHITESPACE)
+    if rest[:1] in ("=", ":"):
+        rest = rest[1:].lstrip(_WHITESPACE)
+    return line[:end], rest
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    out: list[str] = []
+    position = 0
+    while position < len(text):
+        char = text[position]
+        position += 1
+        if char != "\\" or position == len(text):
+            out.append(char)
+        elif text[position] == "u":
+            out.append(_unicode(text, position + 1))
+            position += 5
+        else:
+            out.append(_ESCAPES.get(text[position], text[position]))
+            position += 1
+    return "".join(out)
+
+
+def _unicode(text: str, position: int) -> str:
+    digits = text[position : position + 4]
+    try:
+        if len(digits) == 4:
+            return chr(int(digits, 16))
+    except ValueError:
+        pass
+    raise PropertiesError(f"Malformed \\uXXXX escape in {text!r}: four hexadecimal digits are needed after \\u")
+
+
+def _escape(text: str, *, is_key: bool) -> str:
+    r"""Backslashes before what would end a key or be stripped; ``: = # !`` are escaped in values too, as Java does."""
+    out = []
+    for position, char in enumerate(text):
+        if char == " ":
+            out.append("\\ " if is_key or position == 0 else " ")
+        elif char in "\t\n\r\f":
+            out.append("\\" + {value: key for key, value in _ESCAPES.items()}[char])
+        elif char in "\\=:#!":
+            out.append("\\" + char)
+        else:
+            out.append(char)
+    return "".join(out)

@@ -1,0 +1,144 @@
+import pytest
+
+from kafka_lite.common.config_def import (
+    NO_DEFAULT,
+    NON_EMPTY,
+    Check,
+    ConfigDef,
+    ConfigError,
+    Importance,
+    MissingConfigError,
+    Password,
+    Range,
+    Type,
+    ValidList,
+    ValidString,
+    format_value,
+    parse_value,
+)
+from kafka_lite.common.errors import Errors
+
+
+def definition():
+    return (
+        ConfigDef()
+        .define("num.partitions", Type.INT, 1, Importance.MEDIUM, "How many.", Range.at_least(1))
+        .define(
+            "log.cleanup.policy", Type.LIST, "delete", Importance.LOW, "What goes.", ValidList.in_("delete", "compact")
+        )
+        .define("ssl.client.auth", Type.STRING, "none", Importance.LOW, "a|b", ValidString.in_("none", "required"))
+        .define("zookeeper.connect", Type.STRING, NO_DEFAULT, Importance.HIGH, "Where ZooKeeper is.", NON_EMPTY)
+        .define("ssl.key.password", Type.PASSWORD, None, Importance.LOW, "Secret.")
+        .define("ratio", Type.DOUBLE, 0.5, Importance.LOW, "Ratio.", Range.between(0, 1))
+    )
+
+
+def test_defaults_and_values():
+    parsed = definition().parse({"zookeeper.connect": " zk:2181 ", "num.partitions": "8", "ssl.key.password": "s3cret"})
+    assert parsed == {
+        "num.partitions": 8,
+        "log.cleanup.policy": ["delete"],
+        "ssl.client.auth": "none",
+        "zookeeper.connect": "zk:2181",
+        "ssl.key.password": Password("s3cret"),
+        "ratio": 0.5,
+    }
+    assert "s3cret" not in str(parsed)
+
+
+def test_a_list_default_is_not_shared_between_configs():
+    config_def = definition()
+    config_def.parse({"zookeeper.connect": "x"})["log.cleanup.policy"].append("compact")
+    assert config_def.parse({"zookeeper.connect": "x"})["log.cleanup.policy"] == ["delete"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("num.partitions", "many", "whole number from -2147483648 to 2147483647"),
+        ("num.partitions", "2147483648", "whole number"),
+        ("num.partitions", "1_000", "whole number"),
+        ("num.partitions", "0", "at least 1"),
+        ("log.cleanup.policy", "delete,shred", "one of: delete, compact"),
+        ("ssl.client.auth", "maybe", "one of: none, required"),
+        ("ratio", "1.5", "no more than 1"),
+        ("ratio", "nan", "decimal number"),
+        ("zookeeper.connect", "", "non-empty"),
+    ],
+)
+def test_a_refusal_names_key_value_and_what_would_be_valid(name, value, says):
+    with pytest.raises(ConfigError) as caught:
+        definition().parse({"zookeeper.connect": "x", name: value})
+    text = str(caught.value)
+    assert name in text
+    assert value in text or name == "log.cleanup.policy"
+    assert says in text
+    assert caught.value.error is Errors.INVALID_CONFIG
+
+
+def test_a_required_key_is_missed():
+    with pytest.raises(MissingConfigError, match=r"zookeeper\.connect.*required.*Where ZooKeeper is"):
+        definition().parse({})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (Type.BOOLEAN, "TRUE", True),
+        (Type.BOOLEAN, False, False),
+        (Type.SHORT, "-1", -1),
+        (Type.LONG, str(2**63 - 1), 2**63 - 1),
+        (Type.LONG, 5, 5),
+        (Type.DOUBLE, "1.7976931348623157E308", 1.7976931348623157e308),
+        (Type.LIST, "a, b ,c", ["a", "b", "c"]),
+        (Type.LIST, "", []),
+        (Type.LIST, ("a",), ["a"]),
+        (Type.STRING, None, None),
+    ],
+)
+def test_types(kind, text, value):
+    assert parse_value("k", kind, text) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(Type.BOOLEAN, "yes"), (Type.SHORT, "40000"), (Type.INT, True), (Type.INT, "")]
+)
+def test_wrong_types(kind, text):
+    with pytest.raises(ConfigError, match="configuration k"):
+        parse_value("k", kind, text)
+
+
+def test_a_bad_default_or_a_double_definition_is_a_bug_of_the_caller():
+    with pytest.raises(ConfigError):
+        ConfigDef().define("a", Type.INT, 0, Importance.LOW, "", Range.at_least(1))
+    with pytest.raises(ValueError, match="twice"):
+        ConfigDef().define("a", Type.INT, 0, Importance.LOW, "").define("a", Type.INT, 0, Importance.LOW, "")
+
+
+def test_unused_keys_are_told():
+    assert definition().unused({"num.partitions": 1, "no.such.key": 1, "another": 2}) == ["another", "no.such.key"]
+
+
+def test_docs_table_has_the_most_important_first():
+    rows = definition().docs_table().splitlines()
+    assert rows[2].startswith("| `zookeeper.connect` | string | (required) | non-empty | high |")
+    assert rows[3].startswith("| `num.partitions` | int | 1 | [1,...] | medium |")
+    assert r"a\|b" in definition().docs_table(["ssl.client.auth"])
+    assert len(definition().docs_table(["ssl.client.auth"]).splitlines()) == 3
+
+
+def test_values_as_text():
+    assert [format_value(v) for v in (None, True, ["a", "b"], 5, Password("x"))] == [
+        None,
+        "true",
+        "a,b",
+        "5",
+        "[hidden]",
+    ]
+
+
+def test_check_says_what_it_accepts():
+    even = Check(lambda n: n % 2 == 0, "an even number")
+    even.ensure_valid("k", 4)
+    with pytest.raises(ConfigError, match="Value must be an even number"):
+        even.ensure_valid("k", 3)
