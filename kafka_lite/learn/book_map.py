@@ -17,8 +17,6 @@ PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 # "· book 6.1.3, 10.2" ends a line of the docstring; the Kafka class stands before it.
 _REFERENCE = re.compile(r"·\s*book\s+(?P<sections>[0-9.]+(?:\s*,\s*[0-9.]+)*)\s*$", re.MULTILINE)
-    r"^\s*(?P<kafka>Kafka\b.*?)?\s*·\s*book\s+(?P<sections>[0-9.]+(?:\s*,\s*[0-9.]+)*)\s*$", re.MULTILINE
-)
 _COUNTERPART = re.compile(r"^\s*Kafka 0\.10\.2:", re.MULTILINE)
 
 
