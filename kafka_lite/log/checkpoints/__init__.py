@@ -1,0 +1,1 @@
+"""Small text files that remember offsets over a restart."""

@@ -1,0 +1,95 @@
+"""Where in the .log file is the message with this offset?
+
+Kafka 0.10.2: core/.../log/OffsetIndex.scala · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
+from kafka_lite.log.index_entry import OffsetPosition
+
+
+class OffsetIndex(AbstractIndex[OffsetPosition]):
+    """The ``.index`` file of a segment: offset → position in the .log file, for some of its messages.
+
+    ::
+
+        entry, 8 bytes       relative offset I32 │ position I32
+
+        00000000000000000020.index                     00000000000000000020.log
+        ┌───────────────┐                              position
+        │  2 │  204     │ ─────── offset 22 ──┐             0   20 │ 21 │
+        │  4 │  408     │ ─┐                  └──────────▸ 204   22 │ 23 │
+        │  6 │  612     │  └───── offset 24 ─────────────▸ 408   24 │ 25 │
+        └───────────────┘                                  612   26 │ ...
+
+    Sparse: one entry per ``index.interval.bytes`` (4096) of the log, so the index of a full segment (1 GB) takes no
+    more than 2 MB. To find offset 25, look up the greatest entry that is not greater (24 at 408) and read the log from
+    there on. Offsets and positions both grow from entry to entry. No entry has the relative offset 0, so a zero entry
+    is room that has not been used yet.
+    """
+
+    ENTRY = struct.Struct(">ii")
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the last entry; the base offset when there is none."""
+        with self._lock:
+            return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
+
+    def lookup(self, target_offset: int) -> OffsetPosition:
+        """The greatest entry whose offset is not greater than ``target_offset``.
+
+        Returns (base offset, 0), the beginning of the segment, when there is none.
+        """
+        with self._lock:
+            slot = self._index_slot_for(target_offset, IndexSearchType.KEY)
+            return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
+
+    def append(self, offset: int, position: int) -> None:
+        """Add an entry: the message with ``offset`` is found by reading from ``position`` on.
+
+        Raises InvalidOffsetError when ``offset`` is not greater than the last one, IndexError when the index is full,
+        OverflowError when the offset is too far from the base offset.
+        """
+        with self._lock:
+            if self.is_full:
+                raise IndexError(f"{self.file} is full ({self._entries} entries)")
+            if offset <= self.last_offset:
+                raise InvalidOffsetError(
+                    f"offset {offset} is not greater than the last one of {self.file}: {self.last_offset}"
+                )
+            self._put_entry(self.relative_offset(offset), position)
+
+    def truncate_to(self, offset: int) -> None:
+        """Remove all entries of ``offset`` and beyond.
+
+        The slot found for the offset is the last entry not beyond it: it stays, unless it is exactly at the offset.
+        """
+        with self._lock:
+            slot = self._index_slot_for(offset, IndexSearchType.KEY)
+            if slot == -1:
+                self._truncate_to_entries(0)
+            elif self._parse_entry(slot).offset == offset:
+                self._truncate_to_entries(slot)
+            else:
+                self._truncate_to_entries(slot + 1)
+
+    def sanity_check(self) -> None:
+        """Raise CorruptIndexError when the file is not a whole number of entries or its last entry is not used.
+
+        That the last entry of a file that was not trimmed is zero is how a crash of the broker is noticed.
+        """
+        size = self.file.stat().st_size
+        if size % self.entry_size != 0:
+            raise CorruptIndexError(f"{self.file} has {size} bytes, which is not a multiple of {self.entry_size}")
+        if self._entries and self.last_offset <= self.base_offset:
+            raise CorruptIndexError(
+                f"the last offset of {self.file}, {self.last_offset}, is not greater than its base offset"
+            )
+
+    def _parse_entry(self, n: int) -> OffsetPosition:
+        relative_offset, position = self.ENTRY.unpack_from(self._mmap, n * self.entry_size)
+        return OffsetPosition(self.base_offset + relative_offset, position)

@@ -1,0 +1,101 @@
+"""From which offset on are there messages as new as this timestamp?
+
+Kafka 0.10.2: core/.../log/TimeIndex.scala · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
+from kafka_lite.log.index_entry import TimestampOffset
+
+NO_TIMESTAMP = -1
+
+
+class TimeIndex(AbstractIndex[TimestampOffset]):
+    """The ``.timeindex`` file of a segment: the largest timestamp so far → offset of the message that has it.
+
+    ::
+
+        entry, 12 bytes      timestamp I64 (ms) │ relative offset I32
+
+        messages    offset     20   21   22   23   24   25   26   27
+                    timestamp  100  103  101  105  104  102  109  108
+                                    ╰───────╮    ╰───────╮    ╰──╮
+        .timeindex  entries             103 │ 1      105 │ 3     109 │ 6
+
+    An entry (T, O) says: every message before O is at most as new as T; what is newer than T comes after O. Entries
+    are added together with those of the offset index, and a last one when the segment is rolled or closed, so that
+    the segment's largest timestamp is known without reading it: time-based retention needs just that. Timestamps may
+    go back in the log (they are the producers'), never in the index: what is not newer than the last entry is left out.
+    """
+
+    ENTRY = struct.Struct(">qi")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room left but for the last entry, which is reserved for the roll."""
+        return self._entries >= self.max_entries - 1
+
+    @property
+    def last_entry(self) -> TimestampOffset:
+        """The last entry; (-1, base offset) when there is none."""
+        with self._lock:
+            if not self._entries:
+                return TimestampOffset(NO_TIMESTAMP, self.base_offset)
+            return self._parse_entry(self._entries - 1)
+
+    def lookup(self, target_timestamp: int) -> TimestampOffset:
+        """The greatest entry whose timestamp is not greater than ``target_timestamp``.
+
+        Returns (-1, base offset) when there is none.
+        """
+        with self._lock:
+            slot = self._index_slot_for(target_timestamp, IndexSearchType.KEY)
+            return TimestampOffset(NO_TIMESTAMP, self.base_offset) if slot == -1 else self._parse_entry(slot)
+
+    def maybe_append(self, timestamp: int, offset: int, skip_full_check: bool = False) -> None:
+        """Add an entry if ``timestamp`` is greater than the last one; the same entry again does nothing.
+
+        ``skip_full_check`` lets the roll use the reserved last slot. Raises IndexError when the index is full,
+        InvalidOffsetError when timestamp or offset are smaller than the last entry's.
+        """
+        with self._lock:
+            if self.is_full and not skip_full_check:
+                raise IndexError(f"{self.file} is full ({self._entries} entries)")
+            last = self.last_entry
+            if self._entries and (offset < last.offset or timestamp < last.timestamp):
+                raise InvalidOffsetError(f"({timestamp}, {offset}) comes before the last entry of {self.file}, {last}")
+            if timestamp > last.timestamp:
+                self._put_entry(timestamp, self.relative_offset(offset))
+
+    def truncate_to(self, offset: int) -> None:
+        """Remove all entries of ``offset`` and beyond; here the search is for the entries' values."""
+        with self._lock:
+            slot = self._index_slot_for(offset, IndexSearchType.VALUE)
+            if slot == -1:
+                self._truncate_to_entries(0)
+            elif self._parse_entry(slot).offset == offset:
+                self._truncate_to_entries(slot)
+            else:
+                self._truncate_to_entries(slot + 1)
+
+    def sanity_check(self) -> None:
+        """Raise CorruptIndexError when there are not only whole entries, or the last comes before the first."""
+        size = self.file.stat().st_size
+        if size % self.entry_size != 0:
+            raise CorruptIndexError(f"{self.file} has {size} bytes, which is not a multiple of {self.entry_size}")
+        if not self._entries:
+            return
+        first, last = self._parse_entry(0), self.last_entry
+        if last.timestamp < first.timestamp:
+            raise CorruptIndexError(
+                f"the last timestamp of {self.file} is {last.timestamp}, the first {first.timestamp}"
+            )
+        if last.offset < self.base_offset:
+            raise CorruptIndexError(f"the last offset of {self.file}, {last.offset}, is smaller than its base offset")
+
+    def _parse_entry(self, n: int) -> TimestampOffset:
+        timestamp, relative_offset = self.ENTRY.unpack_from(self._mmap, n * self.entry_size)
+        return TimestampOffset(timestamp, self.base_offset + relative_offset)
