@@ -1,0 +1,278 @@
+"""The codecs of batches: gzip, snappy, lz4 and zstd, all with a bound on what comes out.
+
+Kafka 0.10.2: clients/.../common/record/CompressionType.java, KafkaLZ4BlockOutputStream.java · book 2.1.1
+
+A producer chooses the codec, so the bytes to decompress come from a stranger: a kilobyte can claim to be a gigabyte.
+Nothing here allocates more than the caller's ``max_bytes``, whatever the bytes claim.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import cramjam
+import lz4.frame
+import xxhash
+import zstandard
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.record import MAGIC_V0, CorruptRecordError
+
+MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
+"""The bound when the caller has none: far above what a batch of ``message.max.bytes`` honestly expands to."""
+
+
+class CompressionType(Enum):
+    """A codec: its code in the attributes of a batch and its name in configurations."""
+
+    code: int
+    codec_name: str
+
+    def __init__(self, code: int, codec_name: str) -> None:
+        self.code = code
+        self.codec_name = codec_name
+
+    NONE = (0, "none")
+    GZIP = (1, "gzip")
+    SNAPPY = (2, "snappy")
+    LZ4 = (3, "lz4")
+    ZSTD = (4, "zstd")  # since 2.1, in format v2 only
+
+    @staticmethod
+    def from_code(code: int) -> CompressionType:
+        """The codec of the low three bits of a batch's attributes; ``CorruptRecordError`` for 5 to 7."""
+        try:
+            return _BY_CODE[code]
+        except KeyError:
+            raise CorruptRecordError(f"Unknown compression type {code}") from None
+
+    @staticmethod
+    def from_name(name: str) -> CompressionType:
+        """The codec of a ``compression.type`` value (``uncompressed`` is none); ``ValueError`` for another name."""
+        try:
+            return _BY_NAME[name]
+        except KeyError:
+            raise ValueError(f"Unknown compression name {name!r}: {', '.join(_BY_NAME)} are known") from None
+
+
+_BY_CODE = {codec.code: codec for codec in CompressionType}
+_BY_NAME = {codec.codec_name: codec for codec in CompressionType} | {"uncompressed": CompressionType.NONE}
+
+
+def compress(codec: CompressionType, data: Buffer, magic: int, level: int | None = None) -> bytes:
+    """``data`` compressed as Kafka does for a batch of format ``magic``; ``level`` None is the codec's default."""
+    return _COMPRESSORS[codec](data, magic, level)
+
+
+def decompress(codec: CompressionType, data: Buffer, magic: int, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
+    """``data`` decompressed.
+
+    Raises ``CorruptRecordError`` when the codec cannot read it, or when more than ``max_bytes`` would come out.
+    """
+    try:
+        return _DECOMPRESSORS[codec](data, magic, max_bytes)
+    except (zlib.error, cramjam.DecompressionError, RuntimeError, zstandard.ZstdError, struct.error) as error:
+        raise CorruptRecordError(f"Undecodable {codec.codec_name} data: {error}") from error
+
+
+def _too_large(max_bytes: int) -> CorruptRecordError:
+    return CorruptRecordError(f"Compressed records expand to more than {max_bytes} bytes")
+
+
+# --- none ---
+
+
+def _copy(data: Buffer, _magic: int, _level: int | None) -> bytes:
+    return bytes(data)
+
+
+def _bounded_copy(data: Buffer, _magic: int, max_bytes: int) -> bytes:
+    if len(data) > max_bytes:
+        raise _too_large(max_bytes)
+    return bytes(data)
+
+
+# --- gzip ---
+
+_GZIP_WBITS = 16 + zlib.MAX_WBITS  # zlib's way of saying: with a gzip header
+
+
+def _gzip_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
+    stream = zlib.compressobj(-1 if level is None else level, zlib.DEFLATED, _GZIP_WBITS)
+    return stream.compress(data) + stream.flush()
+
+
+def _gzip_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
+    """All members of the stream: gzip allows several, one after the other."""
+    pieces: list[bytes] = []
+    room = max_bytes
+    rest: Buffer = data
+    while rest:
+        stream = zlib.decompressobj(_GZIP_WBITS)
+        pieces.append(stream.decompress(rest, room + 1))
+        room -= len(pieces[-1])
+        if room < 0:
+            raise _too_large(max_bytes)
+        if not stream.eof:
+            raise CorruptRecordError("Truncated gzip data")
+        rest = stream.unused_data
+    return b"".join(pieces)
+
+
+# --- snappy ---
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER = struct.Struct(">8sii")
+_XERIAL_VERSION = 1
+_XERIAL_BLOCK_BYTES = 32 * 1024
+_I32 = struct.Struct(">i")
+
+
+def _snappy_compress(data: Buffer, _magic: int, _level: int | None) -> bytes:
+    r"""Snappy in the framing of Java's ``SnappyOutputStream`` (xerial)::
+
+    +---------------------+-----------+--------------+---------------+--------------------+-----
+    | 82 "SNAPPY" 00      | version 1 | compatible 1 | length of the | raw snappy of 32 KB | next
+    | 8 bytes             | I32       | I32          | block I32     | of input            | block
+    +---------------------+-----------+--------------+---------------+--------------------+-----
+    """
+    view = memoryview(data)
+    pieces = [_XERIAL_HEADER.pack(_XERIAL_MAGIC, _XERIAL_VERSION, _XERIAL_VERSION)]
+    for start in range(0, len(view), _XERIAL_BLOCK_BYTES):
+        block = bytes(cramjam.snappy.compress_raw(view[start : start + _XERIAL_BLOCK_BYTES]))
+        pieces += (_I32.pack(len(block)), block)
+    return b"".join(pieces)
+
+
+def _snappy_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
+    """Framed snappy, or one raw block as some clients send it and Java's reader accepts."""
+    view = memoryview(data)
+    if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        return _snappy_block(view, max_bytes, max_bytes)
+    pieces: list[bytes] = []
+    room = max_bytes
+    position = _XERIAL_HEADER.size
+    while position < len(view):
+        (length,) = _I32.unpack_from(view, position)
+        position += _I32.size
+        if not 0 <= length <= len(view) - position:
+            raise CorruptRecordError(f"Snappy block of {length} bytes, {len(view) - position} are left")
+        pieces.append(_snappy_block(view[position : position + length], room, max_bytes))
+        room -= len(pieces[-1])
+        position += length
+    return b"".join(pieces)
+
+
+def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
+    # A raw block starts with its uncompressed length: look before the library allocates that much.
+    if cramjam.snappy.decompress_raw_len(block) > room:
+        raise _too_large(max_bytes)
+    return bytes(cramjam.snappy.decompress_raw(block))
+
+
+# --- lz4 ---
+
+_LZ4_MAGIC_BYTES = 4
+_LZ4_FLAG_CONTENT_SIZE = 0x08
+_LZ4_FLAG_DICTIONARY = 0x01
+
+
+def _lz4_compress(data: Buffer, magic: int, level: int | None) -> bytes:
+    """An lz4 frame as Kafka writes it: independent blocks of 64 KB, no checksums but the header's."""
+    frame: bytes = lz4.frame.compress(
+        data,
+        compression_level=0 if level is None else level,
+        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_linked=False,
+        content_checksum=False,
+        block_checksum=False,
+        store_size=False,
+    )
+    return _with_header_checksum(frame, broken=True) if magic == MAGIC_V0 else frame
+
+
+def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
+    frame = bytes(data)
+    if magic == MAGIC_V0:  # the header's checksum is broken, or correct, by the age of the client: do not look at it
+        frame = _with_header_checksum(frame, broken=False)
+    stream = lz4.frame.LZ4FrameDecompressor()
+    plain: bytes = stream.decompress(frame, max_length=max_bytes + 1)
+    if len(plain) > max_bytes:
+        raise _too_large(max_bytes)
+    if not stream.eof:
+        raise CorruptRecordError("Truncated lz4 data")
+    return plain
+
+
+def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
+    r"""The frame with its header checksum (HC) computed anew.
+
+    ::
+
+        +-------------+-----+-----+-----------------------+------------------+----+--------
+        | 04 22 4d 18 | FLG | BD  | content size, 8 bytes | dictionary id, 4 | HC | blocks
+        | magic       |     |     | if FLG has 0x08       | if FLG has 0x01  |    |
+        +-------------+-----+-----+-----------------------+------------------+----+--------
+
+    HC is the second byte of the xxh32 of what stands between magic and HC. Kafka up to 0.9 hashed the magic too, and
+    messages of format v0 have kept that ``broken`` checksum ever since.
+    """
+    if len(frame) < _LZ4_MAGIC_BYTES + 3:
+        raise CorruptRecordError("Truncated lz4 header")
+    flags = frame[_LZ4_MAGIC_BYTES]
+    end = _LZ4_MAGIC_BYTES + 2
+    end += 8 if flags & _LZ4_FLAG_CONTENT_SIZE else 0
+    end += 4 if flags & _LZ4_FLAG_DICTIONARY else 0
+    hashed = frame[:end] if broken else frame[_LZ4_MAGIC_BYTES:end]
+    checksum = xxhash.xxh32_intdigest(hashed) >> 8 & 0xFF
+    return frame[:end] + bytes((checksum,)) + frame[end + 1 :]
+
+
+# --- zstd ---
+
+# The largest window that zstd's levels use (level 22) and that Kafka's library accepts. Frames ask for their window
+# and it is set aside, but only what is written to becomes resident memory.
+_ZSTD_MAX_WINDOW_BYTES = 1 << 27
+
+
+def _zstd_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
+    return zstandard.ZstdCompressor(level=3 if level is None else level).compress(data)
+
+
+def _zstd_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
+    """One or several frames. A frame cut short just ends early: who reads the records misses the rest."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_MAX_WINDOW_BYTES)
+    with decompressor.stream_reader(data, read_across_frames=True) as stream:
+        plain = _read_up_to(stream, max_bytes + 1)
+    if len(plain) > max_bytes:
+        raise _too_large(max_bytes)
+    return plain
+
+
+def _read_up_to(stream: Any, limit: int, chunk_bytes: int = 1 << 20) -> bytes:
+    pieces: list[bytes] = []
+    while limit > 0 and (piece := stream.read(min(limit, chunk_bytes))):
+        pieces.append(piece)
+        limit -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+_COMPRESSORS: dict[CompressionType, Callable[[Buffer, int, int | None], bytes]] = {
+    CompressionType.NONE: _copy,
+    CompressionType.GZIP: _gzip_compress,
+    CompressionType.SNAPPY: _snappy_compress,
+    CompressionType.LZ4: _lz4_compress,
+    CompressionType.ZSTD: _zstd_compress,
+}
+
+_DECOMPRESSORS: dict[CompressionType, Callable[[Buffer, int, int], bytes]] = {
+    CompressionType.NONE: _bounded_copy,
+    CompressionType.GZIP: _gzip_decompress,
+    CompressionType.SNAPPY: _snappy_decompress,
+    CompressionType.LZ4: _lz4_decompress,
+    CompressionType.ZSTD: _zstd_decompress,
+}

@@ -1,0 +1,73 @@
+"""What a record is, whatever the format it is stored in, and what can be wrong with one.
+
+Kafka 0.10.2: clients/.../common/record/Record.java, TimestampType.java · book 10.2
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from kafka_lite.common.errors import ApiError, Errors
+
+NO_TIMESTAMP = -1
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+NO_SEQUENCE = -1
+NO_PARTITION_LEADER_EPOCH = -1
+
+MAGIC_V0 = 0  # 0.8, 0.9: no timestamps
+MAGIC_V1 = 1  # 0.10: timestamps, relative offsets inside compressed messages
+MAGIC_V2 = 2  # 0.11 and later: batches, headers, producer ids
+CURRENT_MAGIC = MAGIC_V2
+
+
+class TimestampType(IntEnum):
+    """Who set a record's timestamp; the value is that of the attributes' bit."""
+
+    NO_TIMESTAMP_TYPE = -1  # format v0 has none
+    CREATE_TIME = 0  # the producer
+    LOG_APPEND_TIME = 1  # the broker, when it appended
+
+    @classmethod
+    def for_name(cls, name: str) -> TimestampType:
+        """The type of a ``message.timestamp.type`` value; ``ValueError`` when there is none of that name."""
+        for timestamp_type, known in ((cls.CREATE_TIME, "CreateTime"), (cls.LOG_APPEND_TIME, "LogAppendTime")):
+            if name == known:
+                return timestamp_type
+        raise ValueError(f"Invalid timestamp type {name!r}: CreateTime and LogAppendTime are valid")
+
+
+class Header(NamedTuple):
+    """A header of a record of format v2."""
+
+    key: str
+    value: bytes | None
+
+
+class Record(NamedTuple):
+    """One record, decoded.
+
+    ``offset`` is absolute, ``timestamp`` in ms since the epoch (-1: none); a ``value`` of None is a tombstone.
+    """
+
+    offset: int
+    timestamp: int
+    timestamp_type: TimestampType
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+class CorruptRecordError(ApiError):
+    """The bytes are not what they claim to be: wrong checksum, impossible length, undecodable codec."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Errors.CORRUPT_MESSAGE, message)
+
+
+class InvalidRecordError(ApiError):
+    """The bytes arrived intact, but what the producer wrote breaks a rule of the format."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Errors.INVALID_RECORD, message)

@@ -1,0 +1,100 @@
+"""From bytes to batches, whatever their format: the entrance to this package.
+
+Kafka 0.10.2: clients/.../common/record/MemoryRecords.java, ByteBufferLogInputStream.java · book 6.1.2
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.batch import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_POSITION, Batch
+from kafka_lite.record.message_set import RECORD_OVERHEAD, MessageAndOffset
+from kafka_lite.record.record import (
+    MAGIC_V0,
+    MAGIC_V2,
+    CorruptRecordError,
+    Header,
+    InvalidRecordError,
+    Record,
+    TimestampType,
+)
+from kafka_lite.record.record_batch import RecordBatch
+
+__all__ = [
+    "HEADER_SIZE_UP_TO_MAGIC",
+    "LOG_OVERHEAD",
+    "Batch",
+    "CorruptRecordError",
+    "Header",
+    "InvalidRecordError",
+    "MessageAndOffset",
+    "Record",
+    "RecordBatch",
+    "TimestampType",
+    "batch_at",
+    "batch_size",
+    "batches",
+    "has_matching_magic",
+    "records",
+    "valid_bytes",
+]
+
+_OFFSET_AND_SIZE = struct.Struct(">qi")
+_SMALLEST_BATCH = LOG_OVERHEAD + RECORD_OVERHEAD[MAGIC_V0]
+
+
+def batch_size(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> int:
+    """Size, prefix included, of the batch whose first ``LOG_OVERHEAD`` bytes are at ``position``.
+
+    Raises ``CorruptRecordError`` when that is too small for any batch, or above ``max_message_bytes``.
+    """
+    offset, length = _OFFSET_AND_SIZE.unpack_from(buffer, position)
+    size: int = length + LOG_OVERHEAD
+    if size < _SMALLEST_BATCH:
+        raise CorruptRecordError(f"Record size {length} at offset {offset} is less than the minimum record overhead")
+    if max_message_bytes is not None and length > max_message_bytes:
+        raise CorruptRecordError(
+            f"Record size {length} at offset {offset} exceeds the largest allowed {max_message_bytes}"
+        )
+    return size
+
+
+def batch_at(buffer: Buffer, position: int, size: int) -> Batch:
+    """The batch of ``size`` bytes at ``position``; ``CorruptRecordError`` for an unknown magic."""
+    if buffer[position + MAGIC_POSITION] == MAGIC_V2:
+        return RecordBatch(buffer, position, size)
+    return MessageAndOffset(buffer, position, size)
+
+
+def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> Iterator[Batch]:
+    """The batches of a buffer from ``position`` on, one view each.
+
+    A batch that the buffer holds only in part ends the iteration: a fetch is cut at its size limit, wherever that is.
+    Raises ``CorruptRecordError`` at a batch with an impossible size or magic.
+    """
+    view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
+    end = len(view)
+    while end - position >= HEADER_SIZE_UP_TO_MAGIC:
+        size = batch_size(view, position, max_message_bytes)
+        if size > end - position:
+            return
+        yield batch_at(view, position, size)
+        position += size
+
+
+def valid_bytes(buffer: Buffer) -> int:
+    """How many bytes of the buffer are whole batches."""
+    return sum(batch.size_in_bytes for batch in batches(buffer))
+
+
+def has_matching_magic(buffer: Buffer, magic: int) -> bool:
+    """Whether all batches have the format ``magic``."""
+    return all(batch.magic == magic for batch in batches(buffer))
+
+
+def records(buffer: Buffer) -> Iterator[Record]:
+    """All records of all batches."""
+    for batch in batches(buffer):
+        yield from batch.records()

@@ -1,0 +1,56 @@
+"""Integers of variable length: small numbers, of either sign, in few bytes.
+
+Kafka 0.10.2: later addition: clients/.../common/utils/ByteUtils.java (0.11) · book 10.3
+"""
+
+from __future__ import annotations
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.record import InvalidRecordError
+
+MAX_VARINT_BYTES = 5
+MAX_VARLONG_BYTES = 10
+
+_MAX_U64 = (1 << 64) - 1
+_ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
+
+
+def encode_varint(value: int) -> bytes:
+    r"""A signed integer of up to 64 bits as Kafka's VARINT or VARLONG (they differ in range only).
+
+    ::
+
+        zig-zag:   0 -> 0, -1 -> 1, 1 -> 2, -2 -> 3, ...        (the sign becomes the lowest bit)
+        then       7 bits per byte, the lowest first; the highest bit of a byte says that another follows
+    """
+    rest = value << 1 if value >= 0 else (~value << 1) | 1
+    if rest < 0x80:
+        return _ONE_BYTE[rest]
+    encoded = bytearray()
+    while rest >= 0x80:
+        encoded.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    encoded.append(rest)
+    return bytes(encoded)
+
+
+def size_of_varint(value: int) -> int:
+    """How many bytes ``encode_varint`` makes of a value."""
+    rest = value << 1 if value >= 0 else (~value << 1) | 1
+    return max(1, (rest.bit_length() + 6) // 7)
+
+
+def decode_varint(buffer: Buffer, position: int, max_bytes: int = MAX_VARINT_BYTES) -> tuple[int, int]:
+    """The value at ``position`` and the position behind it.
+
+    Raises ``InvalidRecordError`` when the buffer ends before the value does, or the value is longer than ``max_bytes``.
+    """
+    rest = shift = 0
+    for index in range(position, min(position + max_bytes, len(buffer))):
+        byte = buffer[index]
+        rest |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            rest &= _MAX_U64
+            return rest >> 1 ^ -(rest & 1), index + 1
+        shift += 7
+    raise InvalidRecordError("Varint is cut short or too long")
