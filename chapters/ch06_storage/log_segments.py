@@ -1,0 +1,5 @@
+# %% [markdown]
+# # 6.1.3 notebook
+
+# %%
+1 + 1

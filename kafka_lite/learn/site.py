@@ -1,0 +1,104 @@
+"""The docs site: ``python -m kafka_lite.learn.site build`` and ``… serve``.
+
+``build`` is strict: an unknown symbol, a notebook that fails, a dead link or anchor, or a page that would ask an
+outside host for anything ends it with exit code 1 and a line that names the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from kafka_lite.learn.book_map import PROJECT_ROOT
+
+SITE = PROJECT_ROOT / "site"
+WATCHED = ("docs", "chapters", "labs", "kafka_lite")
+POLL_S = 1.0
+# Kernels and mkdocs announce deprecations and newsletters on stderr; neither is a finding about the pages.
+_QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+
+
+def build() -> int:
+    """Stage, build strictly into ``site/``, check the built pages; returns the exit code."""
+    from kafka_lite.learn.site_check import check
+
+    if _stage() or _mkdocs("build", "--strict", "--quiet", "--site-dir", str(SITE)):
+        return 1
+    problems = check(SITE)
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {SITE}{os.sep}index.html\n")
+    return 1 if problems else 0
+
+
+def serve(address: str) -> int:
+    """Serve the site, staging anew whenever a page or the code that it shows changes; ends with Ctrl-C."""
+    if _stage():
+        return 1
+    stopped = threading.Event()
+    threading.Thread(target=_restage_on_change, args=(stopped,), name="site-stager", daemon=True).start()
+    try:
+        return _mkdocs("serve", "--dev-addr", address)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        stopped.set()
+
+
+def _stage() -> int:
+    """In a process of its own: pages may import any module, and the modules change while the site is served."""
+    return subprocess.call([sys.executable, "-m", "kafka_lite.learn.site", "stage"], cwd=PROJECT_ROOT)
+
+
+def _mkdocs(*arguments: str) -> int:
+    command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
+    return subprocess.call(command, cwd=PROJECT_ROOT, env={**os.environ, **_QUIET})
+
+
+def _restage_on_change(stopped: threading.Event) -> None:
+    seen = _fingerprint()
+    while not stopped.wait(POLL_S):
+        now = _fingerprint()
+        if now != seen:
+            _stage()
+            seen = now
+
+
+def _fingerprint() -> dict[Path, int]:
+    files = (path for folder in WATCHED for path in (PROJECT_ROOT / folder).rglob("*") if path.suffix != ".pyc")
+    return {path: path.stat().st_mtime_ns for path in files if path.is_file()}
+
+
+def _run_stage() -> int:
+    from kafka_lite.learn.directives import DirectiveError
+    from kafka_lite.learn.notebooks import NotebookError
+    from kafka_lite.learn.staging import stage
+
+    try:
+        stage()
+    except (DirectiveError, NotebookError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run ``build``, ``serve`` or ``stage``; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m kafka_lite.learn.site", description="Build the docs site.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("build", help="build into site/, strictly")
+    verbs.add_parser("stage", help="only gather the pages into .build/docs")
+    serving = verbs.add_parser("serve", help="serve, and rebuild on change")
+    serving.add_argument("--address", default="127.0.0.1:8000", help="host:port to listen on")
+    options = parser.parse_args(arguments)
+    if options.verb == "build":
+        return build()
+    return serve(options.address) if options.verb == "serve" else _run_stage()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

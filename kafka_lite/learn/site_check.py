@@ -1,0 +1,95 @@
+"""What must hold of the built pages: every link leads somewhere, and nothing is asked of an outside host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+_LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+}
+_LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "dns-prefetch", "manifest", "prefetch"}
+_CSS_LOADS = re.compile(r"""(?:url\(|@import\s+)\s*['"]?((?:https?:)?//[^'")\s]+)""")
+_OUTSIDE = re.compile(r"^(?:https?:)?//")
+
+
+@dataclass
+class _BuiltPage(HTMLParser):
+    """One page: the anchors it has, the links it shows, what a browser loads for it."""
+
+    anchors: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+    _in_style: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what the tag names, links to or loads."""
+        values = {name: value or "" for name, value in attrs}
+        self.anchors.update(value for name, value in values.items() if name in ("id", "name"))
+        self._in_style = tag == "style"
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag in _LOADED and _LOADED[tag] in values:
+            self.loaded.append(values[_LOADED[tag]])
+        if tag == "link" and _LOADED_LINKS & set(values.get("rel", "").split()):
+            self.loaded.append(values.get("href", ""))
+        self.loaded += _CSS_LOADS.findall(values.get("style", ""))
+
+    def handle_data(self, data: str) -> None:
+        """Note what an inline stylesheet loads."""
+        if self._in_style:
+            self.loaded += _CSS_LOADS.findall(data)
+
+
+def check(site: Path) -> list[str]:
+    """One line for each problem of the built site, page first; empty when all is well."""
+    pages = {path: _read(path) for path in sorted(site.rglob("*.html"))}
+    problems = [f"{site}: has no pages"] if not pages else []
+    for path, page in pages.items():
+        where = path.relative_to(site)
+        problems += [f"{where}: loads {url} from outside" for url in page.loaded if _OUTSIDE.match(url)]
+        problems += [f"{where}: {problem}" for problem in _dead_links(site, path, page, pages)]
+    for sheet in site.rglob("*.css"):
+        urls = _CSS_LOADS.findall(sheet.read_text(encoding="utf-8"))
+        problems += [f"{sheet.relative_to(site)}: loads {url} from outside" for url in urls]
+    return problems
+
+
+def _read(path: Path) -> _BuiltPage:
+    page = _BuiltPage()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+def _dead_links(site: Path, path: Path, page: _BuiltPage, pages: dict[Path, _BuiltPage]) -> Iterator[str]:
+    for link in [*page.links, *page.loaded]:
+        url = urlsplit(link)
+        if url.scheme or url.netloc:
+            continue
+        target = _file_of(site, path, unquote(url.path))
+        if not target.is_file():
+            yield f"dead link {link}"
+        elif url.fragment and target in pages and unquote(url.fragment) not in pages[target].anchors:
+            yield f"dead anchor {link}"
+
+
+def _file_of(site: Path, path: Path, link: str) -> Path:
+    """The file that a link of the page at ``path`` leads to; a folder stands for its index page."""
+    if not link:
+        return path
+    base = site / link.lstrip("/") if link.startswith("/") else path.parent / link
+    resolved = Path(re.sub(r"/\.(?=/|$)", "", str(base))).resolve()
+    return resolved / "index.html" if resolved.is_dir() else resolved
