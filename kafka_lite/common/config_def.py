@@ -334,6 +334,14 @@ class ConfigDef:
         self.keys[name] = key
         return self
 
+    def include(self, other: ConfigDef) -> ConfigDef:
+        """Take over all keys of another definition and return this one."""
+        for key in other:
+            if key.name in self.keys:
+                raise ValueError(f"configuration {key.name} is defined twice")
+            self.keys[key.name] = key
+        return self
+
     def parse(self, values: Mapping[str, object]) -> dict[str, Any]:
         """Every key with its value or default; unknown keys of ``values`` are left out.
 

@@ -1,0 +1,26 @@
+"""Keys about ZooKeeper.
+
+Kafka 0.10.2: core/.../server/KafkaConfig.scala (ZooKeeper) · book 7.1.1
+"""
+
+from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Type
+
+HIGH, MEDIUM, LOW = Importance
+
+# A table: one key, its kind on the first line, its meaning on the second.
+# fmt: off
+ZK_CONFIGS = (
+    ConfigDef()
+    .define("zookeeper.connect", Type.STRING, NO_DEFAULT, HIGH,
+            "Where ZooKeeper is: `host:port,host:port`, perhaps followed by `/path` under which everything of "
+            "this cluster lies; or `embedded`: the broker starts a ZooKeeper server in its own process.", NON_EMPTY)
+    .define("zookeeper.session.timeout.ms", Type.INT, 6000, HIGH,
+            "After this long without a sign of life ZooKeeper takes the broker for dead.")
+    .define("zookeeper.connection.timeout.ms", Type.INT, None, HIGH,
+            "How long to wait for the first connection. Not set: zookeeper.session.timeout.ms.")
+    .define("zookeeper.sync.time.ms", Type.INT, 2000, LOW,
+            "How far a ZooKeeper follower may be behind its leader.")
+    .define("zookeeper.set.acl", Type.BOOLEAN, False, HIGH,
+            "Whether znodes may be written by brokers only; needs an authenticated ZooKeeper session.")
+)
+# fmt: on

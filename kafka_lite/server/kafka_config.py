@@ -1,0 +1,416 @@
+"""The broker's configuration: what ``server.properties`` says, checked and typed.
+
+Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kafka_lite.cluster.end_point import EndPoint, EndPointError
+from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
+from kafka_lite.common.config_def import ConfigDef, ConfigError
+from kafka_lite.common.properties import load_properties
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
+from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
+from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
+from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
+from kafka_lite.server.config.server_configs import SERVER_CONFIGS
+from kafka_lite.server.config.server_log_configs import SERVER_LOG_CONFIGS
+from kafka_lite.server.config.server_topic_config_synonyms import effective, log_config_map
+from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
+from kafka_lite.server.config.zk_configs import ZK_CONFIGS
+
+logger = logging.getLogger(__name__)
+
+CONFIG_GROUPS: dict[str, ConfigDef] = {
+    "Broker": SERVER_CONFIGS,
+    "ZooKeeper": ZK_CONFIGS,
+    "Listeners and connections": SOCKET_SERVER_CONFIGS,
+    "Log": SERVER_LOG_CONFIGS,
+    "Replication and controller": REPLICATION_CONFIGS,
+    "Groups, offsets and transactions": GROUP_COORDINATOR_CONFIGS,
+    "Quotas and metrics": QUOTA_CONFIGS,
+    "Security": SECURITY_CONFIGS,
+}
+
+KAFKA_CONFIG_DEF = ConfigDef()
+for _group in CONFIG_GROUPS.values():
+    KAFKA_CONFIG_DEF.include(_group)
+
+DEVIATIONS: dict[str, tuple[str, str]] = {
+    "listeners": ("null", "a fresh broker is reached from its own machine only"),
+    "log.dir": (
+        "/tmp/kafka-logs",
+        "the user's data directory: what was learnt yesterday is still there after a reboot",
+    ),
+    "delete.topic.enable": ("false", "as in Kafka since 1.0: today's clients expect that a deletion deletes"),
+    "inter.broker.protocol.version": (
+        "0.10.2-IV0",
+        "the newest that is implemented; 0.10.2 joins a cluster of that time",
+    ),
+    "log.message.format.version": (
+        "0.10.2-IV0",
+        "record batches, so that today's clients are served without conversion",
+    ),
+}
+"""Keys whose default is not 0.10.2's: what it was there, and why it is not here."""
+
+UNSERVED: dict[str, tuple[object, str]] = {
+    "authorizer.class.name": (
+        "",
+        "there is no authorizer yet, and a broker that ignored this would be open to everybody",
+    ),
+    "create.topic.policy.class.name": (
+        None,
+        "policies are not evaluated yet, and ignoring one would let any topic pass",
+    ),
+    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so nobody could own the znodes"),
+}
+"""Keys that must keep this value: to accept another one and ignore it would deceive whoever sets it."""
+
+
+class KafkaConfig:
+    """All keys, as attributes with their types; ``values`` has the parsed value of each key by name.
+
+    Raises ConfigError for a value that is refused (the text names the key, the value and what would be valid). A key
+    that Kafka does not have is only warned about. ``original`` has what was given, for those who must know whether a
+    key was set at all.
+    """
+
+    def __init__(self, original: Mapping[str, object]) -> None:
+        self.original = dict(original)
+        for name in KAFKA_CONFIG_DEF.unused(original):
+            logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
+        self.values: dict[str, Any] = KAFKA_CONFIG_DEF.parse(original)
+        self._read_server()
+        self._read_zookeeper()
+        self._read_socket_server()
+        self._read_log()
+        self._read_replication()
+        self._read_groups()
+        self._read_quotas()
+        self._validate()
+
+    @staticmethod
+    def from_file(path: Path | str, overrides: Mapping[str, object] | None = None) -> KafkaConfig:
+        """From a ``.properties`` file; ``overrides`` win over it. Raises OSError and PropertiesError too."""
+        return KafkaConfig({**load_properties(Path(path)), **(overrides or {})})
+
+    def log_config_map(self) -> dict[str, Any]:
+        """Topic key -> default value on this broker."""
+        return log_config_map(self.values)
+
+    # ------------------------------------------------------------------------------------------ groups of attributes
+
+    def _read_server(self) -> None:
+        v = self.values
+        self.broker_id: int = v["broker.id"]  # KafkaServer replaces -1 by the generated id
+        self.broker_id_generation_enable: bool = v["broker.id.generation.enable"]
+        self.max_reserved_broker_id: int = v["reserved.broker.max.id"]
+        self.rack: str | None = v["broker.rack"]
+        self.num_network_threads: int = v["num.network.threads"]
+        self.num_io_threads: int = v["num.io.threads"]
+        self.background_threads: int = v["background.threads"]
+        self.queued_max_requests: int = v["queued.max.requests"]
+        self.request_timeout_ms: int = v["request.timeout.ms"]
+        self.message_max_bytes: int = v["message.max.bytes"]
+        self.fetch_max_bytes: int = v["fetch.max.bytes"]
+        self.auto_create_topics_enable: bool = v["auto.create.topics.enable"]
+        self.delete_topic_enable: bool = v["delete.topic.enable"]
+        self.num_partitions: int = v["num.partitions"]
+        self.default_replication_factor: int = v["default.replication.factor"]
+        self.compression_type: str = v["compression.type"]
+        self.controlled_shutdown_enable: bool = v["controlled.shutdown.enable"]
+        self.controlled_shutdown_max_retries: int = v["controlled.shutdown.max.retries"]
+        self.controlled_shutdown_retry_backoff_ms: int = v["controlled.shutdown.retry.backoff.ms"]
+
+    def _read_zookeeper(self) -> None:
+        v = self.values
+        self.zk_connect: str = v["zookeeper.connect"]
+        self.zk_session_timeout_ms: int = v["zookeeper.session.timeout.ms"]
+        self.zk_connection_timeout_ms: int = self._first(
+            "zookeeper.connection.timeout.ms", "zookeeper.session.timeout.ms"
+        )
+        self.zk_sync_time_ms: int = v["zookeeper.sync.time.ms"]
+
+    def _read_socket_server(self) -> None:
+        v = self.values
+        self.listener_security_protocol_map = self._security_protocol_map()
+        self.listeners = self._listeners()
+        self.advertised_listeners = self._advertised_listeners()
+        self.inter_broker_listener_name = self._inter_broker_listener_name()
+        self.socket_send_buffer_bytes: int = v["socket.send.buffer.bytes"]
+        self.socket_receive_buffer_bytes: int = v["socket.receive.buffer.bytes"]
+        self.socket_request_max_bytes: int = v["socket.request.max.bytes"]
+        self.socket_listen_backlog_size: int = v["socket.listen.backlog.size"]
+        self.max_connections: int = v["max.connections"]
+        self.max_connections_per_ip: int = v["max.connections.per.ip"]
+        self.max_connections_per_ip_overrides = self._connection_overrides()
+        self.connections_max_idle_ms: int = v["connections.max.idle.ms"]
+
+    def _read_log(self) -> None:
+        v = self.values
+        self.log_dirs: list[str] = [entry.strip() for entry in self._first("log.dirs", "log.dir").split(",")]
+        self.log_segment_bytes: int = v["log.segment.bytes"]
+        self.log_roll_ms: int = effective("segment.ms", v.get)
+        self.log_roll_jitter_ms: int = effective("segment.jitter.ms", v.get)
+        self.log_retention_ms: int = effective("retention.ms", v.get)
+        self.log_retention_bytes: int = v["log.retention.bytes"]
+        self.log_retention_check_interval_ms: int = v["log.retention.check.interval.ms"]
+        self.log_cleanup_policy: list[str] = v["log.cleanup.policy"]
+        self.log_cleaner_enable: bool = v["log.cleaner.enable"]
+        self.log_cleaner_threads: int = v["log.cleaner.threads"]
+        self.log_cleaner_io_max_bytes_per_second: float = v["log.cleaner.io.max.bytes.per.second"]
+        self.log_cleaner_dedupe_buffer_size: int = v["log.cleaner.dedupe.buffer.size"]
+        self.log_cleaner_io_buffer_size: int = v["log.cleaner.io.buffer.size"]
+        self.log_cleaner_dedupe_buffer_load_factor: float = v["log.cleaner.io.buffer.load.factor"]
+        self.log_cleaner_backoff_ms: int = v["log.cleaner.backoff.ms"]
+        self.log_flush_scheduler_interval_ms: int = v["log.flush.scheduler.interval.ms"]
+        self.log_flush_offset_checkpoint_interval_ms: int = v["log.flush.offset.checkpoint.interval.ms"]
+        self.log_flush_start_offset_checkpoint_interval_ms: int = v["log.flush.start.offset.checkpoint.interval.ms"]
+        self.num_recovery_threads_per_data_dir: int = v["num.recovery.threads.per.data.dir"]
+        self.min_insync_replicas: int = v["min.insync.replicas"]
+        self.log_message_format_version = self._version("log.message.format.version")
+        self.producer_id_expiration_ms: int = v["producer.id.expiration.ms"]
+        self.producer_id_expiration_check_interval_ms: int = v["producer.id.expiration.check.interval.ms"]
+
+    def _read_replication(self) -> None:
+        v = self.values
+        self.inter_broker_protocol_version = self._version("inter.broker.protocol.version")
+        self.unclean_leader_election_enable: bool = v["unclean.leader.election.enable"]
+        self.replica_lag_time_max_ms: int = v["replica.lag.time.max.ms"]
+        self.replica_socket_timeout_ms: int = v["replica.socket.timeout.ms"]
+        self.replica_socket_receive_buffer_bytes: int = v["replica.socket.receive.buffer.bytes"]
+        self.replica_fetch_max_bytes: int = v["replica.fetch.max.bytes"]
+        self.replica_fetch_wait_max_ms: int = v["replica.fetch.wait.max.ms"]
+        self.replica_fetch_backoff_ms: int = v["replica.fetch.backoff.ms"]
+        self.replica_fetch_min_bytes: int = v["replica.fetch.min.bytes"]
+        self.replica_fetch_response_max_bytes: int = v["replica.fetch.response.max.bytes"]
+        self.num_replica_fetchers: int = v["num.replica.fetchers"]
+        self.replica_high_watermark_checkpoint_interval_ms: int = v["replica.high.watermark.checkpoint.interval.ms"]
+        self.fetch_purgatory_purge_interval_requests: int = v["fetch.purgatory.purge.interval.requests"]
+        self.producer_purgatory_purge_interval_requests: int = v["producer.purgatory.purge.interval.requests"]
+        self.delete_records_purgatory_purge_interval_requests: int = v[
+            "delete.records.purgatory.purge.interval.requests"
+        ]
+        self.controller_socket_timeout_ms: int = v["controller.socket.timeout.ms"]
+        self.auto_leader_rebalance_enable: bool = v["auto.leader.rebalance.enable"]
+        self.leader_imbalance_per_broker_percentage: int = v["leader.imbalance.per.broker.percentage"]
+        self.leader_imbalance_check_interval_seconds: int = v["leader.imbalance.check.interval.seconds"]
+
+    def _read_groups(self) -> None:
+        v = self.values
+        self.group_min_session_timeout_ms: int = v["group.min.session.timeout.ms"]
+        self.group_max_session_timeout_ms: int = v["group.max.session.timeout.ms"]
+        self.group_initial_rebalance_delay_ms: int = v["group.initial.rebalance.delay.ms"]
+        self.group_max_size: int = v["group.max.size"]
+        self.offset_metadata_max_bytes: int = v["offset.metadata.max.bytes"]
+        self.offsets_load_buffer_size: int = v["offsets.load.buffer.size"]
+        self.offsets_topic_num_partitions: int = v["offsets.topic.num.partitions"]
+        self.offsets_topic_replication_factor: int = v["offsets.topic.replication.factor"]
+        self.offsets_topic_segment_bytes: int = v["offsets.topic.segment.bytes"]
+        self.offsets_topic_compression_codec: int = v["offsets.topic.compression.codec"]
+        self.offsets_retention_minutes: int = v["offsets.retention.minutes"]
+        self.offsets_retention_check_interval_ms: int = v["offsets.retention.check.interval.ms"]
+        self.offsets_commit_timeout_ms: int = v["offsets.commit.timeout.ms"]
+        self.offsets_commit_required_acks: int = v["offsets.commit.required.acks"]
+        self.transactional_id_expiration_ms: int = v["transactional.id.expiration.ms"]
+        self.transaction_max_timeout_ms: int = v["transaction.max.timeout.ms"]
+        self.transaction_topic_min_isr: int = v["transaction.state.log.min.isr"]
+        self.transaction_topic_num_partitions: int = v["transaction.state.log.num.partitions"]
+        self.transaction_topic_replication_factor: int = v["transaction.state.log.replication.factor"]
+        self.transaction_topic_segment_bytes: int = v["transaction.state.log.segment.bytes"]
+        self.transactions_load_buffer_size: int = v["transaction.state.log.load.buffer.size"]
+        self.transaction_abort_timed_out_interval_ms: int = v[
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+        ]
+        self.transaction_remove_expired_interval_ms: int = v[
+            "transaction.remove.expired.transaction.cleanup.interval.ms"
+        ]
+
+    def _read_quotas(self) -> None:
+        v = self.values
+        self.quota_producer_default: int = v["quota.producer.default"]
+        self.quota_consumer_default: int = v["quota.consumer.default"]
+        self.num_quota_samples: int = v["quota.window.num"]
+        self.quota_window_size_seconds: int = v["quota.window.size.seconds"]
+        self.num_replication_quota_samples: int = v["replication.quota.window.num"]
+        self.replication_quota_window_size_seconds: int = v["replication.quota.window.size.seconds"]
+        self.metrics_num_samples: int = v["metrics.num.samples"]
+        self.metrics_sample_window_ms: int = v["metrics.sample.window.ms"]
+
+    # ------------------------------------------------------------------------------------------------ derived values
+
+    def _first(self, *names: str) -> Any:
+        """The value of the first of these keys that is set; the last one has a default."""
+        return next((self.values[name] for name in names if self.values[name] is not None), None)
+
+    def _version(self, name: str) -> ApiVersion:
+        try:
+            return ApiVersion.parse(self.values[name])
+        except InvalidVersionError as error:
+            raise ConfigError(name, self.values[name], str(error)) from None
+
+    def _pairs(self, name: str) -> list[tuple[str, str]]:
+        """A value of the form ``a:b,c:d``; the last colon of an entry separates."""
+        entries = [entry.strip() for entry in self.values[name].split(",") if entry.strip()]
+        if any(":" not in entry for entry in entries):
+            raise ConfigError(name, self.values[name], "entries of the form key:value, separated by commas, are needed")
+        return [(left.strip(), right.strip()) for left, _, right in (entry.rpartition(":") for entry in entries)]
+
+    def _security_protocol_map(self) -> dict[str, SecurityProtocol]:
+        name = "listener.security.protocol.map"
+        try:
+            return {listener.upper(): SecurityProtocol.for_name(protocol) for listener, protocol in self._pairs(name)}
+        except ValueError as error:
+            raise ConfigError(name, self.values[name], str(error)) from None
+
+    def _end_points(self, name: str, text: str) -> list[EndPoint]:
+        """The listeners in ``text``. Names and (but for port 0) ports must be different, as in Kafka."""
+        try:
+            found = [EndPoint.parse(uri, self.listener_security_protocol_map) for uri in text.split(",") if uri.strip()]
+        except EndPointError as error:
+            raise ConfigError(name, text, str(error)) from None
+        ports = [end_point.port for end_point in found if end_point.port != 0]
+        if not found:
+            raise ConfigError(name, text, "at least one listener NAME://host:port is needed")
+        if len({end_point.listener_name for end_point in found}) < len(found):
+            raise ConfigError(name, text, "Each listener must have a different name")
+        if name == "listeners" and len(set(ports)) < len(ports):
+            raise ConfigError(name, text, "Each listener must have a different port")
+        return found
+
+    def _listeners(self) -> list[EndPoint]:
+        """``listeners``; when only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener made of them."""
+        v = self.values
+        if "listeners" not in self.original and ("host.name" in self.original or "port" in self.original):
+            return self._end_points("listeners", f"PLAINTEXT://{v['host.name']}:{v['port']}")
+        return self._end_points("listeners", v["listeners"])
+
+    def _advertised_listeners(self) -> list[EndPoint]:
+        """``advertised.listeners``; else made of the old host and port keys; else ``listeners``."""
+        v = self.values
+        name = "advertised.listeners"
+        if v[name] is not None:
+            advertised = self._end_points(name, v[name])
+        elif v["advertised.host.name"] is not None or v["advertised.port"] is not None:
+            host, port = v["advertised.host.name"] or v["host.name"], v["advertised.port"] or v["port"]
+            advertised = self._end_points(name, f"PLAINTEXT://{host}:{port}")
+        else:
+            name, advertised = "listeners", self.listeners
+        if any(end_point.host in ("0.0.0.0", "::") for end_point in advertised):
+            message = "clients cannot connect to a wildcard address: name the host in advertised.listeners"
+            raise ConfigError(name, v[name], message)
+        return advertised
+
+    def _inter_broker_listener_name(self) -> str:
+        name, protocol_key = "inter.broker.listener.name", "security.inter.broker.protocol"
+        if self.values[name] is None:
+            try:
+                return SecurityProtocol.for_name(self.values[protocol_key]).name
+            except ValueError as error:
+                raise ConfigError(protocol_key, self.values[protocol_key], str(error)) from None
+        if protocol_key in self.original:
+            raise ConfigError(name, self.values[name], f"Only one of {name} and {protocol_key} should be set")
+        return str(self.values[name]).upper()
+
+    def _connection_overrides(self) -> dict[str, int]:
+        """Address -> connections at most; raises ConfigError when a number is none."""
+        name = "max.connections.per.ip.overrides"
+        pairs = self._pairs(name)
+        if not all(number.isdecimal() for _, number in pairs):
+            raise ConfigError(name, self.values[name], "entries of the form host:number are needed")
+        return {host: int(number) for host, number in pairs}
+
+    # ----------------------------------------------------------------------------------------------------- validation
+
+    def _validate(self) -> None:
+        """The rules that concern more than one key, as Kafka has them."""
+        self._validate_broker_id()
+        self._validate_log()
+        self._validate_replication()
+        self._validate_listeners()
+        for name, (only, reason) in UNSERVED.items():
+            self._require(self.values[name] == only, name, f"only {only!r} is served: {reason}")
+
+    def _require(self, condition: bool, name: str, message: str) -> None:
+        if not condition:
+            raise ConfigError(name, self.values[name], message)
+
+    def _validate_broker_id(self) -> None:
+        if self.broker_id_generation_enable:
+            self._require(
+                -1 <= self.broker_id <= self.max_reserved_broker_id,
+                "broker.id",
+                f"from -1 to reserved.broker.max.id ({self.max_reserved_broker_id}) is needed",
+            )
+        else:
+            self._require(self.broker_id >= 0, "broker.id", "0 or more is needed when ids are not generated")
+
+    def _validate_log(self) -> None:
+        self._require(
+            all(self.log_dirs), "log.dirs" if self.values["log.dirs"] else "log.dir", "an empty directory name"
+        )
+        self._require(self.log_roll_ms >= 1, "log.roll.ms", "must be equal or greater than 1")
+        self._require(self.log_roll_jitter_ms >= 0, "log.roll.jitter.ms", "must be equal or greater than 0")
+        retention = self.log_retention_ms
+        self._require(
+            retention >= 1 or retention == -1, "log.retention.ms", "must be unlimited (-1) or equal or greater than 1"
+        )
+        self._require(
+            self.log_cleaner_threads == 0
+            or self.log_cleaner_dedupe_buffer_size // self.log_cleaner_threads > 1024 * 1024,
+            "log.cleaner.dedupe.buffer.size",
+            "more than 1 MiB per cleaner thread is needed",
+        )
+        self._require(
+            self.inter_broker_protocol_version >= self.log_message_format_version,
+            "log.message.format.version",
+            f"not with inter.broker.protocol.version={self.values['inter.broker.protocol.version']}: "
+            "the message format may not be newer than what brokers send each other",
+        )
+
+    def _validate_replication(self) -> None:
+        wait = self.replica_fetch_wait_max_ms
+        self._require(
+            wait <= self.replica_socket_timeout_ms,
+            "replica.socket.timeout.ms",
+            f"at least replica.fetch.wait.max.ms ({wait}) is needed, or idle fetches time out",
+        )
+        self._require(
+            wait <= self.replica_lag_time_max_ms,
+            "replica.lag.time.max.ms",
+            f"at least replica.fetch.wait.max.ms ({wait}) is needed, or idle followers leave the ISR",
+        )
+        self._require(
+            -1 <= self.offsets_commit_required_acks <= self.offsets_topic_replication_factor,
+            "offsets.commit.required.acks",
+            f"from -1 to offsets.topic.replication.factor ({self.offsets_topic_replication_factor}) is needed",
+        )
+
+    def _validate_listeners(self) -> None:
+        names = [end_point.listener_name for end_point in self.listeners]
+        advertised = [end_point.listener_name for end_point in self.advertised_listeners]
+        self._require(
+            set(advertised) <= set(names),
+            "advertised.listeners",
+            f"its listener names must be among those of listeners: {', '.join(names)}",
+        )
+        self._require(
+            self.inter_broker_listener_name in advertised,
+            "security.inter.broker.protocol"
+            if self.values["inter.broker.listener.name"] is None
+            else "inter.broker.listener.name",
+            f"it must stand for an advertised listener: one of {', '.join(advertised)}",
+        )
+        for end_point in self.listeners:
+            self._require(
+                end_point.security_protocol is SecurityProtocol.PLAINTEXT,
+                "listeners",
+                f"{end_point.listener_name} is {end_point.security_protocol.name}, and only PLAINTEXT is served yet",
+            )

@@ -1,0 +1,195 @@
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.common.config_def import ConfigError, MissingConfigError
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kafka_lite.server.kafka_config import DEVIATIONS, KAFKA_CONFIG_DEF, KafkaConfig
+
+ROOT = Path(__file__).parents[3]
+KAFKA = json.loads((ROOT / "tests/data/configs-0.10.2.json").read_text())
+
+
+def config(**overrides):
+    return KafkaConfig({"zookeeper.connect": "zk:2181", **{key.replace("_", "."): v for key, v in overrides.items()}})
+
+
+def as_kafka_prints(key):
+    text = key.default_text
+    if key.type.value == "list" and text != "null":
+        return "[]" if text == '""' else f"[{', '.join(key.default)}]"
+    if key.type.value == "class" and text != "null":
+        return f"class {text}"
+    return text.replace("1.7976931348623157e+308", "1.7976931348623157E308")
+
+
+@pytest.mark.parametrize("name", sorted(KAFKA["Broker"]))
+def test_every_key_of_0_10_2_has_its_type_default_and_importance(name):
+    expected, key = KAFKA["Broker"][name], KAFKA_CONFIG_DEF.keys[name]
+    assert key.type.value == expected["type"]
+    assert key.importance.value == expected["importance"]
+    if name in DEVIATIONS:
+        assert expected["default"] == DEVIATIONS[name][0]
+        assert as_kafka_prints(key) != expected["default"]
+    else:
+        assert as_kafka_prints(key) == expected["default"]
+    assert len(key.doc) > 10
+
+
+RANGES_THAT_DIFFER = {
+    "max.connections.per.ip",  # 0 has been allowed since 1.1
+    "compression.type",  # 0.10.2 judges it later
+    "offsets.topic.compression.codec",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(KAFKA["Broker"]) - RANGES_THAT_DIFFER))
+def test_every_key_of_0_10_2_accepts_the_same_values(name):
+    validator = KAFKA_CONFIG_DEF.keys[name].validator
+    shown = "" if name == "zookeeper.connect" or validator is None else str(validator)
+    assert shown == KAFKA["Broker"][name]["valid"]
+
+
+def test_every_topic_key_of_0_10_2_but_two_has_a_broker_default():
+    assert set(KAFKA["Topic"]) - set(TOPIC_CONFIG_SYNONYMS) == {
+        "leader.replication.throttled.replicas",
+        "follower.replication.throttled.replicas",
+    }
+    topic_defaults = config().log_config_map()
+    for name in ("segment.ms", "retention.ms", "flush.ms", "segment.bytes", "delete.retention.ms", "segment.jitter.ms"):
+        assert str(topic_defaults[name]) == KAFKA["Topic"][name]["default"]
+
+
+def test_the_shipped_file_is_valid_and_all_its_keys_are_known(caplog):
+    shipped = KafkaConfig.from_file(ROOT / "config/server.properties", {"num.partitions": "4"})
+    assert not caplog.records
+    assert shipped.zk_connect == "embedded"
+    assert shipped.listeners == [EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)]
+    assert shipped.num_partitions == 4
+    assert shipped.log_dirs[0].endswith("kafka-lite/kafka-logs")
+
+
+def test_an_unknown_key_warns(caplog):
+    with caplog.at_level(logging.WARNING):
+        config(no_such_key="x")
+    assert "no.such.key" in caplog.text
+
+
+def test_zookeeper_connect_is_required():
+    with pytest.raises(MissingConfigError, match=r"zookeeper\.connect"):
+        KafkaConfig({})
+
+
+def test_fallbacks():
+    c = config(log_dir="/a")
+    assert c.log_dirs == ["/a"]
+    assert config(log_dir="/a", log_dirs="/b, /c").log_dirs == ["/b", "/c"]
+    assert c.zk_connection_timeout_ms == 6000
+    assert config(zookeeper_connection_timeout_ms="1").zk_connection_timeout_ms == 1
+    assert config(log_roll_hours="1").log_roll_ms == 3_600_000
+    assert config(log_roll_ms="5", log_roll_hours="1").log_roll_ms == 5
+
+
+@pytest.mark.parametrize(
+    ("keys", "ms"),
+    [
+        ({}, 7 * 24 * 3_600_000),
+        ({"log_retention_hours": "1"}, 3_600_000),
+        ({"log_retention_minutes": "30", "log_retention_hours": "1"}, 1_800_000),
+        ({"log_retention_ms": "5", "log_retention_minutes": "30"}, 5),
+        ({"log_retention_ms": "-1"}, -1),
+        ({"log_retention_minutes": "-1"}, -1),
+        ({"log_retention_hours": "-1"}, -1),
+    ],
+)
+def test_retention(keys, ms):
+    c = config(**keys)
+    assert c.log_retention_ms == ms
+    assert c.log_config_map()["retention.ms"] == ms
+
+
+def test_listeners():
+    c = config(
+        listeners="INTERNAL://:9093,client://[::1]:9094",
+        listener_security_protocol_map="internal:PLAINTEXT,CLIENT:plaintext",
+        advertised_listeners="INTERNAL://host1:1",
+        inter_broker_listener_name="internal",
+    )
+    assert [str(end_point) for end_point in c.listeners] == ["INTERNAL://:9093", "CLIENT://[::1]:9094"]
+    assert [str(end_point) for end_point in c.advertised_listeners] == ["INTERNAL://host1:1"]
+    assert c.inter_broker_listener_name == "INTERNAL"
+
+
+def test_listeners_of_old_configurations():
+    c = config(host_name="h", port="1000", advertised_port="2000")
+    assert [str(end_point) for end_point in c.listeners] == ["PLAINTEXT://h:1000"]
+    assert [str(end_point) for end_point in c.advertised_listeners] == ["PLAINTEXT://h:2000"]
+
+
+def test_versions():
+    c = config(inter_broker_protocol_version="0.10.2", log_message_format_version="0.9.0.1")
+    assert c.inter_broker_protocol_version is ApiVersion.KAFKA_0_10_2_IV0
+    assert c.log_message_format_version is ApiVersion.KAFKA_0_9_0
+    assert config().log_message_format_version.magic == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "name", "says"),
+    [
+        ({"num_io_threads": "0"}, "num.io.threads", "at least 1"),
+        ({"num_io_threads": "x"}, "num.io.threads", "whole number"),
+        ({"broker_id": "1001"}, "broker.id", "reserved.broker.max.id (1000)"),
+        ({"broker_id_generation_enable": "false"}, "broker.id", "0 or more"),
+        ({"listeners": "127.0.0.1:9092"}, "listeners", "NAME://host:port"),
+        ({"listeners": "FOO://127.0.0.1:9092"}, "listeners", "FOO"),
+        ({"listeners": "PLAINTEXT://h:99999"}, "listeners", "65535"),
+        ({"listeners": "PLAINTEXT://h:1,PLAINTEXT://h:2"}, "listeners", "different name"),
+        ({"listeners": "PLAINTEXT://h:1,TRACE://h:1"}, "listeners", "different port"),
+        ({"listeners": ""}, "listeners", "at least one"),
+        ({"listeners": "PLAINTEXT://0.0.0.0:9092"}, "listeners", "advertised.listeners"),
+        ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, "listeners", "only PLAINTEXT"),
+        ({"advertised_listeners": "SSL://h:1"}, "advertised.listeners", "PLAINTEXT"),
+        ({"security_inter_broker_protocol": "SSL"}, "security.inter.broker.protocol", "PLAINTEXT"),
+        ({"security_inter_broker_protocol": "FOO"}, "security.inter.broker.protocol", "SASL_SSL"),
+        (
+            {"security_inter_broker_protocol": "PLAINTEXT", "inter_broker_listener_name": "PLAINTEXT"},
+            "inter.broker.listener.name",
+            "Only one of",
+        ),
+        ({"listener_security_protocol_map": "A"}, "listener.security.protocol.map", "key:value"),
+        ({"listener_security_protocol_map": "A:B"}, "listener.security.protocol.map", "PLAINTEXT"),
+        ({"max_connections_per_ip_overrides": "h:many"}, "max.connections.per.ip.overrides", "host:number"),
+        ({"log_retention_ms": "0"}, "log.retention.ms", "unlimited (-1)"),
+        ({"log_roll_ms": "0"}, "log.roll.ms", "greater than 1"),
+        ({"log_dirs": "/a,,/b"}, "log.dirs", "empty"),
+        ({"log_message_format_version": "0.12"}, "log.message.format.version", "3.9"),
+        (
+            {"inter_broker_protocol_version": "0.10.2", "log_message_format_version": "0.11.0"},
+            "log.message.format.version",
+            "inter.broker.protocol.version=0.10.2",
+        ),
+        ({"log_cleaner_dedupe_buffer_size": "1000"}, "log.cleaner.dedupe.buffer.size", "1 MiB"),
+        ({"replica_fetch_wait_max_ms": "40000"}, "replica.socket.timeout.ms", "40000"),
+        ({"replica_lag_time_max_ms": "499"}, "replica.lag.time.max.ms", "500"),
+        ({"offsets_commit_required_acks": "4"}, "offsets.commit.required.acks", "(3)"),
+        ({"compression_type": "zip"}, "compression.type", "gzip"),
+        (
+            {"authorizer_class_name": "kafka.security.auth.SimpleAclAuthorizer"},
+            "authorizer.class.name",
+            "open to everybody",
+        ),
+        ({"create_topic_policy_class_name": "a.B"}, "create.topic.policy.class.name", "policies"),
+        ({"zookeeper_set_acl": "true"}, "zookeeper.set.acl", "authenticated"),
+    ],
+)
+def test_a_bad_value_is_refused_with_key_and_advice(keys, name, says):
+    with pytest.raises(ConfigError) as caught:
+        config(**keys)
+    assert caught.value.name == name
+    assert f"configuration {name}" in str(caught.value)
+    assert says in str(caught.value)
