@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import CODEC_MASK, LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
-from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
+from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, decompress
 from kafka_lite.record.record import (
     MAGIC_V0,
     MAGIC_V1,
@@ -153,6 +154,8 @@ class MessageAndOffset(Batch):
 
         Raises ``InvalidRecordError`` for what no wrapper may hold: nothing, another magic, another wrapper.
         """
+        if self.compression is CompressionType.ZSTD:
+            raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception(f"Message of magic {self.magic} with zstd")
         value = self.key_and_value()[1]
         if value is None:
             raise InvalidRecordError("Compressed message without a value")
@@ -171,8 +174,11 @@ class MessageAndOffset(Batch):
         """The message as a record, or the inner messages of a wrapper."""
         if not self.is_compressed:
             yield self._record(self._offset, self.max_timestamp, self.timestamp_type)
-            return
-        inner = self.inner_messages(max_bytes)
+        else:
+            yield from self.records_of(self.inner_messages(max_bytes))
+
+    def records_of(self, inner: Sequence[MessageAndOffset]) -> Iterator[Record]:
+        """The ``inner_messages`` of this wrapper as records: with absolute offsets, and its time if that counts."""
         first_offset = self._offset_of_inner_zero(inner[-1].last_offset)
         log_append_time = self.timestamp_type is TimestampType.LOG_APPEND_TIME
         for message in inner:

@@ -1,0 +1,417 @@
+"""What every produced message set goes through before it is appended: checks, offsets, timestamps, format, codec.
+
+Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, cast
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.batch import Batch
+from kafka_lite.record.compression import CompressionType, compress
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.message_set import MessageAndOffset
+from kafka_lite.record.record import (
+    MAGIC_V0,
+    MAGIC_V1,
+    MAGIC_V2,
+    NO_PARTITION_LEADER_EPOCH,
+    NO_TIMESTAMP,
+    InvalidRecordError,
+    Record,
+    TimestampType,
+)
+from kafka_lite.record.record_batch import RecordBatch, encode_batch
+from kafka_lite.record.record_scan import RecordScan, scan_records
+from kafka_lite.record.records import batches
+
+_MAX_I64 = (1 << 63) - 1
+
+
+class AppendOrigin(Enum):
+    """Who appends: only clients are mistrusted with control batches and offset ranges."""
+
+    CLIENT = "client"
+    COORDINATOR = "coordinator"
+    REPLICATION = "replication"
+
+
+class RecordError(NamedTuple):
+    """One refused record of a batch, as Produce v8 and later reports it."""
+
+    batch_index: int
+    message: str
+
+
+class RecordValidationError(ApiError):
+    """A batch with refused records; the whole batch is refused."""
+
+    def __init__(self, error: Errors, message: str, record_errors: Sequence[RecordError]) -> None:
+        super().__init__(error, message)
+        self.record_errors = tuple(record_errors)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """What is to be appended, and what the log wants to know about it."""
+
+    records: Buffer
+    """The validated bytes: those that came in, changed in place, or new ones."""
+    first_offset: int
+    last_offset: int
+    record_count: int
+    max_timestamp: int
+    """The largest timestamp, -1 if there is none."""
+    offset_of_max_timestamp: int
+    """An offset of the batch that has it, for the time index; -1 if there is none."""
+    log_append_time_ms: int
+    """The broker's time of this append where timestamps are LogAppendTime, else -1."""
+    source_codec: CompressionType
+    codec: CompressionType
+    magic: int
+    message_size_maybe_changed: bool
+    """Whether the records were converted or compressed anew."""
+
+
+def validate_and_assign_offsets(
+    records: Buffer,
+    *,
+    offset: int,
+    now_ms: int,
+    target_codec: CompressionType | None = None,
+    compacted_topic: bool = False,
+    magic: int = MAGIC_V2,
+    timestamp_type: TimestampType = TimestampType.CREATE_TIME,
+    timestamp_difference_max_ms: int = _MAX_I64,
+    timestamp_after_max_ms: int | None = None,
+    partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
+    max_message_bytes: int = 0x7FFFFFFF,
+    origin: AppendOrigin = AppendOrigin.CLIENT,
+    compression_level: int | None = None,
+) -> ValidationResult:
+    """Check a produced set and give its records the offsets from ``offset`` on.
+
+    ``records`` is changed in place when it is writable and nothing but the header must change; an incomplete batch at
+    its end is cut off. ``target_codec`` None keeps the producer's codec. ``timestamp_difference_max_ms`` bounds how far
+    timestamps may lie before ``now_ms``, and after it unless ``timestamp_after_max_ms`` says otherwise.
+
+    Raises ``ApiError``: CORRUPT_MESSAGE (checksum, sizes, codec), INVALID_RECORD (rules of the format, null key on a
+    compacted topic), INVALID_TIMESTAMP, MESSAGE_TOO_LARGE, UNSUPPORTED_FOR_MESSAGE_FORMAT (a producer id in an old
+    format), UNSUPPORTED_COMPRESSION_TYPE (zstd in an old format).
+    """
+    validator = LogValidator(
+        offset=offset,
+        now_ms=now_ms,
+        target_codec=target_codec,
+        compacted_topic=compacted_topic,
+        magic=magic,
+        timestamp_type=timestamp_type,
+        timestamp_before_max_ms=timestamp_difference_max_ms,
+        timestamp_after_max_ms=timestamp_difference_max_ms
+        if timestamp_after_max_ms is None
+        else timestamp_after_max_ms,
+        partition_leader_epoch=partition_leader_epoch,
+        max_message_bytes=max_message_bytes,
+        origin=origin,
+        compression_level=compression_level,
+    )
+    return validator.validate(records)
+
+
+@dataclass(slots=True)
+class LogValidator:
+    """The checks and changes of one append.
+
+    There are three ways through, by what must change::
+
+        in place     same format, same codec: only offset, leader epoch, timestamp type are written into the headers
+        recompress   v2 in another codec: the encoded records stay as they are, only their compression changes
+        rebuild      another format, v0 compressed (its inner offsets are absolute), or inner offsets that are not
+                     0, 1, 2, ...: records are decoded and built into a new batch
+
+    All records are looked at on every way, as in Kafka: a batch whose records do not add up would otherwise be found by
+    the consumers, again and again.
+    """
+
+    offset: int
+    now_ms: int
+    target_codec: CompressionType | None
+    compacted_topic: bool
+    magic: int
+    timestamp_type: TimestampType
+    timestamp_before_max_ms: int
+    timestamp_after_max_ms: int
+    partition_leader_epoch: int
+    max_message_bytes: int
+    origin: AppendOrigin
+    compression_level: int | None
+
+    def validate(self, records: Buffer) -> ValidationResult:
+        """The whole way of a set; see ``validate_and_assign_offsets``."""
+        view = memoryview(records)
+        if view.readonly:
+            view = memoryview(bytearray(view))
+        found = list(batches(view))
+        source = _source_codec(found)
+        self._check_batches(found, source)
+        target = source if self.target_codec is None else self.target_codec
+        if not found:
+            return self._result(b"", 0, NO_TIMESTAMP, -1, source, target, changed=False)
+        if isinstance(found[0], RecordBatch):
+            return self._validate_record_batch(found[0], source, target)
+        whole = view[: sum(batch.size_in_bytes for batch in found)]
+        return self._validate_message_set(whole, cast(list[MessageAndOffset], found), source, target)
+
+    # --- checks of whole batches ---
+
+    def _check_batches(self, found: Sequence[Batch], source: CompressionType) -> None:
+        for batch in found:
+            self._check_size(batch.size_in_bytes)
+            batch.ensure_valid()
+            if batch.magic != found[0].magic:
+                raise InvalidRecordError(f"Batch of magic {batch.magic} follows one of magic {found[0].magic}")
+            self._check_producer(batch)
+        if len(found) > 1 and (found[0].magic >= MAGIC_V2 or source is not CompressionType.NONE):
+            raise InvalidRecordError("More than one batch where only message sets without compression may have several")
+
+    def _check_size(self, size: int) -> None:
+        if size > self.max_message_bytes:
+            raise Errors.MESSAGE_TOO_LARGE.exception(
+                f"The record batch size is {size} bytes which exceeds the maximum configured value "
+                f"of {self.max_message_bytes}"
+            )
+
+    def _check_producer(self, batch: Batch) -> None:
+        if self.origin is AppendOrigin.CLIENT:
+            if batch.is_control:
+                raise InvalidRecordError("Clients are not allowed to write control records")
+            if batch.has_producer_id and batch.base_sequence < 0:
+                raise InvalidRecordError(
+                    f"Invalid sequence number {batch.base_sequence} of producer {batch.producer_id}"
+                )
+        if self.magic < MAGIC_V2 and (batch.is_transactional or batch.has_producer_id):
+            kind = "Transactional" if batch.is_transactional else "Idempotent"
+            raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
+
+    # --- format v2 ---
+
+    def _validate_record_batch(
+        self, batch: RecordBatch, source: CompressionType, target: CompressionType
+    ) -> ValidationResult:
+        self._check_offset_range(batch)
+        data = batch.records_data()
+        scan = scan_records(data, batch.record_count)
+        max_timestamp = self._check_scan(batch, scan)
+        if self.magic != batch.magic or not scan.offsets_are_consecutive:
+            return self._rebuild(batch, list(batch.records()), source, target)
+        if target is not source:
+            batch = self._recompressed(batch, data, target)
+            self._check_size(batch.size_in_bytes)
+        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+            max_timestamp = self.now_ms
+        batch.set_last_offset(self.offset + batch.record_count - 1)
+        batch.set_partition_leader_epoch(self.partition_leader_epoch)
+        batch.set_max_timestamp(self.timestamp_type, max_timestamp)
+        offset_of_max = batch.last_offset if max_timestamp > NO_TIMESTAMP else -1
+        return self._result(
+            batch.view, batch.record_count, max_timestamp, offset_of_max, source, target, changed=target is not source
+        )
+
+    def _check_offset_range(self, batch: RecordBatch) -> None:
+        """A produced batch has no holes: as many records as offsets, and at least one."""
+        if batch.record_count <= 0 or batch.last_offset_delta != batch.record_count - 1:
+            raise InvalidRecordError(
+                f"Inconsistent record batch: {batch.record_count} records, last offset delta {batch.last_offset_delta}"
+            )
+
+    def _check_scan(self, batch: RecordBatch, scan: RecordScan) -> int:
+        """The largest timestamp, when nothing is wrong with keys and timestamps."""
+        oldest = batch.base_timestamp + scan.min_timestamp_delta
+        newest = batch.base_timestamp + scan.max_timestamp_delta
+        if not -_MAX_I64 <= oldest <= newest <= _MAX_I64:
+            raise InvalidRecordError(f"Timestamps from {oldest} to {newest} do not fit into 64 bits")
+        suspicious = self.compacted_topic and scan.first_null_key is not None
+        if suspicious or batch.timestamp_type is TimestampType.LOG_APPEND_TIME or not self._timely(oldest, newest):
+            self._check_records(batch.records())
+        return newest
+
+    def _recompressed(self, batch: RecordBatch, data: bytes, target: CompressionType) -> RecordBatch:
+        recompressed = encode_batch(
+            compress(target, data, batch.magic, self.compression_level),
+            base_offset=batch.base_offset,
+            last_offset_delta=batch.last_offset_delta,
+            attributes=batch.attributes & ~batch.compression.code | target.code,
+            base_timestamp=batch.base_timestamp,
+            max_timestamp=batch.max_timestamp,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            base_sequence=batch.base_sequence,
+            record_count=batch.record_count,
+        )
+        return RecordBatch(bytearray(recompressed), 0, len(recompressed))
+
+    # --- formats v0 and v1 ---
+
+    def _validate_message_set(
+        self, whole: memoryview, found: list[MessageAndOffset], source: CompressionType, target: CompressionType
+    ) -> ValidationResult:
+        if source is CompressionType.NONE:
+            inner = found
+            checked = self._check_records(record for message in found for record in message.records())
+        else:
+            inner = found[0].inner_messages()
+            for message in inner:
+                message.ensure_valid()
+            checked = self._check_records(found[0].records_of(inner))
+        if found[0].magic == self.magic and source is target:
+            if source is CompressionType.NONE:
+                return self._assign_offsets(whole, found, checked)
+            # Some old clients write inner offsets that are not 0, 1, 2, ...
+            if self.magic == MAGIC_V1 and all(message.last_offset == index for index, message in enumerate(inner)):
+                return self._assign_wrapper_offset(found[0], checked, source)
+        return self._rebuild(found[0], checked, source, target)
+
+    def _assign_offsets(
+        self, whole: memoryview, found: Sequence[MessageAndOffset], checked: Sequence[Record]
+    ) -> ValidationResult:
+        """In place: a message is a batch, each gets the next offset."""
+        max_timestamp, offset_of_max = NO_TIMESTAMP, -1
+        for offset, (batch, record) in enumerate(zip(found, checked, strict=True), self.offset):
+            batch.set_last_offset(offset)
+            timestamp = self.now_ms if self.timestamp_type is TimestampType.LOG_APPEND_TIME else record.timestamp
+            batch.set_max_timestamp(self.timestamp_type, timestamp)
+            if self.magic > MAGIC_V0 and timestamp > max_timestamp:
+                max_timestamp, offset_of_max = timestamp, offset
+        return self._result(
+            whole,
+            len(checked),
+            max_timestamp,
+            offset_of_max,
+            CompressionType.NONE,
+            CompressionType.NONE,
+            changed=False,
+        )
+
+    def _assign_wrapper_offset(
+        self, wrapper: MessageAndOffset, checked: Sequence[Record], codec: CompressionType
+    ) -> ValidationResult:
+        """In place: the wrapper's offset moves, and the relative ones inside with it."""
+        last_offset = self.offset + len(checked) - 1
+        max_timestamp = max(record.timestamp for record in checked)
+        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+            max_timestamp = self.now_ms
+        wrapper.set_last_offset(last_offset)
+        wrapper.set_max_timestamp(self.timestamp_type, max_timestamp)
+        offset_of_max = last_offset if max_timestamp > NO_TIMESTAMP else -1
+        return self._result(wrapper.view, len(checked), max_timestamp, offset_of_max, codec, codec, changed=False)
+
+    # --- what both share ---
+
+    def _check_records(self, records: Iterator[Record]) -> list[Record]:
+        """The records, once all of them have passed; ``RecordValidationError`` names those that have not."""
+        checked = list(records)
+        errors = [
+            (error, RecordError(index, message))
+            for index, record in enumerate(checked)
+            for error, message in self._record_error(record)
+        ]
+        if errors:
+            untimely = any(error is Errors.INVALID_TIMESTAMP for error, _ in errors)
+            raise RecordValidationError(
+                Errors.INVALID_TIMESTAMP if untimely else Errors.INVALID_RECORD,
+                f"{len(errors)} records have been rejected, the first of them: {errors[0][1].message}",
+                [record_error for _, record_error in errors],
+            )
+        return checked
+
+    def _record_error(self, record: Record) -> Iterator[tuple[Errors, str]]:
+        if self.compacted_topic and record.key is None:
+            yield Errors.INVALID_RECORD, "Compacted topic cannot accept message without key"
+        elif record.timestamp_type is TimestampType.LOG_APPEND_TIME:
+            yield Errors.INVALID_TIMESTAMP, "Producer should not set timestamp type to LogAppendTime"
+        elif record.timestamp != NO_TIMESTAMP and not self._timely(record.timestamp, record.timestamp):
+            earliest, latest = self.now_ms - self.timestamp_before_max_ms, self.now_ms + self.timestamp_after_max_ms
+            yield Errors.INVALID_TIMESTAMP, f"Timestamp {record.timestamp} is not within [{earliest}, {latest}]"
+
+    def _timely(self, oldest: int, newest: int) -> bool:
+        """Whether timestamps of that range are near enough to now. LogAppendTime replaces them, so any will do."""
+        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return True
+        return (
+            self.now_ms - oldest <= self.timestamp_before_max_ms and newest - self.now_ms <= self.timestamp_after_max_ms
+        )
+
+    def _rebuild(
+        self, batch: Batch, records: Sequence[Record], source: CompressionType, target: CompressionType
+    ) -> ValidationResult:
+        builder = MemoryRecordsBuilder(
+            self.magic,
+            target,
+            self.timestamp_type,
+            self.offset,
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.base_sequence,
+            log_append_time_ms=self.now_ms,
+            is_transactional=batch.is_transactional,
+            is_control=batch.is_control,
+            partition_leader_epoch=self.partition_leader_epoch,
+            compression_level=self.compression_level,
+        )
+        for record in records:
+            headers = record.headers if self.magic >= MAGIC_V2 else ()
+            builder.append(record.timestamp, record.key, record.value, headers)
+        rebuilt = builder.build()
+        for converted in batches(rebuilt):
+            self._check_size(converted.size_in_bytes)
+        # The time index points to batches. Only messages of a set without compression are batches of their own.
+        shallow = self.magic < MAGIC_V2 and target is CompressionType.NONE
+        offset_of_max = builder.offset_of_max_timestamp if shallow else builder.last_offset
+        return self._result(
+            rebuilt,
+            builder.record_count,
+            builder.max_timestamp,
+            offset_of_max if builder.max_timestamp > NO_TIMESTAMP else -1,
+            source,
+            target,
+            changed=True,
+        )
+
+    def _result(
+        self,
+        records: Buffer,
+        record_count: int,
+        max_timestamp: int,
+        offset_of_max_timestamp: int,
+        source: CompressionType,
+        target: CompressionType,
+        *,
+        changed: bool,
+    ) -> ValidationResult:
+        stamped = self.timestamp_type is TimestampType.LOG_APPEND_TIME and self.magic > MAGIC_V0
+        return ValidationResult(
+            records,
+            self.offset,
+            self.offset + record_count - 1,
+            record_count,
+            max_timestamp,
+            offset_of_max_timestamp,
+            self.now_ms if stamped else NO_TIMESTAMP,
+            source,
+            target,
+            self.magic,
+            changed,
+        )
+
+
+def _source_codec(found: Sequence[Batch]) -> CompressionType:
+    """The producer's codec: that of the last compressed batch."""
+    for batch in reversed(found):
+        if batch.is_compressed:
+            return batch.compression
+    return CompressionType.NONE

@@ -1,0 +1,70 @@
+"""Between message formats: down for readers that are older than the log, up for writers that are.
+
+Kafka 0.10.2: clients/.../common/record/AbstractRecords.java (toMessageFormat); since 0.11 RecordsUtil.java · book 10.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.batch import Batch
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, Record, TimestampType
+from kafka_lite.record.records import batches
+
+
+def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
+    """The batches of ``buffer`` in a format not above ``to_magic``, for a fetch that starts at ``first_offset``.
+
+    Offsets stay, with the holes of compaction; timestamps are dropped below v1, headers and producer ids below v2.
+    Control batches are dropped: old consumers would take the markers for data. Batches that are old enough pass
+    unchanged. Records below ``first_offset`` are left out of converted batches, as old consumers may not skip them.
+
+    Raises ``UNSUPPORTED_COMPRESSION_TYPE`` for zstd, which formats below v2 do not have.
+    """
+    return b"".join(_down_converted(batch, to_magic, first_offset) for batch in batches(buffer))
+
+
+def _down_converted(batch: Batch, to_magic: int, first_offset: int) -> bytes:
+    if batch.magic <= to_magic:
+        return bytes(batch.view)
+    if batch.is_control:
+        return b""
+    if batch.compression is CompressionType.ZSTD:
+        raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("Zstandard batches cannot be down-converted")
+    return _rebuilt(batch, to_magic, (record for record in batch.records() if record.offset >= first_offset))
+
+
+def _rebuilt(batch: Batch, to_magic: int, records: Iterable[Record]) -> bytes:
+    """``records`` of ``batch`` as one batch of ``to_magic`` with the same codec, offsets and kind of timestamps."""
+    builder = None
+    for record in records:
+        if builder is None:
+            builder = MemoryRecordsBuilder(
+                to_magic,
+                batch.compression,
+                max(batch.timestamp_type, TimestampType.CREATE_TIME),
+                record.offset,
+                log_append_time_ms=batch.max_timestamp,
+            )
+        headers = record.headers if to_magic >= MAGIC_V2 else ()
+        builder.append(record.timestamp, record.key, record.value, headers, record.offset)
+    return b"" if builder is None else builder.build()
+
+
+def up_convert(buffer: Buffer, to_magic: int = MAGIC_V2) -> bytes:
+    """The batches of ``buffer`` in a format not below ``to_magic``; what had no timestamp gets -1."""
+    return b"".join(
+        bytes(batch.view) if batch.magic >= to_magic else _rebuilt(batch, to_magic, batch.records())
+        for batch in batches(buffer)
+    )
+
+
+def magic_for_fetch_version(version: int) -> int:
+    """The newest format that a consumer of that Fetch version reads."""
+    if version >= 4:
+        return MAGIC_V2
+    return MAGIC_V0 if version < 2 else MAGIC_V0 + 1
