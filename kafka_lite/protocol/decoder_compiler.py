@@ -1,0 +1,252 @@
+"""Writes the decoder of one version of a message, as Python source.
+
+What it writes for FindCoordinatorRequest v1, for instance, is
+
+    def decode(buffer, position):
+        end = len(buffer)
+        message = new(FindCoordinatorRequest)
+        n, = unpack_h(buffer, position)
+        position += 2
+        stop = position + n
+        if not position <= stop <= end:
+            raise bad_length('key', n, end - position)
+        message.key = str(buffer[position:stop], 'utf-8', 'replace')
+        position = stop
+        message.key_type, = unpack_b(buffer, position)
+        position += 1
+        ...
+        return message, position
+
+Nothing that a peer sends makes it allocate: lengths are compared with the bytes that are there before anything is cut
+out, counts with the fewest bytes that so many elements could take. ``struct`` and indexing raise by themselves when the
+buffer ends.
+
+Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (read) · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.protocol import wire_types
+from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.source_writer import SourceWriter, variable_name
+from kafka_lite.protocol.varint import read_unsigned_varint
+from kafka_lite.protocol.wire_types import Array, Field, Primitive, RawTaggedField, Sized, StructType, WireType
+
+if TYPE_CHECKING:
+    from kafka_lite.protocol.schema import Message, Struct
+
+
+def decoder_source(message: type[Message], version: int) -> tuple[str, dict[str, Any]]:
+    """Source of ``decode(buffer, position) -> (message, position)``, and the objects that it names."""
+    writer = _DecoderWriter(message, version)
+    return writer.text(), writer.names
+
+
+def bad_length(field: str, length: int, remaining: int) -> SchemaError:
+    """The error for a length or count that cannot be."""
+    if length < 0:
+        return SchemaError(f"{field} is null, or has the length {length}")
+    return SchemaError(f"{field} claims {length}, with {remaining} bytes left in the frame")
+
+
+def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedField, ...], int]:
+    """Read a section of tagged fields of which none is known, count included."""
+    count, position = read_unsigned_varint(buffer, position)
+    unknown = []
+    for _ in range(count):
+        tag, position, stop = read_tag(buffer, position)
+        unknown.append(RawTaggedField(tag, bytes(buffer[position:stop])))
+        position = stop
+    return tuple(unknown), position
+
+
+def read_tag(buffer: Buffer, position: int) -> tuple[int, int, int]:
+    """Read the head of a tagged field: its tag, the position of its value, the position behind its value."""
+    tag, position = read_unsigned_varint(buffer, position)
+    size, position = read_unsigned_varint(buffer, position)
+    if size > len(buffer) - position:
+        raise bad_length(f"tagged field {tag}", size, len(buffer) - position)
+    return tag, position, position + size
+
+
+class _DecoderWriter(SourceWriter):
+    """Walks the declaration of a message and emits what reads each field."""
+
+    def __init__(self, message: type[Message], version: int) -> None:
+        super().__init__()
+        self._version = version
+        self._flexible = version in message.FLEXIBLE
+        self._run: list[tuple[str, str, str | None]] = []  # struct code, target, what to do with it afterwards
+        for helper in (bad_length, read_unsigned_varint, read_unknown_tags, read_tag, RawTaggedField, SchemaError):
+            self.name(helper.__name__, helper)
+        self.name("new", object.__new__)
+        self.name("unpack_from", struct.unpack_from)
+        with self.block("def decode(buffer, position):"):
+            self.line("end = len(buffer)")
+            self._struct(message, "message")
+            self._flush()
+            self.line("return message, position")
+
+    # -- runs of fixed-size fields
+
+    def _fixed(self, code: str, target: str, then: str | None = None) -> None:
+        self._run.append((code, target, then))
+
+    def _flush(self) -> None:
+        if not self._run:
+            return
+        codes = "".join(code for code, _, _ in self._run)
+        targets = ", ".join(target for _, target, _ in self._run)
+        self.line(f"{targets}{',' if len(self._run) == 1 else ''} = {self.unpacker(codes)}(buffer, position)")
+        self.line(f"position += {struct.calcsize('>' + codes)}")
+        for _, _, then in self._run:
+            if then is not None:
+                self.line(then)
+        self._run.clear()
+
+    # -- structs and fields
+
+    def _struct(self, cls: type[Struct], variable: str) -> None:
+        self.line(f"{variable} = new({self.name(cls.__name__, cls)})")
+        for field in cls.FIELDS:
+            if field.is_plain_in(self._version):
+                self._value(field.type, f"{variable}.{field.name}", field)
+            elif field.has_mutable_default():  # absent, or tagged and perhaps not sent
+                self._new_default(variable, field)
+        if self._flexible:
+            self._flush()
+            self._tagged_fields(cls, variable)
+
+    def _new_default(self, variable: str, field: Field) -> None:
+        new = self.name(f"new_{variable}_{field.name}", field.new_default)
+        self.line(f"{variable}.{field.name} = {new}()")
+
+    def _value(self, kind: WireType, target: str, field: Field) -> None:
+        if isinstance(kind, Primitive):
+            self._primitive(kind, target)
+        elif isinstance(kind, Sized):
+            self._sized(kind, target, field)
+        elif isinstance(kind, Array):
+            self._array(kind, target, field)
+        else:
+            variable = variable_name(kind.cls)
+            self._flush()
+            self._struct(kind.cls, variable)
+            self.line(f"{target} = {variable}")
+
+    def _primitive(self, kind: Primitive, target: str) -> None:
+        if kind is wire_types.UUID:
+            self.name("UUID", UUID)
+            raw = f"raw_{target.replace('.', '_')}"
+            self._fixed(kind.code, raw, f"{target} = UUID(bytes={raw})")
+        else:
+            self._fixed(kind.code, target)
+
+    def _length(self, code: str, field: Field) -> None:
+        """Read a length or count into ``n``, -1 for null."""
+        if self._is_compact(field):
+            self._flush()
+            self.line("n = buffer[position]")
+            self.line("position += 1")
+            with self.block("if n > 127:"):
+                self.line("n, position = read_unsigned_varint(buffer, position - 1)")
+            self.line("n -= 1")
+        else:
+            self._fixed(code, "n")
+            self._flush()
+
+    def _is_compact(self, field: Field) -> bool:
+        return self._flexible if field.flexible is None else self._version in field.flexible
+
+    def _or_null(self, target: str, field: Field, read: Callable[[], None]) -> None:
+        """Emit what reads the value, inside a check for null where the version allows null."""
+        if self._version not in field.nullable:
+            read()
+            return
+        with self.block("if n < 0:"):
+            self.line(f"{target} = None")
+        with self.block("else:"):
+            read()
+
+    def _sized(self, kind: Sized, target: str, field: Field) -> None:
+        self._length(kind.length_code, field)
+
+        def read() -> None:
+            self.line("stop = position + n")
+            with self.block("if not position <= stop <= end:"):
+                self.line(f"raise bad_length({field.name!r}, n, end - position)")
+            self.line(f"{target} = {_CUT[kind.name]}")
+            self.line("position = stop")
+
+        self._or_null(target, field, read)
+
+    def _array(self, kind: Array, target: str, field: Field) -> None:
+        self._length("i", field)
+        element_size = wire_types.minimum_size(kind.element, self._version, self._flexible)
+
+        def read() -> None:
+            with self.block(f"if not 0 <= n <= (end - position) // {max(element_size, 1)}:"):
+                self.line(f"raise bad_length({field.name!r}, n, end - position)")
+            if isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID:
+                self.line(f"{target} = list(unpack_from(f'>{{n}}{kind.element.code}', buffer, position))")
+                self.line(f"position += n * {kind.element.size}")
+            else:
+                self._elements(kind.element, target, field)
+
+        self._or_null(target, field, read)
+
+    def _elements(self, element: WireType, target: str, field: Field) -> None:
+        elements = target.replace(".", "_")
+        self.line(f"{target} = {elements} = []")
+        with self.block("for _ in range(n):"):
+            if isinstance(element, StructType):
+                variable = variable_name(element.cls)
+                self._struct(element.cls, variable)
+                self._flush()
+                self.line(f"{elements}.append({variable})")
+            else:
+                self._value(element, "element", wire_types.Field(element, name=field.name))
+                self._flush()
+                self.line(f"{elements}.append(element)")
+
+    # -- tagged fields: a count, and for each a tag, a size and that many bytes
+
+    def _tagged_fields(self, cls: type[Struct], variable: str) -> None:
+        known = [field for field in cls.FIELDS if field.is_tagged_in(self._version)]
+        with self.block("if buffer[position]:"):
+            if known:
+                self._known_tags(known, variable)
+            else:
+                self.line(f"{variable}.unknown_tagged_fields, position = read_unknown_tags(buffer, position)")
+        with self.block("else:"):
+            self.line("position += 1")
+
+    def _known_tags(self, known: list[Field], variable: str) -> None:
+        behind = f"{variable}_stop"
+        self.line("n, position = read_unsigned_varint(buffer, position)")
+        with self.block("for _ in range(n):"):
+            self.line(f"tag, position, {behind} = read_tag(buffer, position)")
+            for number, field in enumerate(known):
+                with self.block(f"{'el' if number else ''}if tag == {field.tag}:"):
+                    self._value(field.type, f"{variable}.{field.name}", field)
+                    self._flush()
+            with self.block("else:"):
+                raw = f"RawTaggedField(tag, bytes(buffer[position:{behind}]))"
+                self.line(f"{variable}.unknown_tagged_fields += ({raw},)")
+                self.line(f"position = {behind}")
+            with self.block(f"if position != {behind}:"):
+                self.line(f"raise SchemaError(f'tagged field {{tag}} of {variable} has another size than it says')")
+
+
+_CUT = {
+    "string": "str(buffer[position:stop], 'utf-8', 'replace')",
+    "bytes": "bytes(buffer[position:stop])",
+    "records": "memoryview(buffer)[position:stop]",
+}
+"""How the bytes from ``position`` to ``stop`` become a value."""

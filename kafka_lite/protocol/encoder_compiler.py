@@ -1,0 +1,200 @@
+"""Writes the encoder of one version of a message, as Python source.
+
+What it writes for FindCoordinatorRequest v1, for instance, is
+
+    def encode(message, add):
+        text = message.key.encode()
+        add(pack_h(len(text)))
+        add(text)
+        ...
+        add(pack_b(message.key_type))
+
+where ``add`` takes each piece of the encoding in turn. Records are added as they are. A field that the version does not
+have and that is not ignorable is checked to hold its default, for otherwise the peer would miss what was meant.
+
+Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (write) · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from kafka_lite.common.sendable import Part, size_of
+from kafka_lite.protocol import wire_types
+from kafka_lite.protocol.schema_error import UnsupportedVersionError
+from kafka_lite.protocol.source_writer import SourceWriter, variable_name
+from kafka_lite.protocol.varint import unsigned_varint
+from kafka_lite.protocol.wire_types import Array, Field, Primitive, Sized, StructType, WireType
+
+if TYPE_CHECKING:
+    from kafka_lite.protocol.schema import Message, Struct
+
+
+def encoder_source(message: type[Message], version: int) -> tuple[str, dict[str, Any]]:
+    """Source of ``encode(message, add)``, and the objects that it names."""
+    writer = _EncoderWriter(message, version)
+    return writer.text(), writer.names
+
+
+def not_in_version(field: str, version: int) -> UnsupportedVersionError:
+    """The error for a value that a version has no place for."""
+    return UnsupportedVersionError(f"{field} is set, and version {version} has no such field")
+
+
+def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int, bytes]]) -> None:
+    """Write a section of tagged fields, in the order of their tags."""
+    ordered = sorted(fields, key=lambda field: field[0])
+    add(unsigned_varint(len(ordered)))
+    for tag, data in ordered:
+        add(unsigned_varint(tag))
+        add(unsigned_varint(len(data)))
+        add(data)
+
+
+class _EncoderWriter(SourceWriter):
+    """Walks the declaration of a message and emits what writes each field."""
+
+    def __init__(self, message: type[Message], version: int) -> None:
+        super().__init__()
+        self._version = version
+        self._flexible = version in message.FLEXIBLE
+        self._run: list[tuple[str, str]] = []  # struct code, expression
+        self._add = "add"  # where the pieces go: to the message, or to a tagged field
+        for helper in (not_in_version, size_of, unsigned_varint, write_tagged_fields):
+            self.name(helper.__name__, helper)
+        self.name("pack", struct.pack)
+        with self.block("def encode(message, add):"):
+            self._struct(message, "message")
+            self._flush()
+
+    # -- runs of fixed-size fields
+
+    def _fixed(self, code: str, expression: str) -> None:
+        self._run.append((code, expression))
+
+    def _flush(self) -> None:
+        if self._run:
+            codes = "".join(code for code, _ in self._run)
+            values = ", ".join(expression for _, expression in self._run)
+            self.line(f"{self._add}({self.packer(codes)}({values}))")
+            self._run.clear()
+
+    # -- structs and fields
+
+    def _struct(self, cls: type[Struct], variable: str) -> None:
+        for field in cls.FIELDS:
+            value = f"{variable}.{field.name}"
+            if field.is_plain_in(self._version):
+                self._value(field.type, value, field)
+            elif self._version not in field.versions and not field.ignorable:
+                with self.block(f"if {self._differs(value, field)}:"):
+                    self.line(f"raise not_in_version({field.name!r}, {self._version})")
+        if self._flexible:
+            self._flush()
+            self._tagged_fields(cls, variable)
+
+    def _differs(self, value: str, field: Field) -> str:
+        """The condition that a field does not hold its default."""
+        if isinstance(field.type, StructType):
+            inner = [self._differs(f"{value}.{inner.name}", inner) for inner in field.type.cls.FIELDS]
+            return " or ".join([*inner, f"{value}.unknown_tagged_fields"])
+        if field.default is None:
+            return f"{value} is not None"
+        if field.type is wire_types.UUID:
+            return f"{value} != {self.name('ZERO_UUID', wire_types.ZERO_UUID)}"
+        return f"{value} != {field.default!r}"
+
+    def _value(self, kind: WireType, value: str, field: Field) -> None:
+        if isinstance(kind, Primitive):
+            self._fixed(kind.code, f"{value}.bytes" if kind is wire_types.UUID else value)
+        elif isinstance(kind, Sized):
+            self._sized(kind, value, field)
+        elif isinstance(kind, Array):
+            self._array(kind, value, field)
+        else:
+            variable = variable_name(kind.cls)
+            self._flush()
+            self.line(f"{variable} = {value}")
+            self._struct(kind.cls, variable)
+
+    def _length(self, code: str, length: str, field: Field) -> None:
+        if self._is_compact(field):
+            self._flush()
+            self.line(f"{self._add}(unsigned_varint({length} + 1))")
+        else:
+            self._fixed(code, length)
+
+    def _is_compact(self, field: Field) -> bool:
+        return self._flexible if field.flexible is None else self._version in field.flexible
+
+    def _or_null(self, code: str, value: str, field: Field, write: Callable[[], None]) -> None:
+        """Emit what writes the value, inside a check for null where the version allows null."""
+        if self._version not in field.nullable:
+            write()
+            self._flush()
+            return
+        self._flush()
+        with self.block(f"if {value} is None:"):
+            null = b"\0" if self._is_compact(field) else struct.pack(f">{code}", -1)
+            self.line(f"{self._add}({null!r})")
+        with self.block("else:"):
+            write()
+            self._flush()
+
+    def _sized(self, kind: Sized, value: str, field: Field) -> None:
+        def write() -> None:
+            length = "size_of(data)" if kind is wire_types.RECORDS else "len(data)"
+            self.line(f"data = {value}{'.encode()' if kind is wire_types.STRING else ''}")
+            self._length(kind.length_code, length, field)
+            self._flush()
+            self.line(f"{self._add}(data)")
+
+        self._or_null(kind.length_code, value, field, write)
+
+    def _array(self, kind: Array, value: str, field: Field) -> None:
+        def write() -> None:
+            self._length("i", f"len({value})", field)
+            self._flush()
+            if isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID:
+                self.line(f"{self._add}(pack(f'>{{len({value})}}{kind.element.code}', *{value}))")
+            else:
+                self._elements(kind.element, value, field)
+
+        self._or_null("i", value, field, write)
+
+    def _elements(self, element: WireType, value: str, field: Field) -> None:
+        variable = variable_name(element.cls) if isinstance(element, StructType) else "element"
+        with self.block(f"for {variable} in {value}:"):
+            if isinstance(element, StructType):
+                self._struct(element.cls, variable)
+            else:
+                self._value(element, variable, Field(element, name=field.name))
+            self._flush()
+
+    # -- tagged fields
+
+    def _tagged_fields(self, cls: type[Struct], variable: str) -> None:
+        known = [field for field in cls.FIELDS if field.is_tagged_in(self._version)]
+        tagged = f"{variable}.unknown_tagged_fields"
+        if known:
+            self.line(f"{variable}_tagged = list({tagged})")
+            tagged = f"{variable}_tagged"
+            for field in known:
+                self._known_tag(field, variable, tagged)
+        with self.block(f"if {tagged}:"):
+            self.line(f"write_tagged_fields({self._add}, {tagged})")
+        with self.block("else:"):
+            self.line(f"{self._add}(b'\\0')")
+
+    def _known_tag(self, field: Field, variable: str, tagged: str) -> None:
+        """Emit what encodes a tagged field into pieces of its own, for its size must be known before it."""
+        outer, pieces = self._add, f"{variable}_{field.name}"
+        with self.block(f"if {self._differs(f'{variable}.{field.name}', field)}:"):
+            self.line(f"{pieces} = []")
+            self._add = f"{pieces}.append"
+            self._value(field.type, f"{variable}.{field.name}", field)
+            self._flush()
+            self._add = outer
+            self.line(f"{tagged}.append(({field.tag}, b''.join({pieces})))")

@@ -1,0 +1,83 @@
+"""Requests and answers as frames: a header, then the message.
+
+    frame on the socket    size:int32 | header | message
+
+The size is written and read by the network layer; everything here begins behind it.
+
+Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java, RequestHeader.java, NetworkSend.java · book 2.1.3
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kafka_lite.common.sendable import Buffer, Part
+from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
+from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
+from kafka_lite.protocol.schema import Message, Request, Response, join_small_parts
+from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+
+_KEY_AND_VERSION = struct.Struct(">hh")
+
+
+def encode_request(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
+    """A request with its header, ready for the size to be put before it. Raises ``SchemaError``."""
+    spec = API_SPECS[request.API_KEY]
+    header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
+    return header.encode(spec.request_header_version(version)) + request.encode(version)
+
+
+def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
+    """The header of a request and the position of what follows it.
+
+    The version of the API may be one that is not known, the key may not: ``UnsupportedVersionError``. Raises
+    ``SchemaError`` for a frame that is too short for a header.
+    """
+    if len(frame) < _KEY_AND_VERSION.size:
+        raise SchemaError(f"a frame of {len(frame)} bytes has no request header")
+    key, version = _KEY_AND_VERSION.unpack_from(frame)
+    spec = _spec_of(key)
+    return RequestHeader.decode_from(frame, 0, spec.request_header_version(version))
+
+
+def decode_request(frame: Buffer) -> tuple[RequestHeader, Message]:
+    """Read a request. Records in it are views of the frame.
+
+    Raises ``UnsupportedVersionError`` for a key or version that has no codec, with the header on it if that could be
+    read, and ``SchemaError`` for bytes that are no request.
+    """
+    header, position = decode_request_header(frame)
+    spec = API_SPECS[ApiKey(header.api_key)]
+    if not spec.min_version <= header.api_version <= spec.max_version:
+        raise UnsupportedVersionError(f"{spec.key.name} has no version {header.api_version} here", header)
+    message, _ = spec.request.decode_from(frame, position, header.api_version)
+    return header, message
+
+
+def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:
+    """An answer with its header, in parts: records in it are passed on unread. Raises ``SchemaError``."""
+    header_version = API_SPECS[response.API_KEY].response_header_version(version)
+    header = ResponseHeader(correlation_id=correlation_id).encode(header_version)
+    return join_small_parts([header, *response.encode_parts(version)])
+
+
+def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Message]:
+    """Read the answer to a request of this key and version; returns the correlation id and the message.
+
+    A broker that does not know the version of an ApiVersions request answers in the layout of version 0, whatever was
+    asked; so that is what is tried next. Raises ``SchemaError``.
+    """
+    spec = _spec_of(api_key)
+    header, position = ResponseHeader.decode_from(frame, 0, spec.response_header_version(version))
+    try:
+        return header.correlation_id, spec.response.decode_from(frame, position, version)[0]
+    except SchemaError:
+        if spec.key is not ApiKey.API_VERSIONS or version == 0:
+            raise
+    return header.correlation_id, spec.response.decode_from(frame, position, 0)[0]
+
+
+def _spec_of(key: int) -> ApiSpec:
+    if key not in API_SPECS:
+        raise UnsupportedVersionError(f"there is no API with key {key} here")
+    return API_SPECS[ApiKey(key)]

@@ -1,0 +1,92 @@
+"""?
+
+Kafka ? · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean, int16, int32, int64, string
+
+
+class OffsetFetchRequestTopic(Struct):
+    """?"""
+
+    name: str = string(versions="0-7")
+    partition_indexes: list[int] = array(int32, versions="0-7")
+
+
+class OffsetFetchRequestTopics(Struct):
+    """?"""
+
+    name: str = string(versions="8+")
+    partition_indexes: list[int] = array(int32, versions="8+")
+
+
+class OffsetFetchRequestGroup(Struct):
+    """?"""
+
+    group_id: str = string(versions="8+")
+    member_id: str | None = string(versions="9+", nullable="9+", default=None, ignorable=True)
+    member_epoch: int = int32(versions="9+", default=-1, ignorable=True)
+    topics: list[OffsetFetchRequestTopics] | None = array(OffsetFetchRequestTopics, versions="8+", nullable="8+")
+
+
+class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
+    """?"""
+
+    group_id: str = string(versions="0-7")
+    topics: list[OffsetFetchRequestTopic] | None = array(OffsetFetchRequestTopic, versions="0-7", nullable="2-7")
+    groups: list[OffsetFetchRequestGroup] = array(OffsetFetchRequestGroup, versions="8+")
+    require_stable: bool = boolean(versions="7+")
+
+
+class OffsetFetchResponsePartition(Struct):
+    """?"""
+
+    partition_index: int = int32(versions="0-7")
+    committed_offset: int = int64(versions="0-7")
+    committed_leader_epoch: int = int32(versions="5-7", default=-1, ignorable=True)
+    metadata: str | None = string(versions="0-7", nullable="0-7")
+    error_code: int = int16(versions="0-7")
+
+
+class OffsetFetchResponseTopic(Struct):
+    """?"""
+
+    name: str = string(versions="0-7")
+    partitions: list[OffsetFetchResponsePartition] = array(OffsetFetchResponsePartition, versions="0-7")
+
+
+class OffsetFetchResponsePartitions(Struct):
+    """?"""
+
+    partition_index: int = int32(versions="8+")
+    committed_offset: int = int64(versions="8+")
+    committed_leader_epoch: int = int32(versions="8+", default=-1, ignorable=True)
+    metadata: str | None = string(versions="8+", nullable="8+")
+    error_code: int = int16(versions="8+")
+
+
+class OffsetFetchResponseTopics(Struct):
+    """?"""
+
+    name: str = string(versions="8+")
+    partitions: list[OffsetFetchResponsePartitions] = array(OffsetFetchResponsePartitions, versions="8+")
+
+
+class OffsetFetchResponseGroup(Struct):
+    """?"""
+
+    group_id: str = string(versions="8+")
+    topics: list[OffsetFetchResponseTopics] = array(OffsetFetchResponseTopics, versions="8+")
+    error_code: int = int16(versions="8+")
+
+
+class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
+    """?"""
+
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)
+    topics: list[OffsetFetchResponseTopic] = array(OffsetFetchResponseTopic, versions="0-7")
+    error_code: int = int16(versions="2-7", ignorable=True)
+    groups: list[OffsetFetchResponseGroup] = array(OffsetFetchResponseGroup, versions="8+")

@@ -1,0 +1,25 @@
+"""?
+
+Kafka ? · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Request, Response, int16, int32, int64, string
+
+
+class AddOffsetsToTxnRequest(Request, api_key=ApiKey.ADD_OFFSETS_TO_TXN, versions="0-4", flexible="3+"):
+    """?"""
+
+    transactional_id: str = string()
+    producer_id: int = int64()
+    producer_epoch: int = int16()
+    group_id: str = string()
+
+
+class AddOffsetsToTxnResponse(Response, api_key=ApiKey.ADD_OFFSETS_TO_TXN, versions="0-4", flexible="3+"):
+    """?"""
+
+    throttle_time_ms: int = int32()
+    error_code: int = int16()

@@ -1,0 +1,24 @@
+"""?
+
+Kafka ? · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Request, Response, bytes_, int16, int32, int64
+
+
+class RenewDelegationTokenRequest(Request, api_key=ApiKey.RENEW_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
+    """?"""
+
+    hmac: bytes = bytes_()
+    renew_period_ms: int = int64()
+
+
+class RenewDelegationTokenResponse(Response, api_key=ApiKey.RENEW_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
+    """?"""
+
+    error_code: int = int16()
+    expiry_timestamp_ms: int = int64()
+    throttle_time_ms: int = int32()

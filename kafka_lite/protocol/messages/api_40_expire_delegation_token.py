@@ -1,0 +1,24 @@
+"""?
+
+Kafka ? · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Request, Response, bytes_, int16, int32, int64
+
+
+class ExpireDelegationTokenRequest(Request, api_key=ApiKey.EXPIRE_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
+    """?"""
+
+    hmac: bytes = bytes_()
+    expiry_time_period_ms: int = int64()
+
+
+class ExpireDelegationTokenResponse(Response, api_key=ApiKey.EXPIRE_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
+    """?"""
+
+    error_code: int = int16()
+    expiry_timestamp_ms: int = int64()
+    throttle_time_ms: int = int32()

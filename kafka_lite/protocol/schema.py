@@ -1,0 +1,369 @@
+"""The language in which messages are declared, and what every message can do.
+
+A message is a class; each line of it is a field, with the versions that have it:
+
+    class OffsetDeleteRequest(Request, api_key=ApiKey.OFFSET_DELETE, versions="0"):
+        group_id: str = string()
+        topics: list[OffsetDeleteRequestTopic] = array(OffsetDeleteRequestTopic)
+
+Type checkers take such a class for a dataclass whose fields all have defaults and are given by keyword. From the same
+lines the compilers next door write one encoder and one decoder per version, when that version is first used: plain
+Python, which ``print(source(OffsetDeleteRequest, 0, "decode"))`` shows.
+
+Kafka 0.10.2: clients/.../common/protocol/types/Schema.java, Struct.java; since 2.4 generated from JSON by
+MessageGenerator · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import linecache
+import struct
+import traceback
+import uuid
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform
+
+from kafka_lite.common.sendable import Buffer, Part
+from kafka_lite.protocol import wire_types
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.decoder_compiler import decoder_source
+from kafka_lite.protocol.encoder_compiler import encoder_source
+from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+from kafka_lite.protocol.versions import NO_VERSIONS, Versions
+from kafka_lite.protocol.wire_types import ZERO_UUID, Array, Field, Primitive, RawTaggedField, StructType, WireType
+
+T = TypeVar("T")
+Decoder = Callable[[Buffer, int], tuple[Any, int]]
+Encoder = Callable[[Any, Callable[[Part], None]], None]
+
+
+class _Missing:
+    """Default of the arguments whose real default is made anew for each message."""
+
+    def __repr__(self) -> str:
+        return "<new>"
+
+
+MISSING = _Missing()
+
+
+@dataclass_transform(kw_only_default=True)
+class Struct:
+    """Anything with fields: a message, or a part of one.
+
+    ``__init__`` takes every field by keyword and gives the others their defaults. Structs compare by their fields.
+    """
+
+    FIELDS: ClassVar[tuple[Field, ...]] = ()
+
+    unknown_tagged_fields: ClassVar[tuple[RawTaggedField, ...]] = ()
+    """What a decoder met and did not know; set on the single message that carries some."""
+
+    def __init_subclass__(cls) -> None:
+        fields = []
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, Field):
+                field = dataclasses.replace(value, name=name)
+                fields.append(field)
+                if field.has_mutable_default():
+                    delattr(cls, name)
+                else:
+                    # A default that cannot change is shared through the class, so that decoders need not set it.
+                    setattr(cls, name, field.default)
+        cls.FIELDS = tuple(fields)
+
+    def __init__(self, **values: Any) -> None:
+        """Replaced, for each class at its first use, by a compiled one with the fields as arguments."""
+        cls = type(self)
+        cls.__init__ = _compile_init(cls)  # type: ignore[method-assign]
+        cls.__init__(self, **values)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        same_fields = all(getattr(self, field.name) == getattr(other, field.name) for field in self.FIELDS)
+        return same_fields and self.unknown_tagged_fields == other.unknown_tagged_fields
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = [f"{field.name}={_shorten(getattr(self, field.name))}" for field in self.FIELDS]
+        if self.unknown_tagged_fields:
+            shown.append(f"unknown_tagged_fields={self.unknown_tagged_fields}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Message(Struct):
+    """A struct with versions, and so with bytes.
+
+    ``versions`` are those that its codec knows, ``flexible`` those of them with compact lengths and tagged fields.
+    """
+
+    VERSIONS: ClassVar[Versions] = NO_VERSIONS
+    FLEXIBLE: ClassVar[Versions] = NO_VERSIONS
+    _DECODERS: ClassVar[dict[int, Decoder]]
+    _ENCODERS: ClassVar[dict[int, Encoder]]
+
+    def __init_subclass__(cls, versions: str = "none", flexible: str = "none") -> None:
+        super().__init_subclass__()
+        cls.VERSIONS = Versions.parse(versions)
+        cls.FLEXIBLE = Versions.parse(flexible)
+        cls._DECODERS = {}
+        cls._ENCODERS = {}
+
+    @classmethod
+    def decode(cls, buffer: Buffer, version: int) -> Self:
+        """Read a message from the start of a buffer; bytes that are left over are ignored, as Kafka ignores them.
+
+        Records come back as memoryviews of the buffer, which must therefore not change while they are used. Text that
+        is no UTF-8 gets replacement characters, as in Java. Raises ``SchemaError``.
+        """
+        return cls.decode_from(buffer, 0, version)[0]
+
+    @classmethod
+    def decode_from(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
+        """Read a message at a position; returns it and the position behind it. Raises ``SchemaError``."""
+        decoder = cls._DECODERS.get(version) or cls._compile_decoder(version)
+        try:
+            return decoder(buffer, position)
+        except (struct.error, IndexError) as error:
+            raise SchemaError(f"{cls.__name__} v{version}: the bytes end too early, {_where(error)}") from error
+        except SchemaError as error:
+            raise SchemaError(f"{cls.__name__} v{version}: {error}") from error
+
+    def encode(self, version: int) -> bytes:
+        """The bytes of the message, without header or length. Raises ``SchemaError`` when it has none."""
+        return b"".join(part if isinstance(part, Buffer) else part.to_bytes() for part in self._encode(version))
+
+    def encode_parts(self, version: int) -> list[Part]:
+        """The same bytes in pieces: records are passed through as they are, unread, everything between is joined."""
+        return join_small_parts(self._encode(version))
+
+    def _encode(self, version: int) -> list[Part]:
+        encoder = self._ENCODERS.get(version) or self._compile_encoder(version)
+        parts: list[Part] = []
+        try:
+            encoder(self, parts.append)
+        except (struct.error, AttributeError, TypeError, ValueError) as error:
+            raise SchemaError(f"{type(self).__name__} v{version}: {error}, {_where(error)}") from error
+        return parts
+
+    @classmethod
+    def _compile_decoder(cls, version: int) -> Decoder:
+        cls._check_version(version)
+        decoder: Decoder = _execute(f"{cls.__name__} v{version} decode", "decode", *decoder_source(cls, version))
+        return cls._DECODERS.setdefault(version, decoder)
+
+    @classmethod
+    def _compile_encoder(cls, version: int) -> Encoder:
+        cls._check_version(version)
+        encoder: Encoder = _execute(f"{cls.__name__} v{version} encode", "encode", *encoder_source(cls, version))
+        return cls._ENCODERS.setdefault(version, encoder)
+
+    @classmethod
+    def _check_version(cls, version: int) -> None:
+        if version not in cls.VERSIONS:
+            raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.VERSIONS}, not {version}")
+
+
+class Request(Message):
+    """What a client sends; ``API_KEY`` says which of the APIs it calls."""
+
+    API_KEY: ClassVar[ApiKey]
+
+    def __init_subclass__(cls, api_key: ApiKey, versions: str, flexible: str = "none") -> None:
+        super().__init_subclass__(versions=versions, flexible=flexible)
+        cls.API_KEY = api_key
+
+
+class Response(Message):
+    """What the broker answers, always in the version of the request."""
+
+    API_KEY: ClassVar[ApiKey]
+
+    def __init_subclass__(cls, api_key: ApiKey, versions: str, flexible: str = "none") -> None:
+        super().__init_subclass__(versions=versions, flexible=flexible)
+        cls.API_KEY = api_key
+
+
+def source(message: type[Message], version: int, direction: Literal["decode", "encode"]) -> str:
+    """The Python that is compiled for one version of a message, for the curious and for debugging."""
+    message._check_version(version)
+    write = decoder_source if direction == "decode" else encoder_source
+    return write(message, version)[0]
+
+
+def join_small_parts(parts: list[Part]) -> list[Part]:
+    """Join neighbouring bytes; views and sendables, which are records, stay by themselves."""
+    joined: list[Part] = []
+    run: list[bytes] = []
+    for part in parts:
+        if isinstance(part, bytes):
+            run.append(part)
+        else:
+            joined.append(b"".join(run))
+            joined.append(part)
+            run.clear()
+    joined.append(b"".join(run))
+    return [part for part in joined if not isinstance(part, bytes) or part]
+
+
+def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any:
+    """Compile generated source; tracebacks and debuggers show its lines, since linecache knows them."""
+    filename = f"<{title}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace = dict(names)
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[function]
+
+
+def _compile_init(cls: type[Struct]) -> Any:
+    """An ``__init__`` with a keyword argument for each field; lists and structs are made anew."""
+    arguments = ["self"]
+    body = []
+    names: dict[str, Any] = {"MISSING": MISSING}
+    for field in cls.FIELDS:
+        arguments.append(f"{field.name}=default_{field.name}")
+        names[f"default_{field.name}"] = MISSING if field.has_mutable_default() else field.default
+        value = field.name
+        if field.has_mutable_default():
+            names[f"new_{field.name}"] = field.new_default
+            value = f"new_{field.name}() if {field.name} is MISSING else {field.name}"
+        body.append(f"    self.{field.name} = {value}\n")
+    if cls.FIELDS:
+        arguments.insert(1, "*")
+    text = f"def __init__({', '.join(arguments)}):\n{''.join(body) or '    pass'}\n"
+    return _execute(f"{cls.__name__}.__init__", "__init__", text, names)
+
+
+def _where(error: Exception) -> str:
+    """The line of the generated code at which it happened, which names the field."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name in ("decode", "encode")]
+    return f"at: {frames[-1].line}"
+
+
+def _shorten(value: object) -> str:
+    """Records by their size, everything else by its repr."""
+    if isinstance(value, memoryview):
+        return f"<{value.nbytes} bytes>"
+    return repr(value)
+
+
+# --- the types of fields ---------------------------------------------------------------------------------------------
+#
+# What stands right of the equals sign. Each returns a Field but says that it returns the value that messages will have
+# there, which is how type checkers learn that ``acks: int = int16()`` is right and ``acks: str = int16()`` is not.
+
+
+def _field(
+    kind: WireType,
+    versions: str = "0+",
+    nullable: str = "none",
+    default: Any = None,
+    tag: int | None = None,
+    ignorable: bool = False,
+    flexible: str | None = None,
+) -> Any:
+    present = Versions.parse(versions)
+    return Field(
+        type=kind,
+        versions=present,
+        nullable=Versions.parse(nullable),
+        default=default,
+        tag=tag,
+        tagged=NO_VERSIONS if tag is None else present,
+        ignorable=ignorable,
+        flexible=None if flexible is None else Versions.parse(flexible),
+    )
+
+
+def boolean(*, versions: str = "0+", default: bool = False, tag: int | None = None, ignorable: bool = False) -> bool:
+    """One byte; everything but 0 is true."""
+    return cast(bool, _field(wire_types.BOOL, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def int8(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
+    """A number from -128 to 127."""
+    return cast(int, _field(wire_types.INT8, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def int16(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
+    """A number of two bytes with a sign."""
+    return cast(int, _field(wire_types.INT16, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def uint16(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
+    """A number of two bytes without a sign."""
+    return cast(int, _field(wire_types.UINT16, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def int32(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
+    """A number of four bytes with a sign."""
+    return cast(int, _field(wire_types.INT32, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def int64(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
+    """A number of eight bytes with a sign."""
+    return cast(int, _field(wire_types.INT64, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def float64(*, versions: str = "0+", default: float = 0.0, tag: int | None = None, ignorable: bool = False) -> float:
+    """A number of IEEE 754, eight bytes."""
+    return cast(float, _field(wire_types.FLOAT64, versions, default=default, tag=tag, ignorable=ignorable))
+
+
+def uuid_(*, versions: str = "0+", tag: int | None = None, ignorable: bool = False) -> uuid.UUID:
+    """Sixteen bytes; all zero by default."""
+    return cast(uuid.UUID, _field(wire_types.UUID, versions, default=ZERO_UUID, tag=tag, ignorable=ignorable))
+
+
+def string(
+    *,
+    versions: str = "0+",
+    nullable: str = "none",
+    default: str | None = "",
+    tag: int | None = None,
+    ignorable: bool = False,
+    flexible: str | None = None,
+) -> str:
+    """Text; null in the ``nullable`` versions."""
+    return cast(str, _field(wire_types.STRING, versions, nullable, default, tag, ignorable, flexible))
+
+
+def bytes_(
+    *, versions: str = "0+", nullable: str = "none", default: bytes | None = b"", ignorable: bool = False
+) -> bytes:
+    """Bytes whose meaning is the business of somebody else; null in the ``nullable`` versions."""
+    return cast(bytes, _field(wire_types.BYTES, versions, nullable, default, ignorable=ignorable))
+
+
+def records_(*, versions: str = "0+", nullable: str = "0+") -> Any:
+    """Message sets or record batches, as opaque bytes: decoded as a memoryview of the frame, encoded from any part."""
+    return _field(wire_types.RECORDS, versions, nullable)
+
+
+def array(
+    element: Callable[..., T],
+    *,
+    versions: str = "0+",
+    nullable: str = "none",
+    default: list[T] | None = [],  # noqa: B006  only ever compared, never handed out
+    tag: int | None = None,
+    ignorable: bool = False,
+) -> list[T]:
+    """A list of structs (``array(FetchTopic)``) or of simple values (``array(int32)``)."""
+    return cast(list[T], _field(Array(_element_type(element)), versions, nullable, default, tag, ignorable))
+
+
+def nested(cls: type[T], *, versions: str = "0+", tag: int | None = None, ignorable: bool = False) -> T:
+    """One struct inside another."""
+    return cast(T, _field(StructType(cast(type[Struct], cls)), versions, tag=tag, ignorable=ignorable))
+
+
+def _element_type(element: Callable[..., object]) -> WireType:
+    if isinstance(element, type) and issubclass(element, Struct):
+        return StructType(element)
+    declared = cast(Field, element())
+    assert isinstance(declared.type, Primitive | wire_types.Sized)
+    return declared.type

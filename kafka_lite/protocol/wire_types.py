@@ -1,0 +1,141 @@
+"""The types that message fields have, and what a field's declaration says.
+
+    type          bytes on the wire                              in flexible versions ("compact")
+    bool, int8    1                                              the same
+    int16 uint16  2, big endian like all numbers                 the same
+    int32 uint32  4                                              the same
+    int64 float64 8                                              the same
+    uuid          16                                             the same
+    string        int16 length, UTF-8                            varint length + 1, UTF-8
+    bytes         int32 length, bytes                            varint length + 1, bytes
+    records       int32 length, record batches                   varint length + 1, record batches
+    array         int32 count, elements                          varint count + 1, elements
+    null          length or count -1                             length or count 0
+    struct        its fields one after the other                 the same, then its tagged fields
+
+Kafka 0.10.2: clients/.../common/protocol/types/Type.java, Field.java, ArrayOf.java · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
+
+if TYPE_CHECKING:
+    from kafka_lite.protocol.schema import Struct
+
+ZERO_UUID = uuid.UUID(int=0)
+"""What stands for "no id" on the wire."""
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A type of fixed size; ``code`` is its letter in Python's ``struct``."""
+
+    name: str
+    code: str
+
+    @property
+    def size(self) -> int:
+        """Bytes on the wire."""
+        return struct.calcsize(f">{self.code}")
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A length and that many bytes; ``length_code`` is the length's letter where it is not compact."""
+
+    name: str
+    length_code: str
+
+
+@dataclass(frozen=True)
+class Array:
+    """A count and that many elements."""
+
+    element: WireType
+
+
+@dataclass(frozen=True)
+class StructType:
+    """The fields of a class, in its order."""
+
+    cls: type[Struct]
+
+
+WireType = Primitive | Sized | Array | StructType
+
+BOOL = Primitive("bool", "?")
+INT8 = Primitive("int8", "b")
+INT16 = Primitive("int16", "h")
+UINT16 = Primitive("uint16", "H")
+INT32 = Primitive("int32", "i")
+UINT32 = Primitive("uint32", "I")
+INT64 = Primitive("int64", "q")
+FLOAT64 = Primitive("float64", "d")
+UUID = Primitive("uuid", "16s")
+STRING = Sized("string", "h")
+BYTES = Sized("bytes", "i")
+RECORDS = Sized("records", "i")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One line of a message's declaration.
+
+    ``versions`` are those that have the field, ``nullable`` those in which it may be null, ``tagged`` those in which it
+    travels among the tagged fields, under ``tag``, and only when it differs from ``default``. A field that a version
+    does not have must hold its default there, unless it is ``ignorable``. ``flexible`` overrides, for this field alone,
+    from which version on its length is compact.
+    """
+
+    type: WireType
+    versions: Versions = ALL_VERSIONS
+    nullable: Versions = NO_VERSIONS
+    default: Any = None
+    tag: int | None = None
+    tagged: Versions = NO_VERSIONS
+    ignorable: bool = False
+    flexible: Versions | None = None
+    name: str = ""
+
+    def has_mutable_default(self) -> bool:
+        """Whether each message needs a default of its own: an empty list or a struct."""
+        return self.default == [] or isinstance(self.type, StructType)
+
+    def new_default(self) -> Any:
+        """The value of the field where nothing was said."""
+        if isinstance(self.type, StructType):
+            return self.type.cls()
+        return [] if self.default == [] else self.default
+
+    def is_tagged_in(self, version: int) -> bool:
+        """Whether the field travels as a tagged one in this version."""
+        return version in self.versions and version in self.tagged
+
+    def is_plain_in(self, version: int) -> bool:
+        """Whether the field has its fixed place in this version."""
+        return version in self.versions and version not in self.tagged
+
+
+class RawTaggedField(NamedTuple):
+    """A tagged field that no schema here knows: kept as it came, and sent on with the message."""
+
+    tag: int
+    data: bytes
+
+
+def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
+    """The fewest bytes that a value of the type can take: what bounds the count of an array that is still to come."""
+    if isinstance(kind, Primitive):
+        return kind.size
+    if isinstance(kind, Array):
+        return 1 if flexible else 4
+    if isinstance(kind, Sized):
+        return 1 if flexible else struct.calcsize(kind.length_code)
+    plain = (field for field in kind.cls.FIELDS if field.is_plain_in(version))
+    return sum(minimum_size(field.type, version, flexible) for field in plain) + flexible
