@@ -132,6 +132,8 @@ class KafkaConfig:
     def _read_zookeeper(self) -> None:
         v = self.values
         self.zk_connect: str = v["zookeeper.connect"]
+        self.zk_embedded_port: int = v["zookeeper.embedded.port"]
+        self.zk_embedded_dir: str | None = v["zookeeper.embedded.dir"]
         self.zk_session_timeout_ms: int = v["zookeeper.session.timeout.ms"]
         self.zk_connection_timeout_ms: int = self._first(
             "zookeeper.connection.timeout.ms", "zookeeper.session.timeout.ms"

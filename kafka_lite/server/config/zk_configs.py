@@ -3,7 +3,7 @@
 Kafka 0.10.2: core/.../server/KafkaConfig.scala (ZooKeeper) · book 7.1.1
 """
 
-from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Type
+from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type
 
 HIGH, MEDIUM, LOW = Importance
 
@@ -14,6 +14,12 @@ ZK_CONFIGS = (
     .define("zookeeper.connect", Type.STRING, NO_DEFAULT, HIGH,
             "Where ZooKeeper is: `host:port,host:port`, perhaps followed by `/path` under which everything of "
             "this cluster lies; or `embedded`: the broker starts a ZooKeeper server in its own process.", NON_EMPTY)
+    .define("zookeeper.embedded.port", Type.INT, 0, LOW,
+            "Port of the embedded ZooKeeper on 127.0.0.1; 0 lets the kernel choose. Only with zookeeper.connect=embedded.",
+            Range.between(0, 65535))
+    .define("zookeeper.embedded.dir", Type.STRING, None, LOW,
+            "Where the embedded ZooKeeper keeps its transaction log and snapshots. Not set: beside the first log "
+            "directory, under its name with `-zookeeper` behind it.")
     .define("zookeeper.session.timeout.ms", Type.INT, 6000, HIGH,
             "After this long without a sign of life ZooKeeper takes the broker for dead.")
     .define("zookeeper.connection.timeout.ms", Type.INT, None, HIGH,

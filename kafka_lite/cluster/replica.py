@@ -1,0 +1,67 @@
+"""One copy of a partition, on this broker (with a log) or on another (only what is known of it).
+
+Kafka 0.10.2: core/.../cluster/Replica.scala · book 6.2.2
+"""
+
+from __future__ import annotations
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+
+
+class Replica:
+    """The two offsets of a replica: the log end offset (LEO) and the high watermark (HW).
+
+    ::
+
+        0 ──────────── HW ─────────── LEO
+        │  committed   │  not yet on  │  next message
+        │              │  every ISR   │
+
+    A local replica's LEO is its log's; a remote replica's LEO is what its last fetch request told the leader. Only
+    the local replica's HW means anything: consumers see nothing beyond it.
+    """
+
+    def __init__(
+        self,
+        broker_id: int,
+        topic_partition: TopicPartition,
+        log: Log | None = None,
+        initial_high_watermark: int = 0,
+    ) -> None:
+        self.broker_id = broker_id
+        self.topic_partition = topic_partition
+        self.log = log
+        self._high_watermark = LogOffsetMetadata(initial_high_watermark)
+        self._remote_log_end_offset = LogOffsetMetadata.UNKNOWN
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the log lies on this broker."""
+        return self.log is not None
+
+    @property
+    def log_end_offset(self) -> LogOffsetMetadata:
+        """The offset of the next message, with its position where that is known."""
+        if self.log is not None:
+            return self.log.log_end_offset_metadata
+        return self._remote_log_end_offset
+
+    def update_log_end_offset(self, log_end_offset: LogOffsetMetadata) -> None:
+        """Note how far a follower has come.
+
+        Raises ValueError for the local replica, whose log alone decides.
+        """
+        if self.is_local:
+            raise ValueError(f"the log end offset of the local replica of {self.topic_partition} is its log's")
+        self._remote_log_end_offset = log_end_offset
+
+    @property
+    def high_watermark(self) -> LogOffsetMetadata:
+        """The offset below which everything is committed."""
+        return self._high_watermark
+
+    @high_watermark.setter
+    def high_watermark(self, value: LogOffsetMetadata) -> None:
+        self._high_watermark = value
