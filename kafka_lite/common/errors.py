@@ -23,149 +23,193 @@ class Errors(Enum):
         self.retriable = retriable
         self.message = message
 
-    UNKNOWN_SERVER_ERROR = (-1, False, "Unknown server error.")  # 0.10.2: UNKNOWN
-    NONE = (0, False, "None.")
-    OFFSET_OUT_OF_RANGE = (1, False, "Offset out of range.")
-    CORRUPT_MESSAGE = (2, True, "Corrupt message.")
-    UNKNOWN_TOPIC_OR_PARTITION = (3, True, "Unknown topic or partition.")
-    INVALID_FETCH_SIZE = (4, False, "Invalid fetch size.")
-    LEADER_NOT_AVAILABLE = (5, True, "Leader not available.")
-    NOT_LEADER_OR_FOLLOWER = (6, True, "Not leader or follower.")  # 0.10.2: NOT_LEADER_FOR_PARTITION
-    REQUEST_TIMED_OUT = (7, True, "Request timed out.")
-    BROKER_NOT_AVAILABLE = (8, False, "Broker not available.")
-    REPLICA_NOT_AVAILABLE = (9, False, "Replica not available.")
-    MESSAGE_TOO_LARGE = (10, False, "Message too large.")
-    STALE_CONTROLLER_EPOCH = (11, False, "Stale controller epoch.")
-    OFFSET_METADATA_TOO_LARGE = (12, False, "Offset metadata too large.")
-    NETWORK_EXCEPTION = (13, True, "Network exception.")
-    COORDINATOR_LOAD_IN_PROGRESS = (
-        14,
+    UNKNOWN_SERVER_ERROR = (-1, False, "The broker failed in a way that it did not expect.")  # 0.10.2: UNKNOWN
+    NONE = (0, False, "No error.")
+    OFFSET_OUT_OF_RANGE = (1, False, "The offset lies before the start or behind the end of the log.")
+    CORRUPT_MESSAGE = (
+        2,
         True,
-        "Coordinator load in progress.",
-    )  # 0.10.2: GROUP_LOAD_IN_PROGRESS
-    COORDINATOR_NOT_AVAILABLE = (
-        15,
+        "A record fails its checksum, has an impossible size, or lacks the key that compaction needs.",
+    )
+    UNKNOWN_TOPIC_OR_PARTITION = (3, True, "This broker knows no such topic or partition.")
+    INVALID_FETCH_SIZE = (4, False, "The number of bytes to fetch makes no sense.")
+    LEADER_NOT_AVAILABLE = (5, True, "The partition has no leader at the moment.")
+    # 0.10.2: NOT_LEADER_FOR_PARTITION
+    NOT_LEADER_OR_FOLLOWER = (6, True, "This broker is not the leader of the partition, or holds no replica of it.")
+    REQUEST_TIMED_OUT = (7, True, "The request was not completed within its timeout.")
+    BROKER_NOT_AVAILABLE = (8, False, "The broker is not there.")
+    REPLICA_NOT_AVAILABLE = (9, True, "The replica is not there, or not yet.")  # 0.10.2: not retriable
+    MESSAGE_TOO_LARGE = (10, False, "A record or batch is larger than message.max.bytes allows.")
+    STALE_CONTROLLER_EPOCH = (11, False, "The request comes from a controller that has been replaced.")
+    OFFSET_METADATA_TOO_LARGE = (
+        12,
+        False,
+        "The text beside a committed offset is longer than offset.metadata.max.bytes.",
+    )
+    NETWORK_EXCEPTION = (13, True, "The connection broke before the answer came.")
+    # 0.10.2: GROUP_LOAD_IN_PROGRESS
+    COORDINATOR_LOAD_IN_PROGRESS = (14, True, "The coordinator is still reading its state from the log.")
+    # 0.10.2: GROUP_COORDINATOR_NOT_AVAILABLE
+    COORDINATOR_NOT_AVAILABLE = (15, True, "There is no coordinator at the moment.")
+    # 0.10.2: NOT_COORDINATOR_FOR_GROUP
+    NOT_COORDINATOR = (16, True, "Another broker coordinates this group or transactional id.")
+    INVALID_TOPIC_EXCEPTION = (
+        17,
+        False,
+        "The topic's name is not allowed, or the operation is not allowed on this topic.",
+    )
+    RECORD_LIST_TOO_LARGE = (18, False, "The batch is larger than a log segment.")
+    NOT_ENOUGH_REPLICAS = (
+        19,
         True,
-        "Coordinator not available.",
-    )  # 0.10.2: GROUP_COORDINATOR_NOT_AVAILABLE
-    NOT_COORDINATOR = (16, True, "Not coordinator.")  # 0.10.2: NOT_COORDINATOR_FOR_GROUP
-    INVALID_TOPIC_EXCEPTION = (17, False, "Invalid topic exception.")
-    RECORD_LIST_TOO_LARGE = (18, False, "Record list too large.")
-    NOT_ENOUGH_REPLICAS = (19, True, "Not enough replicas.")
-    NOT_ENOUGH_REPLICAS_AFTER_APPEND = (20, True, "Not enough replicas after append.")
-    INVALID_REQUIRED_ACKS = (21, False, "Invalid required acks.")
-    ILLEGAL_GENERATION = (22, False, "Illegal generation.")
-    INCONSISTENT_GROUP_PROTOCOL = (23, False, "Inconsistent group protocol.")
-    INVALID_GROUP_ID = (24, False, "Invalid group id.")
-    UNKNOWN_MEMBER_ID = (25, False, "Unknown member id.")
-    INVALID_SESSION_TIMEOUT = (26, False, "Invalid session timeout.")
-    REBALANCE_IN_PROGRESS = (27, False, "Rebalance in progress.")
-    INVALID_COMMIT_OFFSET_SIZE = (28, False, "Invalid commit offset size.")
-    TOPIC_AUTHORIZATION_FAILED = (29, False, "Topic authorization failed.")
-    GROUP_AUTHORIZATION_FAILED = (30, False, "Group authorization failed.")
-    CLUSTER_AUTHORIZATION_FAILED = (31, False, "Cluster authorization failed.")
-    INVALID_TIMESTAMP = (32, False, "Invalid timestamp.")
-    UNSUPPORTED_SASL_MECHANISM = (33, False, "Unsupported sasl mechanism.")
-    ILLEGAL_SASL_STATE = (34, False, "Illegal sasl state.")
-    UNSUPPORTED_VERSION = (35, False, "Unsupported version.")
-    TOPIC_ALREADY_EXISTS = (36, False, "Topic already exists.")
-    INVALID_PARTITIONS = (37, False, "Invalid partitions.")
-    INVALID_REPLICATION_FACTOR = (38, False, "Invalid replication factor.")
-    INVALID_REPLICA_ASSIGNMENT = (39, False, "Invalid replica assignment.")
-    INVALID_CONFIG = (40, False, "Invalid config.")
-    NOT_CONTROLLER = (41, True, "Not controller.")
-    INVALID_REQUEST = (42, False, "Invalid request.")
-    UNSUPPORTED_FOR_MESSAGE_FORMAT = (43, False, "Unsupported for message format.")
-    POLICY_VIOLATION = (44, False, "Policy violation.")
-    OUT_OF_ORDER_SEQUENCE_NUMBER = (45, False, "Out of order sequence number.")
-    DUPLICATE_SEQUENCE_NUMBER = (46, False, "Duplicate sequence number.")
-    INVALID_PRODUCER_EPOCH = (47, False, "Invalid producer epoch.")
-    INVALID_TXN_STATE = (48, False, "Invalid txn state.")
-    INVALID_PRODUCER_ID_MAPPING = (49, False, "Invalid producer id mapping.")
-    INVALID_TRANSACTION_TIMEOUT = (50, False, "Invalid transaction timeout.")
-    CONCURRENT_TRANSACTIONS = (51, True, "Concurrent transactions.")
-    TRANSACTION_COORDINATOR_FENCED = (52, False, "Transaction coordinator fenced.")
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = (53, False, "Transactional id authorization failed.")
-    SECURITY_DISABLED = (54, False, "Security disabled.")
-    OPERATION_NOT_ATTEMPTED = (55, False, "Operation not attempted.")
-    KAFKA_STORAGE_ERROR = (56, True, "Kafka storage error.")
-    LOG_DIR_NOT_FOUND = (57, False, "Log dir not found.")
-    SASL_AUTHENTICATION_FAILED = (58, False, "Sasl authentication failed.")
-    UNKNOWN_PRODUCER_ID = (59, False, "Unknown producer id.")
-    REASSIGNMENT_IN_PROGRESS = (60, False, "Reassignment in progress.")
-    DELEGATION_TOKEN_AUTH_DISABLED = (61, False, "Delegation token auth disabled.")
-    DELEGATION_TOKEN_NOT_FOUND = (62, False, "Delegation token not found.")
-    DELEGATION_TOKEN_OWNER_MISMATCH = (63, False, "Delegation token owner mismatch.")
-    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = (64, False, "Delegation token request not allowed.")
-    DELEGATION_TOKEN_AUTHORIZATION_FAILED = (65, False, "Delegation token authorization failed.")
-    DELEGATION_TOKEN_EXPIRED = (66, False, "Delegation token expired.")
-    INVALID_PRINCIPAL_TYPE = (67, False, "Invalid principal type.")
-    NON_EMPTY_GROUP = (68, False, "Non empty group.")
-    GROUP_ID_NOT_FOUND = (69, False, "Group id not found.")
-    FETCH_SESSION_ID_NOT_FOUND = (70, True, "Fetch session id not found.")
-    INVALID_FETCH_SESSION_EPOCH = (71, True, "Invalid fetch session epoch.")
-    LISTENER_NOT_FOUND = (72, True, "Listener not found.")
-    TOPIC_DELETION_DISABLED = (73, False, "Topic deletion disabled.")
-    FENCED_LEADER_EPOCH = (74, True, "Fenced leader epoch.")
-    UNKNOWN_LEADER_EPOCH = (75, True, "Unknown leader epoch.")
-    UNSUPPORTED_COMPRESSION_TYPE = (76, False, "Unsupported compression type.")
-    STALE_BROKER_EPOCH = (77, False, "Stale broker epoch.")
-    OFFSET_NOT_AVAILABLE = (78, True, "Offset not available.")
-    MEMBER_ID_REQUIRED = (79, False, "Member id required.")
-    PREFERRED_LEADER_NOT_AVAILABLE = (80, True, "Preferred leader not available.")
-    GROUP_MAX_SIZE_REACHED = (81, False, "Group max size reached.")
-    FENCED_INSTANCE_ID = (82, False, "Fenced instance id.")
-    ELIGIBLE_LEADERS_NOT_AVAILABLE = (83, True, "Eligible leaders not available.")
-    ELECTION_NOT_NEEDED = (84, True, "Election not needed.")
-    NO_REASSIGNMENT_IN_PROGRESS = (85, False, "No reassignment in progress.")
-    GROUP_SUBSCRIBED_TO_TOPIC = (86, False, "Group subscribed to topic.")
-    INVALID_RECORD = (87, False, "Invalid record.")
-    UNSTABLE_OFFSET_COMMIT = (88, True, "Unstable offset commit.")
-    THROTTLING_QUOTA_EXCEEDED = (89, True, "Throttling quota exceeded.")
-    PRODUCER_FENCED = (90, False, "Producer fenced.")
-    RESOURCE_NOT_FOUND = (91, False, "Resource not found.")
-    DUPLICATE_RESOURCE = (92, False, "Duplicate resource.")
-    UNACCEPTABLE_CREDENTIAL = (93, False, "Unacceptable credential.")
-    INCONSISTENT_VOTER_SET = (94, False, "Inconsistent voter set.")
-    INVALID_UPDATE_VERSION = (95, False, "Invalid update version.")
-    FEATURE_UPDATE_FAILED = (96, False, "Feature update failed.")
-    PRINCIPAL_DESERIALIZATION_FAILURE = (97, False, "Principal deserialization failure.")
-    SNAPSHOT_NOT_FOUND = (98, False, "Snapshot not found.")
-    POSITION_OUT_OF_RANGE = (99, False, "Position out of range.")
-    UNKNOWN_TOPIC_ID = (100, True, "Unknown topic id.")
-    DUPLICATE_BROKER_REGISTRATION = (101, False, "Duplicate broker registration.")
-    BROKER_ID_NOT_REGISTERED = (102, False, "Broker id not registered.")
-    INCONSISTENT_TOPIC_ID = (103, True, "Inconsistent topic id.")
-    INCONSISTENT_CLUSTER_ID = (104, False, "Inconsistent cluster id.")
-    TRANSACTIONAL_ID_NOT_FOUND = (105, False, "Transactional id not found.")
-    FETCH_SESSION_TOPIC_ID_ERROR = (106, True, "Fetch session topic id error.")
-    INELIGIBLE_REPLICA = (107, False, "Ineligible replica.")
-    NEW_LEADER_ELECTED = (108, False, "New leader elected.")
-    OFFSET_MOVED_TO_TIERED_STORAGE = (109, False, "Offset moved to tiered storage.")
-    FENCED_MEMBER_EPOCH = (110, False, "Fenced member epoch.")
-    UNRELEASED_INSTANCE_ID = (111, False, "Unreleased instance id.")
-    UNSUPPORTED_ASSIGNOR = (112, False, "Unsupported assignor.")
-    STALE_MEMBER_EPOCH = (113, False, "Stale member epoch.")
-    MISMATCHED_ENDPOINT_TYPE = (114, False, "Mismatched endpoint type.")
-    UNSUPPORTED_ENDPOINT_TYPE = (115, False, "Unsupported endpoint type.")
-    UNKNOWN_CONTROLLER_ID = (116, False, "Unknown controller id.")
-    UNKNOWN_SUBSCRIPTION_ID = (117, False, "Unknown subscription id.")
-    TELEMETRY_TOO_LARGE = (118, False, "Telemetry too large.")
-    INVALID_REGISTRATION = (119, False, "Invalid registration.")
-    TRANSACTION_ABORTABLE = (120, False, "Transaction abortable.")
-    INVALID_RECORD_STATE = (121, False, "Invalid record state.")
-    SHARE_SESSION_NOT_FOUND = (122, True, "Share session not found.")
-    INVALID_SHARE_SESSION_EPOCH = (123, True, "Invalid share session epoch.")
-    FENCED_STATE_EPOCH = (124, False, "Fenced state epoch.")
-    INVALID_VOTER_KEY = (125, False, "Invalid voter key.")
-    DUPLICATE_VOTER = (126, False, "Duplicate voter.")
-    VOTER_NOT_FOUND = (127, False, "Voter not found.")
-    INVALID_REGULAR_EXPRESSION = (128, False, "Invalid regular expression.")
-    REBOOTSTRAP_REQUIRED = (129, False, "Rebootstrap required.")
-    STREAMS_INVALID_TOPOLOGY = (130, False, "Streams invalid topology.")
-    STREAMS_INVALID_TOPOLOGY_EPOCH = (131, False, "Streams invalid topology epoch.")
-    STREAMS_TOPOLOGY_FENCED = (132, False, "Streams topology fenced.")
-    SHARE_SESSION_LIMIT_REACHED = (133, True, "Share session limit reached.")
+        "Fewer replicas are in sync than min.insync.replicas asks for; nothing was written.",
+    )
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = (
+        20,
+        True,
+        "The records were written, but to fewer replicas in sync than min.insync.replicas asks for.",
+    )
+    INVALID_REQUIRED_ACKS = (21, False, "acks must be 0, 1 or -1.")
+    ILLEGAL_GENERATION = (22, False, "The generation is not the group's current one.")
+    INCONSISTENT_GROUP_PROTOCOL = (
+        23,
+        False,
+        "The member offers no protocol that all other members support, or none at all.",
+    )
+    INVALID_GROUP_ID = (24, False, "The group id is not allowed.")
+    UNKNOWN_MEMBER_ID = (25, False, "The group has no such member.")
+    INVALID_SESSION_TIMEOUT = (
+        26,
+        False,
+        "The session timeout is outside of what group.min.session.timeout.ms and group.max.session.timeout.ms allow.",
+    )
+    REBALANCE_IN_PROGRESS = (27, False, "The group is rebalancing: join again.")
+    INVALID_COMMIT_OFFSET_SIZE = (28, False, "The offset to commit takes more bytes than a record may have.")
+    TOPIC_AUTHORIZATION_FAILED = (29, False, "The user may not do this to the topic.")
+    GROUP_AUTHORIZATION_FAILED = (30, False, "The user may not do this to the group.")
+    CLUSTER_AUTHORIZATION_FAILED = (31, False, "The user may not do this to the cluster.")
+    INVALID_TIMESTAMP = (32, False, "The record's timestamp is too far from the broker's clock.")
+    UNSUPPORTED_SASL_MECHANISM = (33, False, "The broker does not offer this SASL mechanism.")
+    ILLEGAL_SASL_STATE = (34, False, "The request does not belong at this point of a SASL authentication.")
+    UNSUPPORTED_VERSION = (35, False, "The broker does not know this version of the API.")
+    TOPIC_ALREADY_EXISTS = (36, False, "There is a topic of this name already.")
+    INVALID_PARTITIONS = (37, False, "The number of partitions is not possible.")
+    INVALID_REPLICATION_FACTOR = (38, False, "The replication factor is below 1 or above the number of live brokers.")
+    INVALID_REPLICA_ASSIGNMENT = (39, False, "The assignment of replicas to brokers is not possible.")
+    INVALID_CONFIG = (40, False, "A configuration key or value is not valid.")
+    NOT_CONTROLLER = (41, True, "Another broker is the controller.")
+    INVALID_REQUEST = (42, False, "The request contradicts itself or is not meant for this broker.")
+    UNSUPPORTED_FOR_MESSAGE_FORMAT = (43, False, "The message format of the log cannot do this.")
+    POLICY_VIOLATION = (44, False, "A policy of the broker forbids this.")  # the last one of 0.10.2
+    OUT_OF_ORDER_SEQUENCE_NUMBER = (
+        45,
+        False,
+        "The producer's sequence numbers have a gap: a batch before this one is missing.",
+    )
+    DUPLICATE_SEQUENCE_NUMBER = (46, False, "The log has this batch of the producer already.")
+    INVALID_PRODUCER_EPOCH = (47, False, "The producer's epoch is older than the one the log knows.")
+    INVALID_TXN_STATE = (48, False, "The state of the transaction does not allow this.")
+    INVALID_PRODUCER_ID_MAPPING = (49, False, "The producer id does not belong to this transactional id.")
+    INVALID_TRANSACTION_TIMEOUT = (50, False, "The transaction timeout is above transaction.max.timeout.ms.")
+    CONCURRENT_TRANSACTIONS = (51, True, "The transactional id is busy with another operation.")
+    TRANSACTION_COORDINATOR_FENCED = (
+        52,
+        False,
+        "The markers come from a transaction coordinator that has been replaced.",
+    )
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED = (53, False, "The user may not use this transactional id.")
+    SECURITY_DISABLED = (54, False, "The broker has no authorizer.")
+    OPERATION_NOT_ATTEMPTED = (55, False, "This was not tried, since something else in the same request failed.")
+    KAFKA_STORAGE_ERROR = (56, True, "The broker's disk failed under the log.")
+    LOG_DIR_NOT_FOUND = (57, False, "The broker has no such log directory.")
+    SASL_AUTHENTICATION_FAILED = (58, False, "The credentials were not accepted.")
+    UNKNOWN_PRODUCER_ID = (
+        59,
+        False,
+        "The log remembers nothing of this producer id; its records may have been deleted.",
+    )
+    REASSIGNMENT_IN_PROGRESS = (60, False, "The partition is being reassigned.")
+    DELEGATION_TOKEN_AUTH_DISABLED = (61, False, "The broker does not issue delegation tokens.")
+    DELEGATION_TOKEN_NOT_FOUND = (62, False, "There is no such delegation token.")
+    DELEGATION_TOKEN_OWNER_MISMATCH = (63, False, "The user neither owns this delegation token nor may renew it.")
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = (
+        64,
+        False,
+        "Delegation tokens are not handled on a connection authenticated like this one.",
+    )
+    DELEGATION_TOKEN_AUTHORIZATION_FAILED = (65, False, "The user may not do this to the delegation token.")
+    DELEGATION_TOKEN_EXPIRED = (66, False, "The delegation token has expired.")
+    INVALID_PRINCIPAL_TYPE = (67, False, "Principals of this type are not supported.")
+    NON_EMPTY_GROUP = (68, False, "The group still has members.")
+    GROUP_ID_NOT_FOUND = (69, False, "There is no such group.")
+    FETCH_SESSION_ID_NOT_FOUND = (70, True, "The broker has forgotten this fetch session.")
+    INVALID_FETCH_SESSION_EPOCH = (71, True, "The fetch session is at another epoch.")
+    LISTENER_NOT_FOUND = (72, True, "The leader has no listener of the kind that this request came in through.")
+    TOPIC_DELETION_DISABLED = (73, False, "delete.topic.enable is false.")
+    FENCED_LEADER_EPOCH = (74, True, "The request speaks of an older leader epoch than the broker's.")
+    UNKNOWN_LEADER_EPOCH = (75, True, "The request speaks of a newer leader epoch than the broker's.")
+    UNSUPPORTED_COMPRESSION_TYPE = (
+        76,
+        False,
+        "The client cannot read the compression of this partition in the version that it asked with.",
+    )
+    STALE_BROKER_EPOCH = (77, False, "The broker has registered anew since.")
+    OFFSET_NOT_AVAILABLE = (78, True, "The new leader does not know yet how far the log is committed.")
+    MEMBER_ID_REQUIRED = (79, False, "The group member must join again with the id that it was given here.")
+    PREFERRED_LEADER_NOT_AVAILABLE = (80, True, "The preferred leader is not alive or not in sync.")
+    GROUP_MAX_SIZE_REACHED = (81, False, "The group has as many members as group.max.size allows.")
+    FENCED_INSTANCE_ID = (82, False, "Another member has taken over this group.instance.id.")
+    ELIGIBLE_LEADERS_NOT_AVAILABLE = (83, True, "No replica can become leader.")
+    ELECTION_NOT_NEEDED = (84, True, "The partition has the leader that it should have.")
+    NO_REASSIGNMENT_IN_PROGRESS = (85, False, "The partition is not being reassigned.")
+    GROUP_SUBSCRIBED_TO_TOPIC = (86, False, "The group is subscribed to the topic, so its offsets must stay.")
+    INVALID_RECORD = (87, False, "A record was refused by the broker's checks.")
+    UNSTABLE_OFFSET_COMMIT = (88, True, "The offset belongs to a transaction that is not finished.")
+    THROTTLING_QUOTA_EXCEEDED = (89, True, "The quota for changes to topics is used up: wait and try again.")
+    PRODUCER_FENCED = (90, False, "A newer producer with the same transactional id has taken over.")
+    RESOURCE_NOT_FOUND = (91, False, "There is no such resource.")
+    DUPLICATE_RESOURCE = (92, False, "The request names the same resource twice.")
+    UNACCEPTABLE_CREDENTIAL = (93, False, "The credential does not meet what is asked of one.")
+    INCONSISTENT_VOTER_SET = (94, False, "Sender or receiver is not among the voters of the quorum.")
+    INVALID_UPDATE_VERSION = (95, False, "The version of the update is not valid.")
+    FEATURE_UPDATE_FAILED = (96, False, "The features could not be updated.")
+    PRINCIPAL_DESERIALIZATION_FAILURE = (97, False, "The principal in a forwarded request could not be read.")
+    SNAPSHOT_NOT_FOUND = (98, False, "There is no such snapshot.")
+    POSITION_OUT_OF_RANGE = (99, False, "The position lies outside of the snapshot.")
+    UNKNOWN_TOPIC_ID = (100, True, "This broker knows no topic with this id.")
+    DUPLICATE_BROKER_REGISTRATION = (101, False, "A live broker has this id already.")
+    BROKER_ID_NOT_REGISTERED = (102, False, "No broker is registered under this id.")
+    INCONSISTENT_TOPIC_ID = (103, True, "The log belongs to another topic id.")
+    INCONSISTENT_CLUSTER_ID = (104, False, "The request is meant for another cluster.")
+    TRANSACTIONAL_ID_NOT_FOUND = (105, False, "There is no such transactional id.")
+    FETCH_SESSION_TOPIC_ID_ERROR = (106, True, "The fetch session mixes topic names and topic ids.")
+    INELIGIBLE_REPLICA = (107, False, "A replica of the new ISR may not be in it.")
+    NEW_LEADER_ELECTED = (108, False, "The partition was changed, and has another leader now.")
+    OFFSET_MOVED_TO_TIERED_STORAGE = (109, False, "The records at this offset are in remote storage only.")
+    FENCED_MEMBER_EPOCH = (110, False, "The member's epoch is over: it must give up its partitions and join again.")
+    UNRELEASED_INSTANCE_ID = (111, False, "Another member still uses this instance id.")
+    UNSUPPORTED_ASSIGNOR = (112, False, "The group does not support this assignor.")
+    STALE_MEMBER_EPOCH = (113, False, "The member has been given a newer epoch, which it must learn first.")
+    MISMATCHED_ENDPOINT_TYPE = (114, False, "The request was sent to the wrong kind of endpoint.")
+    UNSUPPORTED_ENDPOINT_TYPE = (115, False, "This kind of endpoint is not supported.")
+    UNKNOWN_CONTROLLER_ID = (116, False, "No controller has this id.")
+    UNKNOWN_SUBSCRIPTION_ID = (117, False, "The telemetry subscription is not valid, or not any more.")
+    TELEMETRY_TOO_LARGE = (118, False, "The telemetry is larger than the broker accepts.")
+    INVALID_REGISTRATION = (119, False, "The controller refuses this registration.")
+    TRANSACTION_ABORTABLE = (120, False, "The transaction has failed; abort it, and the transactional id can go on.")
+    INVALID_RECORD_STATE = (121, False, "The record is in a state in which it cannot be acknowledged.")
+    SHARE_SESSION_NOT_FOUND = (122, True, "The broker has forgotten this share session.")
+    INVALID_SHARE_SESSION_EPOCH = (123, True, "The share session is at another epoch.")
+    FENCED_STATE_EPOCH = (124, False, "The state of the share group is at another epoch.")
+    INVALID_VOTER_KEY = (125, False, "The voter's key is not that of the replica it was sent to.")
+    DUPLICATE_VOTER = (126, False, "The replica is a voter already.")
+    VOTER_NOT_FOUND = (127, False, "The replica is not a voter.")
+    INVALID_REGULAR_EXPRESSION = (128, False, "The regular expression cannot be read.")
+    REBOOTSTRAP_REQUIRED = (129, False, "The client's metadata is too old: start again from the bootstrap servers.")
+    STREAMS_INVALID_TOPOLOGY = (130, False, "The topology is not valid.")
+    STREAMS_INVALID_TOPOLOGY_EPOCH = (131, False, "The topology's epoch is not valid.")
+    STREAMS_TOPOLOGY_FENCED = (132, False, "A newer topology has taken over.")
+    SHARE_SESSION_LIMIT_REACHED = (133, True, "The broker has as many share sessions as it allows.")
 
     @staticmethod
     def for_code(code: int) -> Errors:
