@@ -1,0 +1,138 @@
+"""The thread that accepts connections and deals them out to the processors.
+
+Kafka 0.10.2: core/.../network/SocketServer.scala (Acceptor) · book 2.3.1
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import selectors
+import socket
+from collections.abc import Sequence
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnectionsError
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.processor import Processor
+from kafka_lite.network.selector import configure_socket
+
+logger = logging.getLogger(__name__)
+
+SELECT_TIMEOUT_MS = 500
+ACCEPT_BACKLOG = 128
+PAUSE_AFTER_ERROR_MS = 100
+"""How long to leave connections in the kernel's queue when they cannot be accepted (no more file descriptors)."""
+
+
+class Acceptor(ShutdownableThread):
+    """One per listener: listens, accepts, checks the quota, and gives each connection to the next processor in turn.
+
+    Nothing that goes wrong with a connection ends it. While the process has no file descriptors left it waits and says
+    so once; the connections stay in the kernel's queue, where their clients wait too.
+    """
+
+    def __init__(
+        self,
+        listener: Listener,
+        processors: Sequence[Processor],
+        connection_quotas: ConnectionQuotas,
+        send_buffer_bytes: int,
+        receive_buffer_bytes: int,
+    ) -> None:
+        self._server_socket = open_server_socket(listener.host, listener.port, receive_buffer_bytes)
+        self.port: int = self._server_socket.getsockname()[1]
+        """The port that is listened on, also when the kernel chose it."""
+        super().__init__(f"kafka-socket-acceptor-{listener.name}-{self.port}")
+        self._quotas = connection_quotas
+        self._next_processor = itertools.cycle(processors)
+        self._send_buffer_bytes = send_buffer_bytes
+        self._receive_buffer_bytes = receive_buffer_bytes
+        self._failing = False
+        self._wakeup_reader, self._wakeup_writer = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._server_socket, selectors.EVENT_READ)
+        self._selector.register(self._wakeup_reader, selectors.EVENT_READ)
+
+    def do_work(self) -> None:
+        """Wait for connections and accept one."""
+        for key, _ in self._selector.select(SELECT_TIMEOUT_MS / 1000):
+            if key.fileobj is self._server_socket and self.is_running:
+                self._accept()
+
+    def _accept(self) -> None:
+        try:
+            sock, address = self._server_socket.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return  # the client has given up meanwhile
+        except OSError as error:
+            if not self._failing:
+                logger.error("Error while accepting connections on port %d: %s", self.port, error.strerror)
+            self._failing = True
+            self.pause(PAUSE_AFTER_ERROR_MS)
+            return
+        self._failing = False
+        self._assign(sock, unmapped(address[0]), address[1])
+
+    def _assign(self, sock: socket.socket, host: str, port: int) -> None:
+        """Count the connection, set its options, hand it over; whatever fails closes it."""
+        try:
+            self._quotas.inc(host)
+        except TooManyConnectionsError as error:
+            logger.info(
+                "Rejected connection from %s, address already has the configured maximum of %d connections.",
+                error.address,
+                error.maximum,
+            )
+            sock.close()
+            return
+        try:
+            configure_socket(sock, self._send_buffer_bytes, self._receive_buffer_bytes)
+        except OSError as error:
+            logger.debug("Connection from %s:%d ended before it began: %s", host, port, error)
+            self._quotas.dec(host)
+            sock.close()
+            return
+        processor = next(self._next_processor)
+        logger.debug("Accepted connection from %s:%d and assigned it to processor %d", host, port, processor.id)
+        processor.accept(sock, host, port)
+
+    def wake_up(self) -> None:
+        """End the select in progress."""
+        self._wakeup_writer.send(b"\0")
+
+    def close(self) -> None:
+        """Give the port back. The thread must have ended, or never have started."""
+        self._selector.close()
+        for sock in (self._server_socket, self._wakeup_reader, self._wakeup_writer):
+            sock.close()
+
+
+def open_server_socket(host: str, port: int, receive_buffer_bytes: int) -> socket.socket:
+    """Listen on ``host:port``; no host: on all interfaces, IPv4 and IPv6. Raises KafkaError when that is impossible."""
+    dual_stack = not host and socket.has_dualstack_ipv6()
+    try:
+        family = socket.AF_INET6 if dual_stack else socket.getaddrinfo(host or "0.0.0.0", port)[0][0]
+        server_socket = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise KafkaError(f"Socket server failed to bind to {host}:{port}: {error.strerror}.") from error
+    try:
+        if dual_stack:
+            server_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if receive_buffer_bytes >= 0:
+            # Before listen: accepted sockets inherit it, and the window scale is agreed upon in the handshake.
+            server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
+        server_socket.bind((host or ("::" if dual_stack else "0.0.0.0"), port))
+        server_socket.listen(ACCEPT_BACKLOG)
+        server_socket.setblocking(False)
+    except OSError as error:
+        server_socket.close()
+        raise KafkaError(f"Socket server failed to bind to {host}:{port}: {error.strerror}.") from error
+    return server_socket
+
+
+def unmapped(address: str) -> str:
+    """An IPv4 client of an IPv6 socket as IPv4: ``::ffff:10.0.0.1`` is 10.0.0.1."""
+    return address.removeprefix("::ffff:") if "." in address else address

@@ -1,0 +1,184 @@
+"""One connection: at most one frame going out, one coming in, and those that wait to be handled.
+
+Kafka 0.10.2: clients/.../common/network/KafkaChannel.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.network.receive import NetworkReceive
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
+
+
+class IllegalStateError(KafkaError):
+    """A call that the state of a connection does not allow: an error of the caller, not of the peer."""
+
+
+class ChannelState(Enum):
+    """The life of a connection.
+
+    CONNECTING
+        action: wait until the socket can be written to
+        transition: connect finished → READY; connect failed → CLOSED
+    READY
+        action: read and write frames
+        transition: closed by the peer, by an error or by ourselves → CLOSED
+    CLOSED
+        action: none
+        transition: none
+    """
+
+    CONNECTING = "CONNECTING"
+    READY = "READY"
+    CLOSED = "CLOSED"
+
+
+VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
+    ChannelState.CONNECTING: frozenset(),
+    ChannelState.READY: frozenset({ChannelState.CONNECTING}),
+    ChannelState.CLOSED: frozenset({ChannelState.CONNECTING, ChannelState.READY}),
+}
+
+
+class KafkaChannel:
+    """A connection with the frame it sends, the frame it receives, and the complete frames not yet handed out.
+
+    *Staged* frames are what one read of the socket brought beyond the first: a client that pipelines sends many frames
+    in one segment, the broker handles them one at a time. While frames are staged, or the channel is *muted*, nothing
+    is read: the kernel's buffer fills, TCP's window closes, and the client waits. That is the whole back-pressure.
+    """
+
+    __slots__ = (
+        "_max_receive_size",
+        "_receive",
+        "_send",
+        "_transport",
+        "id",
+        "muted",
+        "remote_address",
+        "staged",
+        "state",
+    )
+
+    def __init__(
+        self, channel_id: str, transport: PlaintextTransportLayer, max_receive_size: int, remote_address: str
+    ) -> None:
+        self.id = channel_id
+        self.remote_address = remote_address
+        """``host:port`` of the peer, for logs."""
+        self._max_receive_size = max_receive_size
+        self.state = ChannelState.CONNECTING
+        self.muted = False
+        self.staged: deque[NetworkReceive] = deque()
+        self._transport = transport
+        self._receive: NetworkReceive | None = None
+        self._send: NetworkSend | None = None
+        transport.attach(self)
+
+    def _transition_to(self, target: ChannelState) -> None:
+        if self.state not in VALID_PREVIOUS_STATES[target]:
+            raise IllegalStateError(f"connection {self.id} cannot go from {self.state.name} to {target.name}")
+        self.state = target
+
+    def await_connect(self) -> None:
+        """Watch for the end of a connect in progress."""
+        self._transport.add_interest(WRITE)
+
+    def finish_connect(self) -> None:
+        """The connect has ended; raises OSError when it failed."""
+        self._transport.finish_connect()
+        self._transition_to(ChannelState.READY)
+        self._transport.remove_interest(WRITE)
+        self._transport.add_interest(READ)
+
+    # ── Receiving ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def may_read(self) -> bool:
+        """Whether more may be taken off the socket now."""
+        return not self.muted and not self.staged
+
+    def mute(self) -> None:
+        """Hand out no more frames and read none.
+
+        The event is still watched: a client that has one request in flight sends nothing anyway while its answer is
+        made, and so two ``epoll_ctl`` per request are saved. Should bytes arrive, ``pause_reading`` is called.
+        """
+        self.muted = True
+
+    def unmute(self) -> None:
+        """Go on."""
+        self.muted = False
+        self.resume_reading()
+
+    def pause_reading(self) -> None:
+        """Stop watching for bytes that may not be read now, lest the selector return at once for ever."""
+        self._transport.remove_interest(READ)
+
+    def resume_reading(self) -> None:
+        """Watch for bytes again, if they may be read."""
+        if self.may_read and self.state is ChannelState.READY:
+            self._transport.add_interest(READ)
+
+    def read(self, buffer: memoryview) -> None:
+        """One read of the socket; frames that are complete now are staged.
+
+        Small frames come through ``buffer``, so that one system call can bring many of them; the body of a large one
+        is read straight into its place. Raises OSError for a broken connection, InvalidReceiveError for a bad size.
+        """
+        receive = self._receive
+        if receive is not None and receive.missing_bytes >= len(buffer):
+            receive.advance(self._transport.recv_into(receive.room()))
+            if receive.complete:
+                self._stage(receive)
+            return
+        count = self._transport.recv_into(buffer)
+        position = 0
+        while position < count:
+            if self._receive is None:
+                self._receive = NetworkReceive(self.id, self._max_receive_size)
+            position += self._receive.feed(buffer[position:count])
+            if self._receive.complete:
+                self._stage(self._receive)
+
+    def _stage(self, receive: NetworkReceive) -> None:
+        self.staged.append(receive)
+        self._receive = None
+
+    # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def has_send(self) -> bool:
+        """Whether a frame is on its way out."""
+        return self._send is not None
+
+    def set_send(self, send: NetworkSend) -> None:
+        """Make ``send`` the frame on its way out. Raises IllegalStateError while another one is."""
+        if self._send is not None:
+            raise IllegalStateError(f"connection {self.id}: a send begins while another is in progress")
+        if self.state is not ChannelState.READY:
+            raise IllegalStateError(f"connection {self.id} is {self.state.name}, a send needs it READY")
+        self._send = send
+
+    def write(self) -> NetworkSend | None:
+        """Write what the socket takes; the send if that was the last of it. What is left waits for the write event."""
+        send = self._send
+        if send is None:
+            return None
+        if not send.write_to(self._transport.sock):
+            self._transport.add_interest(WRITE)
+            return None
+        self._send = None
+        self._transport.remove_interest(WRITE)
+        return send
+
+    def close(self) -> None:
+        """Close the socket and drop what was staged; again: nothing happens."""
+        if self.state is not ChannelState.CLOSED:
+            self._transition_to(ChannelState.CLOSED)
+            self.staged.clear()
+            self._transport.close()

@@ -1,0 +1,183 @@
+"""The network thread: reads requests from its connections, and writes the answers to them.
+
+Kafka 0.10.2: core/.../network/SocketServer.scala (Processor) · book 2.3.2
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import socket
+from collections import deque
+
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import Time
+from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.receive import NetworkReceive
+from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
+from kafka_lite.network.request_parser import InvalidRequestError, parse_request
+from kafka_lite.network.selector import Selector
+
+logger = logging.getLogger(__name__)
+
+POLL_TIMEOUT_MS = 300
+
+
+class Processor(ShutdownableThread):
+    """Serves its share of a listener's connections with one selector.
+
+    Each turn of the loop has the steps that the book's figure shows::
+
+        configure_new_connections    sockets from the acceptor   ─▶ selector.register
+        process_new_responses        response queue              ─▶ selector.send
+        poll                         the network
+        process_completed_receives   a frame ─▶ Request ─▶ request queue, and the connection is muted
+        process_completed_sends      the answer is out           ─▶ the connection is unmuted
+        process_disconnected         quotas, unfinished answers
+
+    *Muted* means that there is at most one request of a connection at work: requests are handled, and answered, in the
+    order in which they came.
+    """
+
+    def __init__(
+        self,
+        processor_id: int,
+        thread_name: str,
+        listener: Listener,
+        time: Time,
+        max_request_size: int,
+        connections_max_idle_ms: float,
+        request_channel: RequestChannel,
+        connection_quotas: ConnectionQuotas,
+    ) -> None:
+        super().__init__(thread_name)
+        self.id = processor_id
+        self._listener = listener
+        self._time = time
+        self._request_channel = request_channel
+        self._quotas = connection_quotas
+        self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
+        self._connection_numbers = itertools.count()
+        self._client_addresses: dict[str, str] = {}
+        self._inflight_responses: dict[str, Response] = {}
+        self._selector = Selector(max_request_size, connections_max_idle_ms, time)
+
+    def accept(self, sock: socket.socket, host: str, port: int) -> None:
+        """Take over a connection; called by the acceptor, which has counted it."""
+        self._new_connections.append((sock, host, port))
+        self.wake_up()
+
+    def wake_up(self) -> None:
+        """End the poll in progress: there is a connection or a response, or it is time to stop."""
+        self._selector.wakeup()
+
+    @property
+    def connection_count(self) -> int:
+        """Open connections of this processor."""
+        return len(self._client_addresses)
+
+    def do_work(self) -> None:
+        """One turn; an error costs a log line, never the thread, for all its connections would go with it."""
+        try:
+            self._configure_new_connections()
+            self._process_new_responses()
+            self._selector.poll(POLL_TIMEOUT_MS)
+            self._process_completed_receives()
+            self._process_completed_sends()
+            self._process_disconnected()
+        except Exception:
+            logger.exception("Processor %d got an uncaught exception", self.id)
+
+    def _configure_new_connections(self) -> None:
+        while self._new_connections:
+            sock, host, port = self._new_connections.popleft()
+            try:
+                local_host, local_port = sock.getsockname()[:2]
+                # The number keeps the id unique when a client comes back from the port of a connection not yet closed.
+                number = next(self._connection_numbers)
+                connection_id = f"{local_host}:{local_port}-{host}:{port}-{number}"
+                self._selector.register(connection_id, sock, f"{host}:{port}")
+                self._client_addresses[connection_id] = host
+            except OSError as error:
+                logger.debug("Processor %d closed connection from %s:%d: %s", self.id, host, port, error)
+                sock.close()
+                self._quotas.dec(host)
+
+    def _process_new_responses(self) -> None:
+        while (response := self._request_channel.receive_response(self.id)) is not None:
+            request = response.request
+            if self._selector.channel(request.connection_id) is None:
+                # The connection was lost, or closed for being idle, while the request was at work.
+                self._request_channel.request_completed(request)
+            elif response.action is ResponseAction.SEND and response.send is not None:
+                self._inflight_responses[request.connection_id] = response
+                self._selector.send(response.send)
+            elif response.action is ResponseAction.NO_OP:
+                self._request_channel.request_completed(request)
+                self._selector.unmute(request.connection_id)
+            else:
+                self._request_channel.request_completed(request)
+                self._close(request.connection_id)
+
+    def _process_completed_receives(self) -> None:
+        for receive in self._selector.completed_receives:
+            try:
+                request = self._request_of(receive)
+            except InvalidRequestError as error:
+                address = self._client_addresses[receive.source]
+                logger.warning("Closing connection from %s (%s): %s", address, receive.source, error)
+                self._close(receive.source)
+                continue
+            # Muted before it is queued: the answer may come at once.
+            self._selector.mute(receive.source)
+            self._request_channel.send_request(request)
+
+    def _request_of(self, receive: NetworkReceive) -> Request:
+        parsed = parse_request(receive.payload)
+        return Request(
+            processor=self.id,
+            connection_id=receive.source,
+            listener_name=self._listener.name,
+            security_protocol=self._listener.security_protocol,
+            client_address=self._client_addresses[receive.source],
+            header=parsed.header,
+            body=parsed.body,
+            size_in_bytes=receive.size,
+            start_time_ms=self._time.hi_res_ms(),
+            unsupported_api_version=parsed.unsupported_api_version,
+        )
+
+    def _process_completed_sends(self) -> None:
+        for send in self._selector.completed_sends:
+            response = self._inflight_responses.pop(send.destination)
+            self._request_channel.request_completed(response.request)
+            # Not there any more when the peer went away in the very same poll.
+            if self._selector.channel(send.destination) is not None:
+                self._selector.unmute(send.destination)
+
+    def _process_disconnected(self) -> None:
+        for connection_id in self._selector.disconnected:
+            self._connection_ended(connection_id)
+
+    def _close(self, connection_id: str) -> None:
+        """Close a connection on our own account; the selector does not report those."""
+        if self._selector.channel(connection_id) is not None:
+            self._selector.close(connection_id)
+            self._connection_ended(connection_id)
+
+    def _connection_ended(self, connection_id: str) -> None:
+        self._quotas.dec(self._client_addresses.pop(connection_id))
+        unfinished = self._inflight_responses.pop(connection_id, None)
+        if unfinished is not None:
+            self._request_channel.request_completed(unfinished.request)
+
+    def close_all(self) -> None:
+        """Close every connection and the selector. The thread must have ended, or never have started."""
+        while self._new_connections:
+            sock, host, _ = self._new_connections.popleft()
+            sock.close()
+            self._quotas.dec(host)
+        for connection_id in list(self._client_addresses):
+            self._close(connection_id)
+        self._selector.close()

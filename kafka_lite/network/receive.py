@@ -1,0 +1,105 @@
+"""A frame that is being received.
+
+Kafka 0.10.2: clients/.../common/network/NetworkReceive.java, Receive.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kafka_lite.common.errors import KafkaError
+
+SIZE_BYTES = 4
+UNLIMITED = -1
+FIRST_ALLOCATION_BYTES = 1 << 20
+"""A frame is given this much memory at once; more only as its bytes arrive."""
+
+_INT32 = struct.Struct(">i")
+
+
+class InvalidReceiveError(KafkaError):
+    """The peer announced a frame of an impossible size: it does not speak Kafka's protocol, or means harm."""
+
+
+class NetworkReceive:
+    """The bytes of one frame, filled step by step as they come off the socket.
+
+    ::
+
+        ┌──────────────┬───────────────────────────────┐
+        │ size (int32) │ payload (size bytes)          │
+        └──────────────┴───────────────────────────────┘
+
+    The size is checked against ``max_size`` before anything is allocated for it. A peer that announces 100 MiB and
+    sends ten bytes gets no 100 MiB either: the buffer starts with at most ``FIRST_ALLOCATION_BYTES`` and doubles only
+    when it is full.
+    """
+
+    __slots__ = ("_max_size", "_payload", "_received", "_size_bytes", "size", "source")
+
+    def __init__(self, source: str, max_size: int = UNLIMITED) -> None:
+        self.source = source
+        """Id of the connection."""
+        self.size = -1
+        """Announced size of the payload; -1 while it is not yet known."""
+        self._max_size = max_size
+        self._size_bytes = b""
+        self._payload = bytearray()
+        self._received = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole payload is here."""
+        return self._received == self.size
+
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes of the payload yet to come (at least 1 while the size is unknown)."""
+        return self.size - self._received if self.size >= 0 else 1
+
+    @property
+    def payload(self) -> memoryview:
+        """The payload of a complete receive; writable, and nobody else's."""
+        return memoryview(self._payload)
+
+    def feed(self, data: memoryview) -> int:
+        """Take from the head of ``data`` what belongs to this frame; returns how many bytes that was.
+
+        Raises InvalidReceiveError when the announced size is negative or above the maximum.
+        """
+        taken = 0
+        if self.size < 0:
+            taken = min(SIZE_BYTES - len(self._size_bytes), len(data))
+            self._size_bytes += data[:taken]
+            if len(self._size_bytes) < SIZE_BYTES:
+                return taken
+            self._set_size(*_INT32.unpack(self._size_bytes))
+        start = self._received
+        taken_payload = min(self.size - start, len(data) - taken)
+        if len(self._payload) < start + taken_payload:
+            self._grow(start + taken_payload)
+        self._payload[start : start + taken_payload] = data[taken : taken + taken_payload]
+        self._received += taken_payload
+        return taken + taken_payload
+
+    def room(self) -> memoryview:
+        """Where the next bytes of the payload go, for ``recv_into``. Let go of it before the next call."""
+        if self._received == len(self._payload):
+            self._grow(self._received + 1)
+        return memoryview(self._payload)[self._received :]
+
+    def advance(self, count: int) -> None:
+        """``count`` bytes were written into ``room()``."""
+        self._received += count
+
+    def _set_size(self, size: int) -> None:
+        if size < 0:
+            raise InvalidReceiveError(f"Invalid receive (size = {size})")
+        if self._max_size != UNLIMITED and size > self._max_size:
+            raise InvalidReceiveError(f"Invalid receive (size = {size} larger than {self._max_size})")
+        self.size = size
+        self._payload = bytearray(min(size, FIRST_ALLOCATION_BYTES))
+
+    def _grow(self, needed: int) -> None:
+        capacity = min(self.size, max(needed, 2 * len(self._payload)))
+        self._payload.extend(bytes(capacity - len(self._payload)))

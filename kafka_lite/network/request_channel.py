@@ -1,0 +1,228 @@
+"""The queues between the network threads and the request handlers.
+
+Kafka 0.10.2: core/.../network/RequestChannel.scala · book 2.3.3
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message
+
+_UNSET_MS = -1.0
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A request on its way through the broker, with the times at which it passed from one hand to the next.
+
+    ::
+
+        processor          handler                          (purgatory)                processor
+        start ─ queued ─▶ request_dequeue ─ local ─▶ api_local_complete ─ remote ─▶ response_complete
+                                                      response_dequeue ─ send ─▶ (the last byte is out)
+
+    The times are readings of ``Time.hi_res_ms``; -1 where the request has not been yet.
+    """
+
+    processor: int
+    """Number of the processor that owns the connection."""
+    connection_id: str
+    listener_name: str
+    security_protocol: str
+    client_address: str
+    """IP address of the peer."""
+    header: RequestHeader
+    body: Message
+    size_in_bytes: int
+    """Size of the frame without its prefix."""
+    start_time_ms: float
+    unsupported_api_version: bool = False
+    """An ApiVersions request of a version nobody knows: the one that is answered (error 35) and not refused."""
+    principal: str = "User:ANONYMOUS"
+    request_dequeue_time_ms: float = _UNSET_MS
+    api_local_complete_time_ms: float = _UNSET_MS
+    api_remote_complete_time_ms: float = _UNSET_MS
+    response_complete_time_ms: float = _UNSET_MS
+    response_dequeue_time_ms: float = _UNSET_MS
+
+    def times(self, end_time_ms: float) -> RequestTimes:
+        """How long each phase took, when the answer was out at ``end_time_ms``.
+
+        A request that did not wait in a purgatory has no remote time. One that was answered by another thread before
+        its handler returned may lack the local mark, or have it late: no phase is negative.
+        """
+        complete = self.response_complete_time_ms
+        local = self.api_local_complete_time_ms if self.api_local_complete_time_ms >= 0 else complete
+        remote = self.api_remote_complete_time_ms if self.api_remote_complete_time_ms >= 0 else complete
+        return RequestTimes(
+            request_queue_ms=max(self.request_dequeue_time_ms - self.start_time_ms, 0),
+            local_ms=max(local - self.request_dequeue_time_ms, 0),
+            remote_ms=max(remote - local, 0),
+            throttle_ms=max(complete - remote, 0),
+            response_queue_ms=max(self.response_dequeue_time_ms - complete, 0),
+            response_send_ms=max(end_time_ms - self.response_dequeue_time_ms, 0),
+            total_ms=end_time_ms - self.start_time_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTimes:
+    """The phases of one request, in ms: what Kafka's RequestMetrics are made of."""
+
+    request_queue_ms: float
+    local_ms: float
+    remote_ms: float
+    throttle_ms: float
+    response_queue_ms: float
+    response_send_ms: float
+    total_ms: float
+
+
+class ResponseAction(Enum):
+    """What the processor is to do with a response."""
+
+    SEND = "SendAction"
+    NO_OP = "NoOpAction"
+    """Nothing to send (acks=0): read the connection's next request."""
+    CLOSE_CONNECTION = "CloseConnectionAction"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Response:
+    """The end of a request; ``send`` is there for ``ResponseAction.SEND`` only."""
+
+    request: Request
+    send: NetworkSend | None = None
+    action: ResponseAction = field(default=ResponseAction.SEND)
+
+
+class RequestChannel:
+    """One queue of requests for all handlers, one queue of responses for each processor.
+
+    Any handler may take any request; the answer must go back to the processor that owns the connection. The request
+    queue is bounded by ``queued.max.requests``: when the handlers cannot keep up, the processors stand still in
+    ``send_request`` and read nothing more from the network. Responses are not bounded, for there is at most one per
+    connection.
+    """
+
+    def __init__(self, num_processors: int, queue_size: int, time: Time = SYSTEM_TIME) -> None:
+        self._time = time
+        self._queue_size = queue_size
+        # SimpleQueue is written in C and hands over without Python's Condition; the bound is added in _wait_for_room.
+        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
+        self._response_listeners: list[Callable[[int], None]] = []
+        self._completion_listeners: list[Callable[[Request, RequestTimes], None]] = []
+        self._room = threading.Condition()
+        self._waiting_processors = 0
+        self._closed = False
+
+    # ── Requests: from the processors to the handlers ─────────────────────────────────────────────────────────────
+
+    def send_request(self, request: Request) -> None:
+        """Queue a request for the handlers; blocks while ``queue_size`` are waiting already.
+
+        Looking and putting are two steps, so several processors can overshoot the bound by one request each.
+        """
+        if self._requests.qsize() >= self._queue_size:
+            self._wait_for_room()
+        self._requests.put(request)
+
+    def _wait_for_room(self) -> None:
+        with self._room:
+            # Raised before the queue is looked at again: a handler that makes room after that look sees the mark.
+            self._waiting_processors += 1
+            try:
+                while self._requests.qsize() >= self._queue_size and not self._closed:
+                    self._room.wait()
+            finally:
+                self._waiting_processors -= 1
+
+    def receive_request(self, timeout_ms: float | None = None) -> Request | None:
+        """The next request; None after ``timeout_ms`` without one (None: wait for ever), or for ``wake_up_handler``."""
+        try:
+            request = self._requests.get(timeout=None if timeout_ms is None else timeout_ms / 1000)
+        except queue.Empty:
+            return None
+        if self._waiting_processors:
+            with self._room:
+                self._room.notify()
+        return request
+
+    def wake_up_handler(self) -> None:
+        """Make one ``receive_request`` return None: how a pool tells each of its threads to look whether to stop."""
+        self._requests.put(None)
+
+    @property
+    def request_queue_size(self) -> int:
+        """Requests that wait for a handler."""
+        return self._requests.qsize()
+
+    # ── Responses: from anybody back to the processor of the connection ───────────────────────────────────────────
+
+    def send_response(self, response: Response) -> None:
+        """Give a response to the processor that owns its connection, and wake that up. Never blocks."""
+        request = response.request
+        request.response_complete_time_ms = self._time.hi_res_ms()
+        self._responses[request.processor].append(response)
+        for on_response in self._response_listeners:
+            on_response(request.processor)
+
+    def no_operation(self, request: Request) -> None:
+        """The request has no answer; its connection goes on."""
+        self.send_response(Response(request, action=ResponseAction.NO_OP))
+
+    def close_connection(self, request: Request) -> None:
+        """The request cannot be answered; its connection is closed."""
+        self.send_response(Response(request, action=ResponseAction.CLOSE_CONNECTION))
+
+    def receive_response(self, processor: int) -> Response | None:
+        """The next response for a processor, None when there is none now."""
+        try:
+            response = self._responses[processor].popleft()
+        except IndexError:
+            return None
+        response.request.response_dequeue_time_ms = self._time.hi_res_ms()
+        return response
+
+    @property
+    def response_queue_size(self) -> int:
+        """Responses that wait for their processors."""
+        return sum(map(len, self._responses))
+
+    # ── Listeners ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def add_response_listener(self, on_response: Callable[[int], None]) -> None:
+        """Call ``on_response(processor)`` after each response put into that processor's queue."""
+        self._response_listeners.append(on_response)
+
+    def add_completion_listener(self, on_completion: Callable[[Request, RequestTimes], None]) -> None:
+        """Call ``on_completion`` in the network thread for each request that has ended: see ``request_completed``."""
+        self._completion_listeners.append(on_completion)
+
+    def request_completed(self, request: Request) -> None:
+        """The last byte of the answer is out, or there was none to send, or nobody to take it."""
+        if self._completion_listeners:
+            times = request.times(self._time.hi_res_ms())
+            for on_completion in self._completion_listeners:
+                on_completion(request, times)
+
+    def shutdown(self) -> None:
+        """Drop the requests that wait and let go of processors that wait for room."""
+        with self._room:
+            self._closed = True
+            self._room.notify_all()
+        while True:
+            try:
+                self._requests.get_nowait()
+            except queue.Empty:
+                return

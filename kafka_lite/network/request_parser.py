@@ -1,0 +1,57 @@
+"""From the bytes of a frame to a request, or to the reason why it is none.
+
+Kafka 0.10.2: core/.../network/RequestChannel.scala (Request), clients/.../requests/AbstractRequest.java · book 2.3.3
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.framing import decode_request
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message
+from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+
+_KEY_AND_VERSION = struct.Struct(">hh")
+
+
+class InvalidRequestError(KafkaError):
+    """The frame is not a request of Kafka's protocol; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRequest:
+    """A frame that was understood."""
+
+    header: RequestHeader
+    body: Message
+    unsupported_api_version: bool = False
+    """See ``Request.unsupported_api_version``."""
+
+
+def parse_request(frame: memoryview) -> ParsedRequest:
+    """Decode header and body. Raises InvalidRequestError for bytes that are no request of a version known here.
+
+    One exception: an ApiVersions request of an unknown version is how a client from the future asks for a version that
+    both know, so it must be answered. It passes with an empty body and its flag set.
+    """
+    try:
+        return ParsedRequest(*decode_request(frame))
+    except UnsupportedVersionError as error:
+        header = error.header
+        if header is None or header.api_key != ApiKey.API_VERSIONS:
+            raise InvalidRequestError(str(error)) from error
+        return ParsedRequest(header, ApiVersionsRequest(), unsupported_api_version=True)
+    except SchemaError as error:
+        raise InvalidRequestError(f"{_best_guess(frame)}: {error}") from error
+
+
+def _best_guess(frame: memoryview) -> str:
+    """What the frame seems to be, for the log."""
+    if len(frame) < _KEY_AND_VERSION.size:
+        return "no request"
+    return "error parsing a request with apiKey {} and apiVersion {}".format(*_KEY_AND_VERSION.unpack_from(frame))

@@ -1,0 +1,321 @@
+"""Many connections served by one thread: Kafka's selector, for servers and clients alike.
+
+Kafka 0.10.2: clients/.../common/network/Selector.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import selectors
+import socket
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
+from kafka_lite.network.kafka_channel import ChannelState, IllegalStateError, KafkaChannel
+from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
+
+logger = logging.getLogger(__name__)
+
+NO_IDLE_TIMEOUT_MS = -1
+USE_DEFAULT_BUFFER_SIZE = -1
+READ_BUFFER_BYTES = 64 * 1024
+
+
+class Selector:
+    """Sends and receives frames over many non-blocking connections.
+
+    Work is asked for with ``connect``, ``register``, ``send``, ``mute``; it happens in ``poll``; what has happened is
+    in ``connected``, ``disconnected``, ``completed_sends`` and ``completed_receives`` until the next ``poll``. Each
+    connection gives at most one completed receive per poll, in the order of arrival.
+
+    Not thread-safe: one thread owns it. Only ``wakeup`` may be called from others.
+    """
+
+    def __init__(
+        self,
+        max_receive_size: int = UNLIMITED,
+        connections_max_idle_ms: float = NO_IDLE_TIMEOUT_MS,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self.connected: list[str] = []
+        """Ids of connections that ``connect`` began and that are ready now."""
+        self.disconnected: dict[str, str] = {}
+        """Ids of connections that were lost, each with the reason in words; not those closed by ``close(id)``."""
+        self.completed_sends: list[NetworkSend] = []
+        self.completed_receives: list[NetworkReceive] = []
+
+        self._max_receive_size = max_receive_size
+        self._time = time
+        self._idle: IdleExpiryManager | None = None
+        if connections_max_idle_ms >= 0:
+            self._idle = IdleExpiryManager(connections_max_idle_ms, time.hi_res_ms())
+        self._channels: dict[str, KafkaChannel] = {}
+        # Channels for which poll has something to do before it asks the kernel.
+        self._immediately_connected: dict[str, KafkaChannel] = {}
+        self._new_sends: dict[str, KafkaChannel] = {}
+        self._ready_receives: dict[str, KafkaChannel] = {}
+
+        self._read_buffer = memoryview(bytearray(READ_BUFFER_BYTES))
+        self._selector = selectors.DefaultSelector()
+        self._wakeup_reader, self._wakeup_writer = socket.socketpair()
+        self._wakeup_reader.setblocking(False)
+        self._wakeup_writer.setblocking(False)
+        self._selector.register(self._wakeup_reader, READ, None)
+        self._polling = False
+        self._wakeup_pending = False
+
+    # ── Asking for work ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def connect(
+        self,
+        connection_id: str,
+        host: str,
+        port: int,
+        send_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE,
+        receive_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE,
+    ) -> None:
+        """Begin to connect; the outcome appears in ``connected`` or ``disconnected`` of a later poll.
+
+        Raises IllegalStateError when the id is taken, OSError when the host cannot be resolved or reached at all.
+        """
+        if connection_id in self._channels:
+            raise IllegalStateError(f"there is already a connection with id {connection_id}")
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        sock = socket.socket(family, kind, protocol)
+        try:
+            configure_socket(sock, send_buffer_bytes, receive_buffer_bytes)
+            error = sock.connect_ex(address)
+            if error not in (0, errno.EINPROGRESS):
+                raise OSError(error, os.strerror(error))
+        except OSError:
+            sock.close()
+            raise
+        channel = self._add_channel(connection_id, sock, f"{host}:{port}")
+        if error:
+            channel.await_connect()
+        else:
+            self._immediately_connected[connection_id] = channel
+
+    def register(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
+        """Take over a connection that was accepted elsewhere (non-blocking, connected)."""
+        channel = self._add_channel(connection_id, sock, remote_address)
+        channel.finish_connect()
+        return channel
+
+    def _add_channel(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
+        transport = PlaintextTransportLayer(self._selector, sock)
+        channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address)
+        self._channels[connection_id] = channel
+        if self._idle is not None:
+            self._idle.update(connection_id, self._time.hi_res_ms())
+        return channel
+
+    def send(self, send: NetworkSend) -> None:
+        """Queue a frame for the next poll. Raises IllegalStateError unless the connection is ready and idle."""
+        channel = self._channel_or_fail(send.destination)
+        channel.set_send(send)
+        self._new_sends[channel.id] = channel
+
+    def mute(self, connection_id: str) -> None:
+        """Read nothing more from the connection until ``unmute``."""
+        self._channel_or_fail(connection_id).mute()
+
+    def unmute(self, connection_id: str) -> None:
+        """Go on reading: first the frames that are here already."""
+        channel = self._channel_or_fail(connection_id)
+        channel.unmute()
+        if channel.staged:
+            self._ready_receives[channel.id] = channel
+
+    def wakeup(self) -> None:
+        """Make the poll in progress, or the next one, return at once. The one method that any thread may call.
+
+        Either side writes its flag before it reads the other's, so that one of them at least sees the other: a byte is
+        sent only to a thread that sleeps or is about to.
+        """
+        if self._wakeup_pending:
+            return
+        self._wakeup_pending = True
+        if self._polling:
+            with contextlib.suppress(OSError):  # full: it wakes up anyway; closed: nobody is left to wake
+                self._wakeup_writer.send(b"\0")
+
+    # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def poll(self, timeout_ms: float) -> None:
+        """Do what was asked for and what the network allows; wait up to ``timeout_ms`` if that is nothing."""
+        self._clear()
+        self._finish_immediate_connects()
+        self._write_new_sends()
+        if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
+            timeout_ms = 0
+        events = self._select(timeout_ms)
+        now_ms = self._time.hi_res_ms()
+        for channel, ready in events:
+            self._poll_channel(channel, ready, now_ms)
+        self._complete_receives()
+        # With the time at the end of select, so that no connection is closed that was served just now.
+        self._close_idle_connections(now_ms)
+
+    def _clear(self) -> None:
+        self.connected.clear()
+        self.disconnected.clear()
+        self.completed_sends.clear()
+        self.completed_receives.clear()
+
+    def _finish_immediate_connects(self) -> None:
+        while self._immediately_connected:
+            _, channel = self._immediately_connected.popitem()
+            self._guarded_io(channel, WRITE)
+
+    def _write_new_sends(self) -> None:
+        """Most answers fit into the socket's buffer: try at once, and watch for the write event only if not."""
+        while self._new_sends:
+            _, channel = self._new_sends.popitem()
+            self._guarded_io(channel, WRITE)
+
+    def _select(self, timeout_ms: float) -> list[tuple[KafkaChannel, int]]:
+        self._polling = True
+        if self._wakeup_pending:
+            timeout_ms = 0
+        ready = self._selector.select(timeout_ms / 1000)
+        self._polling = False
+        self._wakeup_pending = False
+        events = []
+        for key, mask in ready:
+            if key.data is None:
+                self._drain_wakeups()
+            else:
+                events.append((key.data, mask))
+        return events
+
+    def _drain_wakeups(self) -> None:
+        try:
+            while self._wakeup_reader.recv(4096):
+                pass
+        except BlockingIOError:
+            pass
+
+    def _poll_channel(self, channel: KafkaChannel, ready: int, now_ms: float) -> None:
+        if self._idle is not None and channel.state is not ChannelState.CLOSED:
+            self._idle.update(channel.id, now_ms)
+        self._guarded_io(channel, ready)
+
+    def _guarded_io(self, channel: KafkaChannel, ready: int) -> None:
+        """Read and write; whatever goes wrong costs this connection only."""
+        try:
+            self._do_io(channel, ready)
+        except OSError as error:
+            logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
+            self._disconnect(channel, error.strerror or str(error))
+        except InvalidReceiveError as error:
+            logger.warning("Closing connection from %s: %s", channel.remote_address, error)
+            self._disconnect(channel, str(error))
+        except Exception as error:
+            logger.exception("Unexpected error from %s; closing connection", channel.remote_address)
+            self._disconnect(channel, repr(error))
+
+    def _do_io(self, channel: KafkaChannel, ready: int) -> None:
+        if channel.state is ChannelState.CLOSED:
+            return  # closed by its first event of this poll
+        if channel.state is ChannelState.CONNECTING:
+            channel.finish_connect()
+            self.connected.append(channel.id)
+            return
+        if ready & READ:
+            self._read(channel)
+        if ready & WRITE and channel.has_send:
+            send = channel.write()
+            if send is not None:
+                self.completed_sends.append(send)
+
+    def _read(self, channel: KafkaChannel) -> None:
+        if not channel.may_read:
+            channel.pause_reading()
+            return
+        channel.read(self._read_buffer)
+        if channel.staged:
+            self._ready_receives[channel.id] = channel
+
+    def _complete_receives(self) -> None:
+        """Hand out one frame of each channel that has one and is not muted."""
+        if not self._ready_receives:
+            return
+        channels, self._ready_receives = self._ready_receives, {}
+        for channel in channels.values():
+            if channel.muted or not channel.staged:
+                continue  # unmute brings it back
+            self.completed_receives.append(channel.staged.popleft())
+            if channel.staged:
+                self._ready_receives[channel.id] = channel
+            else:
+                channel.resume_reading()
+
+    def _close_idle_connections(self, now_ms: float) -> None:
+        if self._idle is None:
+            return
+        for connection_id in self._idle.poll_expired_connections(now_ms):
+            channel = self._channels[connection_id]
+            logger.debug("Closing idle connection with %s", channel.remote_address)
+            self._disconnect(channel, "idle for longer than connections.max.idle.ms")
+
+    # ── Connections ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def channel(self, connection_id: str) -> KafkaChannel | None:
+        """The connection, if it is open."""
+        return self._channels.get(connection_id)
+
+    def channels(self) -> list[KafkaChannel]:
+        """All open connections."""
+        return list(self._channels.values())
+
+    def is_channel_ready(self, connection_id: str) -> bool:
+        """Whether the connection is established."""
+        channel = self._channels.get(connection_id)
+        return channel is not None and channel.state is ChannelState.READY
+
+    def close(self, connection_id: str | None = None) -> None:
+        """Close one connection (it does not appear in ``disconnected``), or without an id everything."""
+        if connection_id is not None:
+            channel = self._channels.get(connection_id)
+            if channel is not None:
+                self._forget(channel)
+            return
+        for channel in self.channels():
+            self._forget(channel)
+        self._selector.close()
+        self._wakeup_reader.close()
+        self._wakeup_writer.close()
+
+    def _disconnect(self, channel: KafkaChannel, reason: str) -> None:
+        self._forget(channel)
+        self.disconnected[channel.id] = reason
+
+    def _forget(self, channel: KafkaChannel) -> None:
+        for channels in (self._channels, self._immediately_connected, self._new_sends, self._ready_receives):
+            channels.pop(channel.id, None)
+        if self._idle is not None:
+            self._idle.remove(channel.id)
+        channel.close()
+
+    def _channel_or_fail(self, connection_id: str) -> KafkaChannel:
+        channel = self._channels.get(connection_id)
+        if channel is None:
+            raise IllegalStateError(f"there is no connection with id {connection_id}")
+        return channel
+
+
+def configure_socket(sock: socket.socket, send_buffer_bytes: int, receive_buffer_bytes: int) -> None:
+    """Non-blocking, without Nagle's delay, with keep-alive; buffer sizes unless left to the kernel (-1)."""
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if send_buffer_bytes != USE_DEFAULT_BUFFER_SIZE:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer_bytes)
+    if receive_buffer_bytes != USE_DEFAULT_BUFFER_SIZE:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)

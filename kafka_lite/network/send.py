@@ -1,0 +1,97 @@
+"""A frame that is being sent.
+
+Kafka 0.10.2: clients/.../common/network/NetworkSend.java, ByteBufferSend.java, Send.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections import deque
+from collections.abc import Iterable
+
+from kafka_lite.common.sendable import Part, Sendable, size_of
+
+_INT32 = struct.Struct(">i")
+
+# Linux: more follows at once, so do not send a small segment for the header that precedes a slice of a file.
+_MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
+# The kernel takes at most IOV_MAX buffers in one sendmsg; 1024 on Linux and macOS.
+_MAX_BUFFERS = 512
+
+
+class NetworkSend:
+    """A size-prefixed frame made of parts, on its way to one connection.
+
+    Adjacent buffers leave in one ``sendmsg``; a :class:`~kafka_lite.common.sendable.Sendable` (a slice of a log file)
+    writes itself with ``sendfile`` and never enters Python.
+    """
+
+    __slots__ = ("_current_sent", "_parts", "destination", "remaining_bytes", "size_in_bytes")
+
+    def __init__(self, destination: str, parts: Iterable[Part]) -> None:
+        body = [part for part in parts if size_of(part)]
+        body_size = sum(map(size_of, body))
+        self.destination = destination
+        """Id of the connection."""
+        self.size_in_bytes = _INT32.size + body_size
+        """Size of the frame, with its prefix."""
+        self.remaining_bytes = self.size_in_bytes
+        self._parts: deque[Part] = deque(body)
+        self._parts.appendleft(_INT32.pack(body_size))
+        self._current_sent = 0  # bytes of a Sendable at the head that are out already
+
+    @property
+    def completed(self) -> bool:
+        """Whether the last byte has been given to the kernel."""
+        return self.remaining_bytes == 0
+
+    def write_to(self, sock: socket.socket) -> bool:
+        """Write until the socket takes no more; true when the frame is out.
+
+        Raises OSError when the connection is broken.
+        """
+        try:
+            while self._parts and self._write_some(sock):
+                pass
+        except BlockingIOError:
+            pass
+        return self.completed
+
+    def _write_some(self, sock: socket.socket) -> bool:
+        """One system call; false when the socket took less than it was offered."""
+        head = self._parts[0]
+        if isinstance(head, bytes | bytearray | memoryview):
+            return self._write_buffers(sock)
+        return self._write_sendable(sock, head)
+
+    def _write_buffers(self, sock: socket.socket) -> bool:
+        buffers: list[bytes | bytearray | memoryview] = []
+        for part in self._parts:
+            if not isinstance(part, bytes | bytearray | memoryview) or len(buffers) == _MAX_BUFFERS:
+                break
+            buffers.append(part)
+        flags = _MORE_FOLLOWS if len(buffers) < len(self._parts) else 0
+        sent = sock.sendmsg(buffers, (), flags)
+        self.remaining_bytes -= sent
+        while self._parts and buffers and sent >= (size := size_of(buffers[0])):
+            sent -= size
+            self._parts.popleft()
+            buffers.pop(0)
+        if buffers:
+            self._parts[0] = memoryview(buffers[0]).cast("B")[sent:]
+        return not buffers
+
+    def _write_sendable(self, sock: socket.socket, part: Sendable) -> bool:
+        left = part.size_in_bytes - self._current_sent
+        sent = part.send_to(sock, self._current_sent, left)
+        if sent == 0:
+            # The frame's size is already out, so there is no way to say this politely.
+            raise ConnectionError(f"a part of the answer ended {left} bytes early (was its log truncated?)")
+        self.remaining_bytes -= sent
+        if sent < left:
+            self._current_sent += sent
+            return False
+        self._parts.popleft()
+        self._current_sent = 0
+        return True

@@ -1,0 +1,131 @@
+"""The broker's network layer: acceptors, processors and the request channel between them and the handlers.
+
+Kafka 0.10.2: core/.../network/SocketServer.scala · book 2.3.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.acceptor import Acceptor
+from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.processor import Processor
+from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.network.selector import USE_DEFAULT_BUFFER_SIZE
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SocketServerConfig:
+    """What the network layer wants to know; the names are those of the broker's configuration."""
+
+    listeners: tuple[Listener, ...] = (Listener(),)
+    broker_id: int = 0
+    num_network_threads: int = 3
+    """Processors per listener."""
+    queued_max_requests: int = 500
+    socket_send_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE
+    socket_receive_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE
+    socket_request_max_bytes: int = 100 * 1024 * 1024
+    max_connections_per_ip: int = 2**31 - 1
+    max_connections_per_ip_overrides: Mapping[str, int] = field(default_factory=dict)
+    connections_max_idle_ms: int = 10 * 60 * 1000
+
+
+class SocketServer:
+    """The threads that turn bytes into requests and answers into bytes.
+
+    ::
+
+        clients ──▶ Acceptor (one per listener)
+                       │ sockets, in turn
+                       ▼
+                    Processor × num.network.threads ──▶ request queue ──▶ KafkaRequestHandler × num.io.threads
+                       ▲                                                        │
+                       └────────────── response queue of the processor ◀────────┘
+    """
+
+    def __init__(
+        self, config: SocketServerConfig, time: Time = SYSTEM_TIME, request_channel: RequestChannel | None = None
+    ) -> None:
+        self._config = config
+        self._time = time
+        total_processors = config.num_network_threads * len(config.listeners)
+        self.request_channel = request_channel or RequestChannel(total_processors, config.queued_max_requests, time)
+        self.connection_quotas = ConnectionQuotas(
+            config.max_connections_per_ip, config.max_connections_per_ip_overrides
+        )
+        self.processors: list[Processor] = []
+        self._acceptors: dict[str, Acceptor] = {}
+
+    def startup(self) -> None:
+        """Bind all listeners, then start all threads. Raises KafkaError when one cannot be bound; none is left then."""
+        try:
+            for listener in self._config.listeners:
+                self._open(listener)
+        except BaseException:
+            self.shutdown()
+            raise
+        self.request_channel.add_response_listener(lambda processor: self.processors[processor].wake_up())
+        for thread in (*self.processors, *self._acceptors.values()):
+            thread.start()
+        for name, acceptor in self._acceptors.items():
+            logger.info("Awaiting socket connections on port %d (listener %s)", acceptor.port, name)
+
+    def _open(self, listener: Listener) -> None:
+        if listener.name in self._acceptors:
+            raise KafkaError(f"Each listener must have a different name, {listener.name} is there twice")
+        config = self._config
+        first = len(self.processors)
+        processors = [
+            self._new_processor(number, listener) for number in range(first, first + config.num_network_threads)
+        ]
+        self.processors += processors
+        self._acceptors[listener.name] = Acceptor(
+            listener,
+            processors,
+            self.connection_quotas,
+            config.socket_send_buffer_bytes,
+            config.socket_receive_buffer_bytes,
+        )
+
+    def _new_processor(self, number: int, listener: Listener) -> Processor:
+        return Processor(
+            number,
+            f"kafka-network-thread-{self._config.broker_id}-{listener.name}-{number}",
+            listener,
+            self._time,
+            self._config.socket_request_max_bytes,
+            self._config.connections_max_idle_ms,
+            self.request_channel,
+            self.connection_quotas,
+        )
+
+    def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
+        """The port of a listener, also when the kernel chose it. Raises KafkaError for a name that is not there."""
+        if listener_name not in self._acceptors:
+            raise KafkaError(f"there is no listener {listener_name}; there are: {', '.join(self._acceptors) or 'none'}")
+        return self._acceptors[listener_name].port
+
+    def connection_count(self, address: str) -> int:
+        """Open connections from an IP address."""
+        return self.connection_quotas.get(address)
+
+    def shutdown(self) -> None:
+        """Stop accepting, then stop the processors and close all connections; may be called again."""
+        for acceptor in self._acceptors.values():
+            acceptor.shutdown()
+            acceptor.close()
+        for processor in self.processors:
+            processor.initiate_shutdown()
+        self.request_channel.shutdown()
+        for processor in self.processors:
+            processor.await_shutdown()
+            processor.close_all()
+        self._acceptors.clear()

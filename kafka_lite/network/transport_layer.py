@@ -1,0 +1,74 @@
+"""The socket below a channel, and which of its events the selector watches.
+
+Kafka 0.10.2: clients/.../common/network/PlaintextTransportLayer.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import socket
+
+READ = selectors.EVENT_READ
+WRITE = selectors.EVENT_WRITE
+
+
+class PlaintextTransportLayer:
+    """A non-blocking socket with its interest in events.
+
+    Interest is a set of bits as in Java's ``SelectionKey.interestOps``. ``selectors`` knows no empty interest, so a
+    socket of which nothing is awaited is not registered at all.
+    """
+
+    __slots__ = ("_attachment", "_interest", "_selector", "sock")
+
+    def __init__(self, selector: selectors.BaseSelector, sock: socket.socket) -> None:
+        self.sock = sock
+        self._selector = selector
+        self._interest = 0
+        self._attachment: object = None
+
+    def attach(self, attachment: object) -> None:
+        """What the selector hands back with each event of this socket."""
+        self._attachment = attachment
+
+    def add_interest(self, events: int) -> None:
+        """Watch ``events`` too; costs nothing when they are watched already."""
+        self._set_interest(self._interest | events)
+
+    def remove_interest(self, events: int) -> None:
+        """Watch ``events`` no more."""
+        self._set_interest(self._interest & ~events)
+
+    def _set_interest(self, events: int) -> None:
+        if events == self._interest:
+            return
+        if not events:
+            self._selector.unregister(self.sock)
+        elif not self._interest:
+            self._selector.register(self.sock, events, self._attachment)
+        else:
+            self._selector.modify(self.sock, events, self._attachment)
+        self._interest = events
+
+    def finish_connect(self) -> None:
+        """The outcome of a connect in progress; raises OSError when it failed."""
+        error = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if error:
+            raise OSError(error, os.strerror(error))
+
+    def recv_into(self, buffer: memoryview) -> int:
+        """Read what is there, at most ``len(buffer)``; 0 when nothing is. Raises OSError, also when the peer left."""
+        try:
+            count = self.sock.recv_into(buffer)
+        except BlockingIOError:
+            return 0
+        if count == 0:
+            raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
+        return count
+
+    def close(self) -> None:
+        """Stop watching and close the socket."""
+        self._set_interest(0)
+        self.sock.close()
