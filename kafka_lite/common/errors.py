@@ -26,11 +26,7 @@ class Errors(Enum):
     UNKNOWN_SERVER_ERROR = (-1, False, "The broker failed in a way that it did not expect.")  # 0.10.2: UNKNOWN
     NONE = (0, False, "No error.")
     OFFSET_OUT_OF_RANGE = (1, False, "The offset lies before the start or behind the end of the log.")
-    CORRUPT_MESSAGE = (
-        2,
-        True,
-        "A record fails its checksum, has an impossible size, or lacks the key that compaction needs.",
-    )
+    CORRUPT_MESSAGE = (2, True, "A record fails its checksum, or lacks the key that compaction needs.")
     UNKNOWN_TOPIC_OR_PARTITION = (3, True, "This broker knows no such topic or partition.")
     INVALID_FETCH_SIZE = (4, False, "The number of bytes to fetch makes no sense.")
     LEADER_NOT_AVAILABLE = (5, True, "The partition has no leader at the moment.")
@@ -41,11 +37,7 @@ class Errors(Enum):
     REPLICA_NOT_AVAILABLE = (9, True, "The replica is not there, or not yet.")  # 0.10.2: not retriable
     MESSAGE_TOO_LARGE = (10, False, "A record or batch is larger than message.max.bytes allows.")
     STALE_CONTROLLER_EPOCH = (11, False, "The request comes from a controller that has been replaced.")
-    OFFSET_METADATA_TOO_LARGE = (
-        12,
-        False,
-        "The text beside a committed offset is longer than offset.metadata.max.bytes.",
-    )
+    OFFSET_METADATA_TOO_LARGE = (12, False, "The metadata is above offset.metadata.max.bytes.")
     NETWORK_EXCEPTION = (13, True, "The connection broke before the answer came.")
     # 0.10.2: GROUP_LOAD_IN_PROGRESS
     COORDINATOR_LOAD_IN_PROGRESS = (14, True, "The coordinator is still reading its state from the log.")
@@ -53,36 +45,16 @@ class Errors(Enum):
     COORDINATOR_NOT_AVAILABLE = (15, True, "There is no coordinator at the moment.")
     # 0.10.2: NOT_COORDINATOR_FOR_GROUP
     NOT_COORDINATOR = (16, True, "Another broker coordinates this group or transactional id.")
-    INVALID_TOPIC_EXCEPTION = (
-        17,
-        False,
-        "The topic's name is not allowed, or the operation is not allowed on this topic.",
-    )
+    INVALID_TOPIC_EXCEPTION = (17, False, "The topic has an illegal name, or may not be written.")
     RECORD_LIST_TOO_LARGE = (18, False, "The batch is larger than a log segment.")
-    NOT_ENOUGH_REPLICAS = (
-        19,
-        True,
-        "Fewer replicas are in sync than min.insync.replicas asks for; nothing was written.",
-    )
-    NOT_ENOUGH_REPLICAS_AFTER_APPEND = (
-        20,
-        True,
-        "The records were written, but to fewer replicas in sync than min.insync.replicas asks for.",
-    )
+    NOT_ENOUGH_REPLICAS = (19, True, "Fewer replicas are in sync than min.insync.replicas.")
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = (20, True, "Written, but to fewer than min.insync.replicas.")
     INVALID_REQUIRED_ACKS = (21, False, "acks must be 0, 1 or -1.")
     ILLEGAL_GENERATION = (22, False, "The generation is not the group's current one.")
-    INCONSISTENT_GROUP_PROTOCOL = (
-        23,
-        False,
-        "The member offers no protocol that all other members support, or none at all.",
-    )
+    INCONSISTENT_GROUP_PROTOCOL = (23, False, "The member offers no protocol that all others support.")
     INVALID_GROUP_ID = (24, False, "The group id is not allowed.")
     UNKNOWN_MEMBER_ID = (25, False, "The group has no such member.")
-    INVALID_SESSION_TIMEOUT = (
-        26,
-        False,
-        "The session timeout is outside of what group.min.session.timeout.ms and group.max.session.timeout.ms allow.",
-    )
+    INVALID_SESSION_TIMEOUT = (26, False, "The session timeout is outside of the limits of the broker.")
     REBALANCE_IN_PROGRESS = (27, False, "The group is rebalancing: join again.")
     INVALID_COMMIT_OFFSET_SIZE = (28, False, "The offset to commit takes more bytes than a record may have.")
     TOPIC_AUTHORIZATION_FAILED = (29, False, "The user may not do this to the topic.")
@@ -101,42 +73,26 @@ class Errors(Enum):
     INVALID_REQUEST = (42, False, "The request contradicts itself or is not meant for this broker.")
     UNSUPPORTED_FOR_MESSAGE_FORMAT = (43, False, "The message format of the log cannot do this.")
     POLICY_VIOLATION = (44, False, "A policy of the broker forbids this.")  # the last one of 0.10.2
-    OUT_OF_ORDER_SEQUENCE_NUMBER = (
-        45,
-        False,
-        "The producer's sequence numbers have a gap: a batch before this one is missing.",
-    )
+    OUT_OF_ORDER_SEQUENCE_NUMBER = (45, False, "A batch of the producer before this one is missing.")
     DUPLICATE_SEQUENCE_NUMBER = (46, False, "The log has this batch of the producer already.")
     INVALID_PRODUCER_EPOCH = (47, False, "The producer's epoch is older than the one the log knows.")
     INVALID_TXN_STATE = (48, False, "The state of the transaction does not allow this.")
     INVALID_PRODUCER_ID_MAPPING = (49, False, "The producer id does not belong to this transactional id.")
     INVALID_TRANSACTION_TIMEOUT = (50, False, "The transaction timeout is above transaction.max.timeout.ms.")
     CONCURRENT_TRANSACTIONS = (51, True, "The transactional id is busy with another operation.")
-    TRANSACTION_COORDINATOR_FENCED = (
-        52,
-        False,
-        "The markers come from a transaction coordinator that has been replaced.",
-    )
+    TRANSACTION_COORDINATOR_FENCED = (52, False, "The transaction coordinator has been replaced.")
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED = (53, False, "The user may not use this transactional id.")
     SECURITY_DISABLED = (54, False, "The broker has no authorizer.")
     OPERATION_NOT_ATTEMPTED = (55, False, "This was not tried, since something else in the same request failed.")
     KAFKA_STORAGE_ERROR = (56, True, "The broker's disk failed under the log.")
     LOG_DIR_NOT_FOUND = (57, False, "The broker has no such log directory.")
     SASL_AUTHENTICATION_FAILED = (58, False, "The credentials were not accepted.")
-    UNKNOWN_PRODUCER_ID = (
-        59,
-        False,
-        "The log remembers nothing of this producer id; its records may have been deleted.",
-    )
+    UNKNOWN_PRODUCER_ID = (59, False, "The log remembers nothing of this producer id.")
     REASSIGNMENT_IN_PROGRESS = (60, False, "The partition is being reassigned.")
     DELEGATION_TOKEN_AUTH_DISABLED = (61, False, "The broker does not issue delegation tokens.")
     DELEGATION_TOKEN_NOT_FOUND = (62, False, "There is no such delegation token.")
     DELEGATION_TOKEN_OWNER_MISMATCH = (63, False, "The user neither owns this delegation token nor may renew it.")
-    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = (
-        64,
-        False,
-        "Delegation tokens are not handled on a connection authenticated like this one.",
-    )
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = (64, False, "This connection may not ask for delegation tokens.")
     DELEGATION_TOKEN_AUTHORIZATION_FAILED = (65, False, "The user may not do this to the delegation token.")
     DELEGATION_TOKEN_EXPIRED = (66, False, "The delegation token has expired.")
     INVALID_PRINCIPAL_TYPE = (67, False, "Principals of this type are not supported.")
@@ -148,11 +104,7 @@ class Errors(Enum):
     TOPIC_DELETION_DISABLED = (73, False, "delete.topic.enable is false.")
     FENCED_LEADER_EPOCH = (74, True, "The request speaks of an older leader epoch than the broker's.")
     UNKNOWN_LEADER_EPOCH = (75, True, "The request speaks of a newer leader epoch than the broker's.")
-    UNSUPPORTED_COMPRESSION_TYPE = (
-        76,
-        False,
-        "The client cannot read the compression of this partition in the version that it asked with.",
-    )
+    UNSUPPORTED_COMPRESSION_TYPE = (76, False, "The version of the fetch cannot carry this compression.")
     STALE_BROKER_EPOCH = (77, False, "The broker has registered anew since.")
     OFFSET_NOT_AVAILABLE = (78, True, "The new leader does not know yet how far the log is committed.")
     MEMBER_ID_REQUIRED = (79, False, "The group member must join again with the id that it was given here.")
