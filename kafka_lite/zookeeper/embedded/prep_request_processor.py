@@ -1,0 +1,274 @@
+"""Decides: may this client do that now? And if so, which transaction is it?
+
+ZooKeeper 3.8: zookeeper-server/.../server/PrepRequestProcessor.java · book 7.1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_lite.zookeeper.embedded.authentication import check_acl, fixup_acl
+from kafka_lite.zookeeper.embedded.data_tree import (
+    CONTAINER_OWNER,
+    MAX_TTL_MS,
+    SPECIAL_PATHS,
+    DataTree,
+    is_session_owner,
+    ttl_owner,
+)
+from kafka_lite.zookeeper.embedded.jute import JuteReader, read_record
+from kafka_lite.zookeeper.embedded.keeper_exception import Code, KeeperException
+from kafka_lite.zookeeper.embedded.path_utils import parent_path, validate_path
+from kafka_lite.zookeeper.embedded.protocol import (
+    ACL,
+    CheckVersionRequest,
+    CreateMode,
+    CreateRequest,
+    CreateTTLRequest,
+    DeleteRequest,
+    Id,
+    MultiHeader,
+    OpCode,
+    Perms,
+    SetACLRequest,
+    SetDataRequest,
+)
+from kafka_lite.zookeeper.embedded.txns import (
+    CheckVersionTxn,
+    CreateContainerTxn,
+    CreateTTLTxn,
+    CreateTxn,
+    DeleteTxn,
+    MultiTxn,
+    SetACLTxn,
+    SetDataTxn,
+    Txn,
+)
+
+_MAX_INT = (1 << 31) - 1
+_MIN_INT = -(1 << 31)
+
+REQUEST_CLASSES: dict[OpCode, type] = {
+    OpCode.CREATE: CreateRequest,
+    OpCode.CREATE2: CreateRequest,
+    OpCode.CREATE_CONTAINER: CreateRequest,
+    OpCode.CREATE_TTL: CreateTTLRequest,
+    OpCode.DELETE: DeleteRequest,
+    OpCode.SET_DATA: SetDataRequest,
+    OpCode.SET_ACL: SetACLRequest,
+    OpCode.CHECK: CheckVersionRequest,
+}
+"""The operations that become transactions, and that a multi may hold."""
+
+
+class MultiFailed(Exception):
+    """A multi in which one operation was refused; ``errors`` has a code for each of its operations."""
+
+    def __init__(self, errors: list[Code]) -> None:
+        super().__init__(errors)
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRecord:
+    """What a znode will be like once the operations decided so far are applied: all that later decisions look at."""
+
+    version: int
+    aversion: int
+    creations: int
+    child_count: int
+    owner: int
+    acl: tuple[ACL, ...]
+
+
+class PrepRequestProcessor:
+    """Turns requests into transactions.
+
+    The operations of a multi are decided one after the other, each on the ``ChangeRecord`` s that the earlier ones
+    left; nothing touches the tree until all of them are granted.
+    """
+
+    def __init__(self, tree: DataTree, extended_types_enabled: bool = False) -> None:
+        self._tree = tree
+        # ZooKeeper knows znodes with a time to live only when zookeeper.extendedTypesEnabled is set.
+        self._extended_types_enabled = extended_types_enabled
+        self._outstanding: dict[str, ChangeRecord | None] = {}
+        self._session_id = 0
+        self._identities: Sequence[Id] = ()
+        self._handlers: dict[OpCode, Callable[[Any], Txn]] = {
+            OpCode.CREATE: self._create,
+            OpCode.CREATE2: self._create,
+            OpCode.CREATE_CONTAINER: self._create,
+            OpCode.CREATE_TTL: self._create,
+            OpCode.DELETE: self._delete,
+            OpCode.SET_DATA: self._set_data,
+            OpCode.SET_ACL: self._set_acl,
+            OpCode.CHECK: self._check_version,
+        }
+
+    def prepare(self, op: OpCode, body: JuteReader, session_id: int, identities: Sequence[Id]) -> Txn:
+        """The transaction that a write request becomes.
+
+        Raises KeeperException when it is refused, MultiFailed when it is a multi with a refused operation, JuteError
+        when ``body`` is not such a request.
+        """
+        self._session_id, self._identities = session_id, identities
+        try:
+            if op is OpCode.MULTI:
+                return self._multi(body)
+            return self._handlers[op](read_record(REQUEST_CLASSES[op], body))
+        finally:
+            self._outstanding.clear()
+
+    def delete_container(self, path: str) -> Txn:
+        """Deletes a container or an outlived znode, on nobody's behalf."""
+        return DeleteTxn(path)
+
+    # ---- Operations ----------------------------------------------------------------------------------------------
+
+    def _create(self, request: CreateRequest | CreateTTLRequest) -> Txn:
+        mode = _create_mode(request.flags)
+        ttl_ms = request.ttl if isinstance(request, CreateTTLRequest) else 0
+        self._check_ttl(mode, ttl_ms)
+        path = request.path
+        if "/" not in path or "\0" in path:
+            raise KeeperException(Code.BAD_ARGUMENTS, path)
+        acl = fixup_acl(request.acl, self._identities, path)
+        above = parent_path(path)
+        parent = self._record(above)
+        check_acl(parent.acl, Perms.CREATE, self._identities, path)
+        if mode.is_sequential:
+            path += f"{parent.creations:010d}"
+        _check_path(path)
+        if self._find(path) is not None:
+            raise KeeperException(Code.NODE_EXISTS, path)
+        if is_session_owner(parent.owner):
+            raise KeeperException(Code.NO_CHILDREN_FOR_EPHEMERALS, path)
+
+        creations = parent.creations + 1
+        self._outstanding[above] = replace(parent, creations=creations, child_count=parent.child_count + 1)
+        self._outstanding[path] = ChangeRecord(0, 0, 0, 0, self._owner(mode, ttl_ms), acl)
+        if mode is CreateMode.CONTAINER:
+            return CreateContainerTxn(path, request.data, acl, creations)
+        if mode.has_ttl:
+            return CreateTTLTxn(path, request.data, acl, creations, ttl_ms)
+        return CreateTxn(path, request.data, acl, mode.is_ephemeral, creations)
+
+    def _delete(self, request: DeleteRequest) -> Txn:
+        path = request.path
+        if "/" not in path or "\0" in path or path in SPECIAL_PATHS:
+            raise KeeperException(Code.BAD_ARGUMENTS, path)
+        above = parent_path(path)
+        parent, record = self._record(above), self._record(path)
+        check_acl(parent.acl, Perms.DELETE, self._identities, path)
+        _next_version(record.version, request.version, path)
+        if record.child_count:
+            raise KeeperException(Code.NOT_EMPTY, path)
+        self._outstanding[above] = replace(parent, child_count=parent.child_count - 1)
+        self._outstanding[path] = None
+        return DeleteTxn(path)
+
+    def _set_data(self, request: SetDataRequest) -> Txn:
+        path = request.path
+        _check_path(path)
+        record = self._record(path)
+        check_acl(record.acl, Perms.WRITE, self._identities, path)
+        version = _next_version(record.version, request.version, path)
+        self._outstanding[path] = replace(record, version=version)
+        return SetDataTxn(path, request.data, version)
+
+    def _set_acl(self, request: SetACLRequest) -> Txn:
+        path = request.path
+        _check_path(path)
+        acl = fixup_acl(request.acl, self._identities, path)
+        record = self._record(path)
+        check_acl(record.acl, Perms.ADMIN, self._identities, path)
+        aversion = _next_version(record.aversion, request.version, path)
+        self._outstanding[path] = replace(record, aversion=aversion, acl=acl)
+        return SetACLTxn(path, acl, aversion)
+
+    def _check_version(self, request: CheckVersionRequest) -> Txn:
+        path = request.path
+        _check_path(path)
+        record = self._record(path)
+        check_acl(record.acl, Perms.READ, self._identities, path)
+        return CheckVersionTxn(path, _next_version(record.version, request.version, path))
+
+    def _multi(self, body: JuteReader) -> Txn:
+        operations = read_multi(body)
+        txns: list[tuple[OpCode, Txn]] = []
+        for op, request in operations:
+            try:
+                txns.append((op, self._handlers[op](request)))
+            except KeeperException as refusal:
+                done, behind = len(txns), len(operations) - len(txns) - 1
+                errors = [Code.OK] * done + [refusal.code] + [Code.RUNTIME_INCONSISTENCY] * behind
+                raise MultiFailed(errors) from refusal
+        return MultiTxn(txns)
+
+    # ---- What the operations look at -----------------------------------------------------------------------------
+
+    def _find(self, path: str) -> ChangeRecord | None:
+        if path in self._outstanding:
+            return self._outstanding[path]
+        node = self._tree.nodes.get(path)
+        if node is None:
+            return None
+        kept = node.stat_persisted
+        return ChangeRecord(
+            kept.version, kept.aversion, kept.cversion, len(node.children), kept.ephemeral_owner, node.acl
+        )
+
+    def _record(self, path: str) -> ChangeRecord:
+        record = self._find(path)
+        if record is None:
+            raise KeeperException(Code.NO_NODE, path)
+        return record
+
+    def _owner(self, mode: CreateMode, ttl_ms: int) -> int:
+        if mode is CreateMode.CONTAINER:
+            return CONTAINER_OWNER
+        if mode.has_ttl:
+            return ttl_owner(ttl_ms)
+        return self._session_id if mode.is_ephemeral else 0
+
+    def _check_ttl(self, mode: CreateMode, ttl_ms: int) -> None:
+        if not mode.has_ttl:
+            return
+        if not self._extended_types_enabled:
+            raise KeeperException(Code.UNIMPLEMENTED)
+        if not 0 < ttl_ms <= MAX_TTL_MS:
+            raise KeeperException(Code.BAD_ARGUMENTS)
+
+
+def read_multi(body: JuteReader) -> list[tuple[OpCode, Any]]:
+    """The operations of a multi, each ``| MultiHeader | request |``, up to a header that says done; JuteError."""
+    operations: list[tuple[OpCode, Any]] = []
+    while not (header := read_record(MultiHeader, body)).done:
+        if header.type not in REQUEST_CLASSES:
+            raise KeeperException(Code.MARSHALLING_ERROR)
+        op = OpCode(header.type)
+        operations.append((op, read_record(REQUEST_CLASSES[op], body)))
+    return operations
+
+
+def _create_mode(flags: int) -> CreateMode:
+    try:
+        return CreateMode(flags)
+    except ValueError:
+        raise KeeperException(Code.BAD_ARGUMENTS) from None
+
+
+def _check_path(path: str) -> None:
+    if validate_path(path) is not None:
+        raise KeeperException(Code.BAD_ARGUMENTS, path)
+
+
+def _next_version(current: int, expected: int, path: str) -> int:
+    """The version after the change; raises BAD_VERSION unless ``expected`` is -1 (any) or the current one."""
+    if expected not in (-1, current):
+        raise KeeperException(Code.BAD_VERSION, path)
+    # -1 means "any" and is never a version of a znode that was written.
+    return current + 1 if current < _MAX_INT else _MIN_INT

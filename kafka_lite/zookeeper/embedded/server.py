@@ -1,0 +1,170 @@
+"""ZooKeeper within this process: for a cluster that needs no other, and for tests.
+
+ZooKeeper 3.8: zookeeper-server/.../server/ZooKeeperServerMain.java, embedded/ZooKeeperServerEmbedded.java · book 7.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
+from kafka_lite.zookeeper.embedded.server_cnxn_factory import ServerCnxnFactory
+from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
+from kafka_lite.zookeeper.embedded.zookeeper_server import ZooKeeperServer
+
+logger = logging.getLogger(__name__)
+
+JUTE_MAX_BUFFER_BYTES = 0xFFFFF
+"""The longest request, ZooKeeper's ``jute.maxbuffer``: one byte less than a MiB."""
+
+
+class EmbeddedZooKeeper:
+    """A standalone ZooKeeper server of protocol 3.8, in one thread of this process, over one data directory.
+
+    Real clients connect to ``connect_string``. What they were told survives ``kill -9``; their sessions do too, if
+    they come back within their timeout. Session timeouts are negotiated between 2 and 20 ticks unless given.
+    """
+
+    def __init__(
+        self,
+        data_dir: str | PathLike[str],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tick_time_ms: int = 2000,
+        time: Time = SYSTEM_TIME,
+        *,
+        min_session_timeout_ms: int | None = None,
+        max_session_timeout_ms: int | None = None,
+        force_sync: bool = True,
+        snap_count: int = 10_000,
+        snap_retain_count: int = 3,
+        max_client_cnxns: int = 0,
+        max_packet_bytes: int = JUTE_MAX_BUFFER_BYTES,
+        extended_types_enabled: bool = False,
+        super_digest: str | None = None,
+    ) -> None:
+        """Port 0: any free one (see ``port`` after ``start``). ``max_client_cnxns``: per address, 0 for no limit.
+
+        ``super_digest`` (``user:base64(sha1(user:password))``) may do everything; ``extended_types_enabled`` allows
+        znodes with a time to live.
+        """
+        self.data_dir = Path(data_dir)
+        self.host = host
+        self.tick_time_ms = tick_time_ms
+        self._requested_port = port
+        self._time = time
+        self._min_session_timeout_ms = min_session_timeout_ms or 2 * tick_time_ms
+        self._max_session_timeout_ms = max_session_timeout_ms or 20 * tick_time_ms
+        self._force_sync = force_sync
+        self._snap_count = snap_count
+        self._snap_retain_count = snap_retain_count
+        self._max_client_cnxns = max_client_cnxns
+        self._max_packet_bytes = max_packet_bytes
+        self._extended_types_enabled = extended_types_enabled
+        self._super_digest = super_digest
+        self._factory: ServerCnxnFactory | None = None
+        self._port = 0
+
+    @property
+    def port(self) -> int:
+        """The port that the server listens on; kept after ``shutdown``, so that a restart comes back to it."""
+        return self._port or self._requested_port
+
+    @property
+    def connect_string(self) -> str:
+        """What a client's ``hosts`` (a broker's ``zookeeper.connect``) should say."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether clients are served. False also when the disk refused a transaction: then nothing can be promised."""
+        return self._factory is not None and self._factory.is_running
+
+    def start(self) -> None:
+        """Load the data and listen. Raises OSError (address or directory in use, damaged files)."""
+        if self._factory is not None:
+            raise RuntimeError("this server has already been started")
+        database = ZKDatabase(
+            self.data_dir,
+            force_sync=self._force_sync,
+            snap_count=self._snap_count,
+            snap_retain_count=self._snap_retain_count,
+        )
+        try:
+            replayed = database.load()
+            listener = self._listen()
+        except BaseException:
+            database.close()
+            raise
+        self._port = listener.getsockname()[1]
+        logger.info(
+            "ZooKeeper at %s: zxid %#x, %d transactions replayed", self.connect_string, database.last_zxid, replayed
+        )
+        server = ZooKeeperServer(
+            database,
+            self._time,
+            tick_time_ms=self.tick_time_ms,
+            min_session_timeout_ms=self._min_session_timeout_ms,
+            max_session_timeout_ms=self._max_session_timeout_ms,
+            extended_types_enabled=self._extended_types_enabled,
+            super_digest=self._super_digest,
+        )
+        self._factory = ServerCnxnFactory(
+            server,
+            listener,
+            FourLetterWords(server, self._config()),
+            max_packet_bytes=self._max_packet_bytes,
+            max_client_cnxns=self._max_client_cnxns,
+        )
+        self._factory.start()
+
+    def shutdown(self) -> None:
+        """Stop serving; does nothing when the server does not run. It may be started again."""
+        if self._factory is not None:
+            self._factory.shutdown()
+            self._factory = None
+
+    def await_shutdown(self, timeout_s: float | None = None) -> None:
+        """Wait until another thread's ``shutdown``, or a disk that refuses, has ended the server."""
+        if self._factory is not None:
+            self._factory.await_shutdown(timeout_s)
+
+    def _listen(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((self.host, self.port))
+            listener.listen()
+            listener.setblocking(False)
+        except BaseException:
+            listener.close()
+            raise
+        return listener
+
+    def _config(self) -> dict[str, object]:
+        return {
+            "clientPort": self.port,
+            "secureClientPort": -1,
+            "dataDir": self.data_dir / "version-2",
+            "dataLogDir": self.data_dir / "version-2",
+            "tickTime": self.tick_time_ms,
+            "maxClientCnxns": self._max_client_cnxns,
+            "minSessionTimeout": self._min_session_timeout_ms,
+            "maxSessionTimeout": self._max_session_timeout_ms,
+            "serverId": 0,
+        }
+
+    def __enter__(self) -> EmbeddedZooKeeper:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.shutdown()

@@ -1,0 +1,144 @@
+"""The one thread of the server: accepts, reads, processes, makes durable, answers.
+
+ZooKeeper 3.8: zookeeper-server/.../server/NIOServerCnxnFactory.java, SyncRequestProcessor.java · book 2.3.2
+"""
+
+from __future__ import annotations
+
+import logging
+import selectors
+import socket
+from collections import Counter
+
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
+from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
+from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ZooKeeperServer
+
+logger = logging.getLogger(__name__)
+
+_ACCEPTS_PER_TURN = 64
+
+
+class ServerCnxnFactory(ShutdownableThread):
+    """The selector's loop over the listening socket and all connections.
+
+    One turn: read from every connection that has something, process all whole requests, expire sessions, wait for the
+    disk
+    once, send all replies. Under load more requests share one wait (group commit); a lone request waits for nobody.
+    """
+
+    def __init__(
+        self,
+        server: ZooKeeperServer,
+        listener: socket.socket,
+        words: FourLetterWords,
+        *,
+        max_packet_bytes: int,
+        max_client_cnxns: int,
+    ) -> None:
+        super().__init__(f"zookeeper-{listener.getsockname()[1]}")
+        self._server = server
+        self._listener = listener
+        self._words = words
+        self._max_packet_bytes = max_packet_bytes
+        self._max_client_cnxns = max_client_cnxns
+        self._selector = selectors.DefaultSelector()
+        self._wake_receiver, self._wake_sender = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._selector.register(listener, selectors.EVENT_READ)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ)
+        self.connections: set[ServerCnxn] = set()
+
+    def wake_up(self) -> None:
+        """Interrupt the wait for the next bytes."""
+        self._wake_sender.send(b"\0")
+
+    def do_work(self) -> None:
+        """One turn of the loop."""
+        for key, events in self._selector.select(self._server.ms_until_next_check() / 1000):
+            if key.fileobj is self._listener:
+                self._accept()
+            elif isinstance(key.data, ServerCnxn) and events & selectors.EVENT_READ:
+                self._read(key.data)
+        self._server.expire_sessions()
+        self._server.delete_containers()
+        self._server.database.commit()
+        for connection in list(self.connections):
+            self._flush(connection)
+
+    def on_exit(self) -> None:
+        """Close everything. Sessions stay: their clients will find them in the next life of the server."""
+        for connection in list(self.connections):
+            self._close(connection)
+        self._listener.close()
+        self._selector.close()
+        self._wake_receiver.close()
+        self._wake_sender.close()
+        self._server.database.close()
+
+    def _accept(self) -> None:
+        for _ in range(_ACCEPTS_PER_TURN):
+            try:
+                sock, address = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                logger.warning("Could not accept a connection: %s", error)
+                return
+            if 0 < self._max_client_cnxns <= Counter(c.address for c in self.connections)[address[0]]:
+                logger.warning("Too many connections from %s - max is %d", address[0], self._max_client_cnxns)
+                sock.close()
+                continue
+            connection = ServerCnxn(sock, address, self._max_packet_bytes)
+            self.connections.add(connection)
+            self._selector.register(sock, selectors.EVENT_READ, connection)
+
+    def _read(self, connection: ServerCnxn) -> None:
+        try:
+            if not connection.receive():
+                self._close(connection)
+                return
+            word = connection.take_command()
+            if word is not None and self._words.is_known(word):
+                connection.send_text(self._words.answer(word, self.connections))
+                connection.close_after_send()
+                return
+            for frame in connection.frames():
+                self._server.stats.packets_received += 1
+                if connection.is_initialized:
+                    self._server.process_packet(connection, frame)
+                else:
+                    self._server.process_connect(connection, frame)
+        except BadPacket as error:
+            logger.warning("Closing %s: %s", connection, error)
+            self._close(connection)
+        except OSError as error:
+            logger.debug("Lost %s: %s", connection, error)
+            self._close(connection)
+
+    def _flush(self, connection: ServerCnxn) -> None:
+        try:
+            if not connection.flush():
+                self._close(connection)
+                return
+        except OSError as error:
+            logger.debug("Lost %s: %s", connection, error)
+            self._close(connection)
+            return
+        events = selectors.EVENT_READ * connection.wants_read | selectors.EVENT_WRITE * connection.wants_write
+        self._set_interest(connection, events)
+
+    def _set_interest(self, connection: ServerCnxn, events: int) -> None:
+        key = self._selector.get_key(connection.sock)
+        if events and key.events != events:
+            self._selector.modify(connection.sock, events, connection)
+
+    def _close(self, connection: ServerCnxn) -> None:
+        if connection.is_closed:
+            return
+        connection.is_closed = True
+        self._server.detach(connection)
+        self.connections.discard(connection)
+        self._selector.unregister(connection.sock)
+        connection.sock.close()

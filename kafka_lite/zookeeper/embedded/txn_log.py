@@ -1,0 +1,183 @@
+"""The transaction log: every change, in order, before anybody hears of it.
+
+ZooKeeper 3.8: zookeeper-server/.../server/persistence/FileTxnLog.java, FileHeader · book 7.1.3
+
+The files are ZooKeeper's own, so that its tools and a real server read them. ``log.<zxid of its first transaction,
+hex>``::
+
+    | "ZKLG" | version = 2: int | dbid = 0: long |
+    | Adler-32 of the transaction: long | length: int | transaction | 'B' |
+    | Adler-32 of the transaction: long | length: int | transaction | 'B' |
+    ...
+    zeros, if ZooKeeper wrote it (it allocates ahead); we stop at the last record
+
+A file is never appended to by a later run: each run, and each snapshot, begins a new one. What a crash tore off the
+end of a file therefore stays where it is, and reading goes on with the next file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from kafka_lite.zookeeper.embedded.jute import JuteError
+from kafka_lite.zookeeper.embedded.txns import Txn, TxnHeader, decode_txn, encode_txn
+
+logger = logging.getLogger(__name__)
+
+_FILE_HEADER = struct.Struct(">4siq")
+_MAGIC, _VERSION, _DBID = b"ZKLG", 2, 0
+_RECORD_HEADER = struct.Struct(">qi")
+_END_OF_RECORD = b"B"
+_LOG_NAME = re.compile(r"log\.([0-9a-f]+)")
+
+
+class CorruptLogError(OSError):
+    """A log is damaged where a crash cannot have torn it: going on would lose what was acknowledged."""
+
+
+class TxnLog:
+    """Appends transactions to the newest file, and reads all of them back.
+
+    ``append`` only collects; ``commit`` writes and, unless ``force_sync`` is false, waits for the disk: one wait for
+    all the transactions that came in together.
+    """
+
+    def __init__(self, directory: Path, force_sync: bool = True) -> None:
+        self._directory = directory
+        self._force_sync = force_sync
+        self._file: BinaryIO | None = None
+        self._pending = bytearray()
+
+    def append(self, header: TxnHeader, txn: Txn) -> None:
+        """Add a transaction to those that the next ``commit`` writes."""
+        if self._file is None:
+            path = self._directory / f"log.{header.zxid:x}"
+            self._file = path.open("wb", buffering=0)
+            self._pending += _FILE_HEADER.pack(_MAGIC, _VERSION, _DBID)
+            sync_directory(self._directory)
+        entry = encode_txn(header, txn)
+        self._pending += _RECORD_HEADER.pack(zlib.adler32(entry), len(entry))
+        self._pending += entry
+        self._pending += _END_OF_RECORD
+
+    def commit(self) -> None:
+        """Make all that was appended durable; OSError when the disk refuses."""
+        if self._file is None or not self._pending:
+            return
+        unwritten = memoryview(bytes(self._pending))
+        while unwritten:
+            unwritten = unwritten[self._file.write(unwritten) :]
+        if self._force_sync:
+            os.fdatasync(self._file.fileno())
+        self._pending.clear()
+
+    def roll(self) -> None:
+        """Let the next transaction begin a new file."""
+        self.commit()
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was not committed is lost."""
+        self._pending.clear()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def files(self) -> list[tuple[int, Path]]:
+        """First zxid and path of every log file, oldest first."""
+        return numbered_files(self._directory, _LOG_NAME)
+
+    def read(self, after_zxid: int) -> Iterator[tuple[TxnHeader, Txn]]:
+        """The transactions behind ``after_zxid``; raises CorruptLogError."""
+        files = self.files()
+        # The last file that begins at or before the first wanted zxid has it, if any file does.
+        first = max((i for i, (zxid, _) in enumerate(files) if zxid <= after_zxid + 1), default=0)
+        for i, (_, path) in enumerate(files[first:], first):
+            for header, txn in read_log_file(path, is_newest=i == len(files) - 1):
+                if header.zxid > after_zxid:
+                    yield header, txn
+
+    def purge(self, before_zxid: int) -> None:
+        """Delete the files all of whose transactions are before ``before_zxid``."""
+        files = self.files()
+        for (_, path), (next_zxid, _) in itertools.pairwise(files):
+            if next_zxid <= before_zxid:
+                path.unlink(missing_ok=True)
+
+
+def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHeader, Txn]]:
+    """The transactions of one file, up to its end or to where a crash tore it; raises CorruptLogError.
+
+    A record that is cut off by the end of the file, or zero from some byte on, was being written when the machine or
+    the
+    process stopped: it was never acknowledged. A damaged record with others behind it is another matter, and so is one
+    in the middle of history: then nothing is read at all.
+    """
+    data = path.read_bytes()
+    if len(data) < _FILE_HEADER.size:
+        return
+    magic, version, _dbid = _FILE_HEADER.unpack_from(data)
+    if not any(data):
+        return
+    if magic != _MAGIC or version != _VERSION:
+        raise CorruptLogError(f"{path} is not a transaction log of version {_VERSION}")
+    position = _FILE_HEADER.size
+    while (entry := _read_entry(data, position)) is not None:
+        try:
+            yield decode_txn(entry)
+        except JuteError as error:
+            raise CorruptLogError(
+                f"{path} has a transaction at byte {position} that cannot be read: {error}"
+            ) from error
+        position += _RECORD_HEADER.size + len(entry) + 1
+    if any(data[position:]):
+        _check_torn(data, position, path, is_newest)
+
+
+def _read_entry(data: bytes, position: int) -> bytes | None:
+    """The transaction whose record stands at ``position``; None when no whole and valid record does."""
+    start = position + _RECORD_HEADER.size
+    if len(data) < start:
+        return None
+    checksum, length = _RECORD_HEADER.unpack_from(data, position)
+    entry = data[start : start + length] if length > 0 else b""
+    if not entry or data[start + length : start + length + 1] != _END_OF_RECORD or zlib.adler32(entry) != checksum:
+        return None
+    return entry
+
+
+def _check_torn(data: bytes, position: int, path: Path, is_newest: bool) -> None:
+    """Log a torn tail; raise CorruptLogError when what cannot be read at ``position`` is no such thing."""
+    written = len(data.rstrip(b"\0"))
+    end = len(data)
+    if position + _RECORD_HEADER.size <= len(data):
+        _, length = _RECORD_HEADER.unpack_from(data, position)
+        end = position + _RECORD_HEADER.size + length + 1 if length > 0 else end
+    # Bytes behind the damaged record's own end belong to a later one, which was written and perhaps acknowledged.
+    if end < written:
+        raise CorruptLogError(f"{path} is damaged at byte {position}, with later transactions behind it")
+    level = logging.WARNING if is_newest else logging.DEBUG
+    logger.log(level, "%s ends in a torn record at byte %d; nobody was told of it", path, position)
+
+
+def numbered_files(directory: Path, name: re.Pattern[str]) -> list[tuple[int, Path]]:
+    """The files whose name is a prefix and a zxid in hex (group 1 of ``name``), in the order of their zxids."""
+    found = ((name.fullmatch(path.name), path) for path in directory.iterdir())
+    return sorted((int(match[1], 16), path) for match, path in found if match)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the creation or renaming of files in the directory durable."""
+    fd = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

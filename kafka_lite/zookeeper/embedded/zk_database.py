@@ -1,0 +1,132 @@
+"""The tree, the sessions and the files that outlive the process.
+
+ZooKeeper 3.8: zookeeper-server/.../server/ZKDatabase.java, persistence/FileTxnSnapLog.java · book 7.1.3
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import threading
+from pathlib import Path
+
+from kafka_lite.zookeeper.embedded.data_tree import DataTree, ProcessTxnResult
+from kafka_lite.zookeeper.embedded.snapshot import SnapLog, Snapshot, freeze, thaw
+from kafka_lite.zookeeper.embedded.txn_log import CorruptLogError, TxnLog
+from kafka_lite.zookeeper.embedded.txns import CloseSessionTxn, CreateSessionTxn, Txn, TxnHeader
+
+logger = logging.getLogger(__name__)
+
+
+class ZKDatabase:
+    """All state: what a transaction changes in memory, and how it comes back after a crash.
+
+    State = newest snapshot + the log behind it. ``process_txn`` applies and appends; ``commit`` makes durable; nobody
+    may be told of a transaction before that. Every ``snap_count`` transactions a snapshot is written by a thread of its
+    own, from values that no longer change, and what it makes superfluous is deleted.
+    """
+
+    def __init__(
+        self, data_dir: Path, *, force_sync: bool = True, snap_count: int = 10_000, snap_retain_count: int = 3
+    ) -> None:
+        """Raises OSError when the directory cannot be used, or another process uses it."""
+        self.directory = data_dir / "version-2"
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._lock_fd: int | None = _lock_directory(self.directory)
+        self.tree = DataTree()
+        self.sessions: dict[int, int] = {}
+        self._log = TxnLog(self.directory, force_sync)
+        self._snapshots = SnapLog(self.directory)
+        self._snap_count = snap_count
+        self._snap_retain_count = snap_retain_count
+        self._since_snapshot = 0
+        self._snapshot_thread: threading.Thread | None = None
+
+    @property
+    def last_zxid(self) -> int:
+        """The newest transaction's number; 0 when there is none."""
+        return self.tree.last_processed_zxid
+
+    def load(self) -> int:
+        """Restore the state from disk; returns how many transactions were replayed. Raises CorruptLogError."""
+        snapshot = self._snapshots.load_newest()
+        if snapshot is not None:
+            self.tree, self.sessions = thaw(snapshot)
+        elif self._snapshots.files():
+            raise CorruptLogError(f"no snapshot in {self.directory} is whole")
+        for header, txn in self._log.read(self.last_zxid):
+            self._check_follows(header.zxid)
+            self._apply(header, txn)
+            self._since_snapshot += 1
+        return self._since_snapshot
+
+    def process_txn(self, header: TxnHeader, txn: Txn) -> ProcessTxnResult:
+        """Append to the log and apply to the tree (which fires watches)."""
+        self._log.append(header, txn)
+        self._since_snapshot += 1
+        return self._apply(header, txn)
+
+    def commit(self) -> None:
+        """Wait until all processed transactions are on disk; OSError when they cannot be."""
+        self._log.commit()
+        if self._since_snapshot >= self._snap_count and not self._is_snapshotting():
+            self._start_snapshot()
+
+    def close(self) -> None:
+        """Finish what is being written and release the directory. The files are complete without it."""
+        if self._snapshot_thread is not None:
+            self._snapshot_thread.join()
+        self._log.close()
+        if self._lock_fd is not None:
+            os.close(self._lock_fd)
+            self._lock_fd = None
+
+    def take_snapshot(self) -> None:
+        """Write a snapshot of the state as it is now, and delete what it makes superfluous."""
+        self._log.roll()
+        self._since_snapshot = 0
+        self._save(freeze(self.tree, self.sessions.items()))
+
+    def _apply(self, header: TxnHeader, txn: Txn) -> ProcessTxnResult:
+        if isinstance(txn, CreateSessionTxn):
+            self.sessions[header.client_id] = txn.time_out
+        elif isinstance(txn, CloseSessionTxn):
+            self.sessions.pop(header.client_id, None)
+        return self.tree.process_txn(header, txn)
+
+    def _check_follows(self, zxid: int) -> None:
+        """A gap within an epoch (the upper half of a zxid, which only ensembles raise) means that a file is missing."""
+        last = self.last_zxid
+        if zxid >> 32 == last >> 32 and zxid != last + 1:
+            raise CorruptLogError(f"the transactions between {last:#x} and {zxid:#x} are missing in {self.directory}")
+
+    def _is_snapshotting(self) -> bool:
+        return self._snapshot_thread is not None and self._snapshot_thread.is_alive()
+
+    def _start_snapshot(self) -> None:
+        self._log.roll()
+        self._since_snapshot = 0
+        snapshot = freeze(self.tree, self.sessions.items())
+        self._snapshot_thread = threading.Thread(target=self._save, args=(snapshot,), name="zookeeper-snapshot")
+        self._snapshot_thread.start()
+
+    def _save(self, snapshot: Snapshot) -> None:
+        try:
+            self._snapshots.save(snapshot)
+            oldest = self._snapshots.purge(self._snap_retain_count)
+            self._log.purge(oldest + 1)
+        except OSError:
+            # The log still has everything; the next snapshot may succeed.
+            logger.exception("Could not write a snapshot to %s", self.directory)
+
+
+def _lock_directory(directory: Path) -> int:
+    """Hold the directory against a second server; the lock goes with the process, however it ends."""
+    fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(fd)
+        raise OSError(error.errno, f"{directory} is in use by another ZooKeeper server") from error
+    return fd
