@@ -1,14 +1,39 @@
-"""What the broker must know about the records of a batch, without decoding them.
+"""What the broker must know about the records of a batch, at a fraction of what decoding them costs.
 
 Kafka 0.10.2: later addition: clients/.../common/record/PartialDefaultRecord.java (2.4) · book 10.3
+
+Kafka looks at every record of a batch that is produced: do the lengths add up, are the offset deltas 0, 1, 2, ...,
+which timestamp is the largest, has it a key. In Python that is a microsecond for each record, more than all the rest of
+an append. But records of one batch are often *alike*: all their lengths are the same, so they have the same size, and
+their fields lie in the same columns::
+
+    length   attr  ts delta  offset delta  key len  key    value len  value          headers
+    d4 01    00    00        7e            06       k 0 1  c8 01      ............   00
+    d4 01    00    02        80 ...                        (here offset deltas get longer, and a new run begins)
+
+A column is a slice with a step (``data[at::size]``), and comparing slices is C's work. So the scan reads one record,
+then asks how many of those that follow are like it. What it finds is exact: the record after a record of the same
+length bytes starts one size further on, and so on; nothing is sampled. Records that are not alike are read one by one.
 """
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import NamedTuple
 
 from kafka_lite.record.record import InvalidRecordError
-from kafka_lite.record.record_batch import decode_record
+from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
+
+_NULL = 1  # zig-zag of the length -1
+_FIRST_WINDOW = 64  # how far to look for records that are alike; more when all of a window were
+_SHORT_RUN = 8
+_LARGEST_WINDOW = 4096
+_LONGEST_OFFSET_VARINT = 3  # runs end at offset delta 2**20
+_LONGEST_TIMESTAMP_VARINT = 8
+_CONTINUED = bytes(range(0x80, 0x100))  # bytes of a varint that are not its last
+_LAST = bytes(range(0x80))
+_EVEN = bytes(range(0, 0x100, 2))  # the first bytes of numbers that are not negative
 
 
 class RecordScan(NamedTuple):
@@ -22,24 +47,280 @@ class RecordScan(NamedTuple):
     """Index of the first record without a key."""
 
 
+class _Layout(NamedTuple):
+    """One record: where its parts begin, and what the scan wants to know of it."""
+
+    start: int
+    timestamp_at: int
+    offset_at: int
+    key_length_at: int
+    key_at: int
+    value_length_at: int
+    value_at: int
+    headers_at: int
+    end: int
+    timestamp_delta: int
+    offset_delta: int
+    has_key: bool
+
+
 def scan_records(data: bytes, record_count: int) -> RecordScan:
     """Check that ``data`` is ``record_count`` well-formed records and nothing else, and sum them up.
 
     Raises ``InvalidRecordError`` otherwise.
     """
-    position = 0
-    min_delta = max_delta = 0
-    consecutive = True
-    first_null_key = None
-    for index in range(record_count):
-        timestamp_delta, offset_delta, key, _value, _headers, position = decode_record(data, position)
-        if index == 0 or timestamp_delta < min_delta:
-            min_delta = timestamp_delta
-        if index == 0 or timestamp_delta > max_delta:
-            max_delta = timestamp_delta
-        consecutive = consecutive and offset_delta == index
-        if key is None and first_null_key is None:
-            first_null_key = index
-    if position != len(data):
-        raise InvalidRecordError(f"{len(data) - position} bytes follow the {record_count} records of the batch")
-    return RecordScan(min_delta, max_delta, consecutive, first_null_key)
+    scanner = _Scanner(data, record_count)
+    try:
+        scanner.scan()
+    except IndexError:
+        raise InvalidRecordError(f"The batch ends before its {record_count} records do") from None
+    return RecordScan(scanner.oldest, scanner.newest, scanner.consecutive, scanner.first_null_key)
+
+
+class _Scanner:
+    """One scan: where it is, and what it has found so far."""
+
+    def __init__(self, data: bytes, record_count: int) -> None:
+        self.data = data
+        self.record_count = record_count
+        self.position = self.index = 0
+        self.oldest: int = 1 << 64
+        self.newest: int = -1 << 64
+        self.consecutive = True
+        self.first_null_key: int | None = None
+
+    def scan(self) -> None:
+        window = _FIRST_WINDOW
+        while self.index < self.record_count:
+            layout = _read_layout(self.data, self.position)
+            self._add(layout)
+            run = self._add_alike(layout, min(window, self.record_count - self.index))
+            if run == window:
+                window = min(window * 8, _LARGEST_WINDOW)
+            elif run < _SHORT_RUN and self.index < self.record_count:
+                window = _FIRST_WINDOW
+                self._add_differing()
+        if self.position != len(self.data):
+            rest = len(self.data) - self.position
+            raise InvalidRecordError(f"{rest} bytes follow the {self.record_count} records of the batch")
+
+    def _add(self, layout: _Layout) -> None:
+        self.oldest = min(self.oldest, layout.timestamp_delta)
+        self.newest = max(self.newest, layout.timestamp_delta)
+        self.consecutive = self.consecutive and layout.offset_delta == self.index
+        if self.first_null_key is None and not layout.has_key:
+            self.first_null_key = self.index
+        self.index += 1
+        self.position = layout.end
+
+    def _add_alike(self, layout: _Layout, limit: int) -> int:
+        """Take the run of at most ``limit`` records that are like the one at ``layout``; how many there were."""
+        run, oldest, newest = _alike(self.data, layout, self.index, limit)
+        self.oldest = min(self.oldest, oldest)
+        self.newest = max(self.newest, newest)
+        self.index += run
+        self.position += run * (layout.end - layout.start)
+        return run
+
+    def _add_differing(self) -> None:
+        """Take records until one is as long as the one before it, or is in any way unusual.
+
+        This is ``_read_layout`` written out for records without headers whose key is shorter than 64 bytes and whose
+        other numbers take up to two bytes (the offset delta three): three times as fast, for batches of records of
+        different lengths.
+        """
+        data, position, index, consecutive = self.data, self.position, self.index, self.consecutive
+        least, most = (
+            1 << 64,
+            -1,
+        )  # timestamp deltas as they are stored: zig-zag, and here only even, so twice the delta
+        last_length = -1
+        while index < self.record_count:
+            length, at = data[position], position + 1
+            if length >= 0x80:
+                length, at = length & 0x7F | data[at] << 7, at + 1
+            if length == last_length or length & ~0x3FFE:  # as the one before; or too long, or negative
+                break
+            last_length = length
+            end = at + (length >> 1)
+            delta, at = data[at + 1], at + 2  # behind the attributes
+            if delta >= 0x80:
+                delta, at = delta & 0x7F | data[at] << 7, at + 1
+            offset, at = data[at], at + 1
+            if offset >= 0x80:
+                offset, at = offset & 0x7F | data[at] << 7, at + 1
+                if offset >= 0x4000:
+                    offset, at = offset & 0x3FFF | data[at] << 14, at + 1
+            key_length, at = data[at], at + 1
+            at += key_length >> 1
+            value_length, at = data[at], at + 1
+            if value_length >= 0x80:
+                value_length, at = value_length & 0x7F | data[at] << 7, at + 1
+            at += value_length >> 1
+            if at + 1 != end or data[at] or key_length >= 0x80 or (delta | value_length) > 0x3FFF or offset > 0x1FFFFF:
+                break  # longer, with headers, or wrong
+            if (delta | offset) & 1 or (value_length & 1 and value_length != _NULL):
+                break
+            if key_length & 1:
+                if key_length != _NULL:
+                    break
+                if self.first_null_key is None:
+                    self.first_null_key = index
+            if delta < least:
+                least = delta
+            if delta > most:
+                most = delta
+            if offset != index << 1:
+                consecutive = False
+            index += 1
+            position = end
+        if most >= 0:
+            self.oldest, self.newest = min(self.oldest, least >> 1), max(self.newest, most >> 1)
+        self.position, self.index, self.consecutive = position, index, consecutive
+
+
+def _read_layout(data: bytes, start: int) -> _Layout:
+    """Read the record at ``start``; ``InvalidRecordError`` when its parts do not add up to its length."""
+    length, position = decode_varint(data, start)
+    end = position + length
+    timestamp_at = position + 1  # behind the attributes
+    if length <= 0 or end > len(data):
+        raise InvalidRecordError(f"Record of {length} bytes, {len(data) - position} are left")
+    timestamp_delta, offset_at = decode_varint(data, timestamp_at, MAX_VARLONG_BYTES)
+    offset_delta, key_length_at = decode_varint(data, offset_at)
+    key_length, key_at = decode_varint(data, key_length_at)
+    value_length_at = key_at + max(key_length, 0)
+    value_length, value_at = decode_varint(data, value_length_at)
+    headers_at = value_at + max(value_length, 0)
+    if headers_at >= end or _skip_headers(data, headers_at) != end:
+        raise InvalidRecordError(f"The parts of a record of {length} bytes do not add up to its length")
+    return _Layout(
+        start,
+        timestamp_at,
+        offset_at,
+        key_length_at,
+        key_at,
+        value_length_at,
+        value_at,
+        headers_at,
+        end,
+        timestamp_delta,
+        offset_delta,
+        key_length >= 0,
+    )
+
+
+def _skip_headers(data: bytes, position: int) -> int:
+    """The position behind the headers at ``position``."""
+    count, position = decode_varint(data, position)
+    if not 0 <= count <= len(data) - position:
+        raise InvalidRecordError(f"Record claims {count} headers")
+    for _ in range(count):
+        key_length, position = decode_varint(data, position)
+        if key_length < 0:
+            raise InvalidRecordError("Header without a key")
+        value_length, position = decode_varint(data, position + key_length)
+        position += max(value_length, 0)
+    return position
+
+
+def _header_columns(data: bytes, position: int) -> list[int]:
+    """Where the count and the lengths of the headers at ``position`` stand, byte by byte."""
+    count, end = decode_varint(data, position)
+    columns = list(range(position, end))
+    for _ in range(2 * count):  # a key and a value each
+        length, position = decode_varint(data, end)
+        columns += range(end, position)
+        end = position + max(length, 0)
+    return columns
+
+
+def _alike(data: bytes, layout: _Layout, index: int, limit: int) -> tuple[int, int, int]:
+    """How many records after ``layout`` are like it, at most ``limit``, and their least and largest timestamp delta.
+
+    Alike: the same lengths (also of the headers), varints of the same width, offset deltas that count up from ``index``.
+    """
+    start, end = layout.start, layout.end
+    size = end - start
+    delta = layout.timestamp_delta
+    nothing = (0, delta, delta)
+    # A cheap look before the thorough one: most records that are not alike differ in length.
+    if data[start : layout.timestamp_at - 1] != data[end : layout.timestamp_at - 1 + size]:
+        return nothing
+    run = min(limit, (len(data) - end) // size)
+    fixed = (
+        *range(start, layout.timestamp_at - 1),
+        *range(layout.key_length_at, layout.key_at),
+        *range(layout.value_length_at, layout.value_at),
+        *_header_columns(data, layout.headers_at),
+    )
+    for at in fixed:
+        run = _leading(data[at + size : at + size + run * size : size], data[at : at + 1])
+    for at in range(layout.timestamp_at, layout.offset_at):
+        allowed = _LAST if at == layout.offset_at - 1 else _CONTINUED
+        run = _leading(data[at + size : at + size + run * size : size], allowed)
+    run = _expected_offsets(data, layout, index, run)
+    if run <= 0:
+        return nothing
+    columns = [data[at + size : at + size + run * size : size] for at in range(layout.timestamp_at, layout.offset_at)]
+    return run, *_extremes(columns, data[layout.timestamp_at : layout.offset_at], delta)
+
+
+def _leading(column: bytes, allowed: bytes) -> int:
+    """How many bytes at the beginning of ``column`` are ``allowed``."""
+    return len(column) - len(column.lstrip(allowed))
+
+
+def _expected_offsets(data: bytes, layout: _Layout, index: int, run: int) -> int:
+    """``run`` if the offset deltas are those that must follow, cut where they grow by a byte; 0 if they are others."""
+    size = layout.end - layout.start
+    width = layout.key_length_at - layout.offset_at
+    if width > _LONGEST_OFFSET_VARINT:
+        return 0
+    run = min(run, 64 * 128 ** (width - 1) - index)
+    if run <= 0:
+        return 0
+    for digit in range(width):
+        at = layout.offset_at + digit + size
+        cycle, period = _digits(digit, last=digit == width - 1)
+        first = index % period
+        if data[at : at + run * size : size] != cycle[first : first + run]:
+            return 0
+    return run
+
+
+@cache
+def _digits(digit: int, *, last: bool) -> tuple[bytes, int]:
+    """Byte number ``digit`` of the varints of 0, 1, 2, ...: one period of them and a window more, and the period."""
+    flag = 0 if last else 0x80
+    if digit == 0:  # a zig-zag varint of a positive number counts by two
+        cycle = bytes(value | flag for value in range(0, 0x80, 2))
+    else:
+        cycle = b"".join(bytes((value | flag,)) * (64 * 128 ** (digit - 1)) for value in range(0x80))
+    return cycle * (2 + _LARGEST_WINDOW // len(cycle)), len(cycle)
+
+
+def _extremes(columns: list[bytes], first: bytes, first_delta: int) -> tuple[int, int]:
+    """The least and the largest of the timestamp deltas whose varint bytes are ``columns``.
+
+    Equal columns are the usual case. Else the columns are laid side by side as integers of eight bytes, and only the
+    extreme ones among these are decoded.
+    """
+    run = len(columns[0])
+    if all(column.count(byte) == run for column, byte in zip(columns, first, strict=True)):
+        return first_delta, first_delta
+    if len(columns) > _LONGEST_TIMESTAMP_VARINT:
+        deltas = {decode_varint(bytes(varint), 0, MAX_VARLONG_BYTES)[0] for varint in zip(*columns, strict=True)}
+        return min(deltas), max(deltas)
+    side_by_side = bytearray(8 * run)
+    for place, column in enumerate(columns):
+        side_by_side[place if sys.byteorder == "little" else 7 - place :: 8] = column
+    numbers = set(memoryview(side_by_side).cast("Q"))
+    if columns[0].translate(None, _EVEN):  # there are negative ones
+        deltas = {_delta_of(number) for number in numbers}
+        return min(deltas), max(deltas)
+    return _delta_of(min(numbers)), _delta_of(max(numbers))  # of one width: ordered as what they encode
+
+
+def _delta_of(number: int) -> int:
+    return decode_varint(number.to_bytes(8, "little"), 0, MAX_VARLONG_BYTES)[0]

@@ -45,12 +45,18 @@ def decode_varint(buffer: Buffer, position: int, max_bytes: int = MAX_VARINT_BYT
 
     Raises ``InvalidRecordError`` when the buffer ends before the value does, or the value is longer than ``max_bytes``.
     """
-    rest = shift = 0
-    for index in range(position, min(position + max_bytes, len(buffer))):
-        byte = buffer[index]
-        rest |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            rest &= _MAX_U64
-            return rest >> 1 ^ -(rest & 1), index + 1
-        shift += 7
-    raise InvalidRecordError("Varint is cut short or too long")
+    try:
+        byte = buffer[position]
+        if byte < 0x80:  # by far the most
+            return byte >> 1 ^ -(byte & 1), position + 1
+        rest = byte & 0x7F
+        for shift in range(7, 7 * max_bytes, 7):
+            position += 1
+            byte = buffer[position]
+            rest |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                rest &= _MAX_U64
+                return rest >> 1 ^ -(rest & 1), position + 1
+    except IndexError:
+        raise InvalidRecordError("Varint is cut short") from None
+    raise InvalidRecordError(f"Varint is longer than {max_bytes} bytes")
