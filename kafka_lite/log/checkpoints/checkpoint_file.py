@@ -1,0 +1,86 @@
+"""The text format of all checkpoint files, and how they are replaced without ever being half written.
+
+Kafka 0.10.2: core/.../server/OffsetCheckpoint.scala (since 0.11 CheckpointFile) · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from kafka_lite.common.errors import KafkaError
+
+Entry = TypeVar("Entry")
+
+
+class CheckpointFormatError(KafkaError):
+    """A checkpoint file that no broker has written."""
+
+
+class CheckpointFile(Generic[Entry]):
+    """Some lines of text::
+
+        0                   version of the format
+        2                   number of entries
+        t3 0 33             an entry per line
+        t3 1 34
+
+    A write goes to ``<name>.tmp``, is forced to disk, and replaces the old file by a rename: after a crash there is
+    the old content or the new, never a mixture.
+    """
+
+    VERSION = 0
+
+    def __init__(self, file: Path, to_line: Callable[[Entry], str], from_line: Callable[[str], Entry]) -> None:
+        """``from_line`` raises ValueError for what is not an entry."""
+        self.file = file
+        self._to_line = to_line
+        self._from_line = from_line
+        self._lock = threading.Lock()
+
+    def write(self, entries: Iterable[Entry], sync: bool = True) -> None:
+        """Replace the content; ``sync`` forces it to disk before the old one goes. Raises OSError."""
+        lines = [self._to_line(entry) for entry in entries]
+        text = "\n".join([str(self.VERSION), str(len(lines)), *lines]) + "\n"
+        with self._lock:
+            temporary = self.file.with_name(self.file.name + ".tmp")
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            os.replace(temporary, self.file)
+
+    def read(self) -> list[Entry]:
+        """The entries; none when there is no file, or an empty one.
+
+        Raises CheckpointFormatError when the file is malformed, OSError when it cannot be read.
+        """
+        with self._lock:
+            try:
+                text = self.file.read_text(encoding="utf-8")
+            except FileNotFoundError:
+                return []
+            except UnicodeDecodeError as error:
+                raise self._malformed("it is not text") from error
+        return self._parse(text.splitlines()) if text else []
+
+    def _parse(self, lines: list[str]) -> list[Entry]:
+        try:
+            version, count = int(lines[0]), int(lines[1])
+        except (ValueError, IndexError):
+            raise self._malformed("it does not begin with a version and a number of entries") from None
+        if version != self.VERSION:
+            raise self._malformed(f"its version is {version}, not {self.VERSION}")
+        if count != len(lines) - 2:
+            raise self._malformed(f"it has {len(lines) - 2} entries but says {count}")
+        try:
+            return [self._from_line(line) for line in lines[2:]]
+        except ValueError as error:
+            raise self._malformed(f"one of its lines is not an entry ({error})") from None
+
+    def _malformed(self, reason: str) -> CheckpointFormatError:
+        return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}")

@@ -1,0 +1,50 @@
+"""Where each leader epoch of a partition begins.
+
+Kafka 0.11 and later: core/.../server/checkpoints/LeaderEpochCheckpointFile · book 6.2.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
+
+LEADER_EPOCH_CHECKPOINT_FILE = "leader-epoch-checkpoint"
+
+
+class EpochEntry(NamedTuple):
+    """A leader epoch and the offset of the first message that was appended in it."""
+
+    epoch: int
+    start_offset: int
+
+
+class LeaderEpochCheckpointFile:
+    """The file ``leader-epoch-checkpoint`` in a partition's directory: ``epoch start_offset`` per line, ascending."""
+
+    def __init__(self, directory: Path) -> None:
+        file = directory / LEADER_EPOCH_CHECKPOINT_FILE
+        self._checkpoint: CheckpointFile[EpochEntry] = CheckpointFile(file, _to_line, _from_line)
+
+    def set_directory(self, directory: Path) -> None:
+        """Note that the partition's directory has been renamed."""
+        self._checkpoint.file = directory / LEADER_EPOCH_CHECKPOINT_FILE
+
+    def write(self, entries: Iterable[EpochEntry], sync: bool = True) -> None:
+        """Replace all entries. Raises OSError."""
+        self._checkpoint.write(entries, sync)
+
+    def read(self) -> list[EpochEntry]:
+        """All entries; raises CheckpointFormatError or OSError."""
+        return self._checkpoint.read()
+
+
+def _to_line(entry: EpochEntry) -> str:
+    return f"{entry.epoch} {entry.start_offset}"
+
+
+def _from_line(line: str) -> EpochEntry:
+    epoch, start_offset = line.split()
+    return EpochEntry(int(epoch), int(start_offset))

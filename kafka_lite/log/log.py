@@ -1,0 +1,535 @@
+"""The log of one partition: append at the end, read anywhere.
+
+Kafka 0.10.2: core/.../log/Log.scala · book 6.1.2
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log import log_offset_search
+from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
+from kafka_lite.log.fetch_data_info import FetchDataInfo
+from kafka_lite.log.file_message_set import TimestampAndOffset
+from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.log_append_info import LogAppendInfo, analyze_and_validate_records
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.log_file_utils import (
+    DELETED_FILE_SUFFIX,
+    log_file,
+    offset_index_file,
+    parse_topic_partition_name,
+    time_index_file,
+)
+from kafka_lite.log.log_loader import LogLoader
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_retention import deletable_segments
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
+from kafka_lite.log.log_validator import AppendOrigin, ValidationResult, validate_and_assign_offsets
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.records import batches
+
+__all__ = ["Log", "LogAppendInfo"]
+
+logger = logging.getLogger(__name__)
+
+
+class Log:
+    """A sequence of segments; the newest is appended to, the others only wait to be read and deleted.
+
+    ::
+
+        topic-0/
+        00000000000000000000.log  │ 0 ──────────── 19 │
+        00000000000000000020.log                      │ 20 ────────── 44 │
+        00000000000000000045.log    (active)                             │ 45 ─────── 57 │
+                                          ▲                                    ▲         ▲
+                                          log start offset         recovery point        log end offset (LEO)
+
+    * Below the *log start offset* nothing may be read any more, even if the segment is still there.
+    * Below the *recovery point* everything is on disk; beyond it, the page cache has it.
+    * The *log end offset* is that of the next message.
+
+    One lock guards all changes. Reads take none: they see the log as it was when they began, since the log end offset
+    moves only after the bytes have been written, and segments that are taken out keep their files for a while.
+
+    Errors of the file system come out as ApiError KAFKA_STORAGE_ERROR, and are reported to the failure channel.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        config: LogConfig,
+        recovery_point: int,
+        scheduler: Scheduler,
+        time: Time,
+        *,
+        log_start_offset: int = 0,
+        had_clean_shutdown: bool = False,
+        log_dir_failure_channel: LogDirFailureChannel | None = None,
+    ) -> None:
+        """Open the log in ``directory`` (``topic-partition``), or begin one there.
+
+        After anything but a clean shutdown all from ``recovery_point`` on is checked. Raises OSError when the files
+        cannot be read or written, KafkaError when the directory's name is not a partition's.
+        """
+        self.dir = directory
+        self.config = config
+        self.topic_partition: TopicPartition = parse_topic_partition_name(directory)
+        self._scheduler = scheduler
+        self._time = time
+        self._failures = log_dir_failure_channel or LogDirFailureChannel()
+        self._lock = threading.RLock()
+        self._closed = False
+        self._last_flushed_ms = time.milliseconds()
+        started_ms = time.hi_res_ms()
+        directory.mkdir(parents=True, exist_ok=True)
+        self.segments = LogSegments()
+        self.leader_epoch_cache = self._open_leader_epoch_cache()
+        loaded = LogLoader(
+            directory,
+            config,
+            time,
+            self.segments,
+            self.leader_epoch_cache,
+            had_clean_shutdown=had_clean_shutdown,
+            log_start_offset_checkpoint=log_start_offset,
+            recovery_point_checkpoint=recovery_point,
+        ).load()
+        self.log_start_offset = loaded.log_start_offset
+        self.recovery_point = loaded.recovery_point
+        self._next_offset_metadata = loaded.next_offset_metadata
+        logger.debug(
+            "Loaded log %s with %d segments, offsets %d to %d, in %.0f ms",
+            self.name,
+            len(self.segments),
+            self.log_start_offset,
+            self.log_end_offset,
+            time.hi_res_ms() - started_ms,
+        )
+
+    def _open_leader_epoch_cache(self) -> LeaderEpochFileCache | None:
+        """Only batches of format v2 carry their leader's epoch."""
+        if self.config.magic < MAGIC_V2:
+            return None
+        return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(self.dir))
+
+    # -- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """``topic-partition``."""
+        return self.dir.name
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next message."""
+        return self._next_offset_metadata.message_offset
+
+    @property
+    def log_end_offset_metadata(self) -> LogOffsetMetadata:
+        """The offset of the next message and where it will be."""
+        return self._next_offset_metadata
+
+    @property
+    def size(self) -> int:
+        """Bytes of messages in all segments."""
+        return sum(segment.size for segment in self.segments)
+
+    @property
+    def active_segment(self) -> LogSegment:
+        """The segment that is appended to."""
+        return self.segments.active
+
+    @property
+    def unflushed_messages(self) -> int:
+        """How many messages may not be on disk yet."""
+        return self.log_end_offset - self.recovery_point
+
+    @property
+    def last_flush_time_ms(self) -> int:
+        """When the log was last forced to disk (or opened)."""
+        return self._last_flushed_ms
+
+    # -- append ------------------------------------------------------------------------------------------------------
+
+    def append_as_leader(
+        self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
+    ) -> LogAppendInfo:
+        """Check what a producer sent, give the messages their offsets, and write them.
+
+        ``records`` is changed in place when it is writable. Raises ApiError: what ``validate_and_assign_offsets``
+        does (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE when it does not fit
+        into a segment, KAFKA_STORAGE_ERROR when it cannot be written; then nothing has been appended.
+        """
+        with self._lock, self._storage_errors("appending records"):
+            result = self._validate(records, leader_epoch, origin)
+            info = LogAppendInfo.of_validated(result, leader_epoch)
+            return self._append(result.records, info)
+
+    def append_as_follower(self, records: Buffer) -> LogAppendInfo:
+        """Write what the leader has, with the offsets it has there.
+
+        Raises ApiError: CORRUPT_MESSAGE for a wrong CRC, and for offsets below the log's end.
+        """
+        info = analyze_and_validate_records(records)
+        valid = memoryview(records)[: info.size_in_bytes]
+        with self._lock, self._storage_errors("appending records"):
+            if valid.nbytes and info.first_offset < self.log_end_offset:
+                raise Errors.CORRUPT_MESSAGE.exception(
+                    f"offset {info.first_offset} of the leader lies before the log end offset {self.log_end_offset} "
+                    f"of {self.topic_partition}"
+                )
+            return self._append(valid, info)
+
+    def _validate(self, records: Buffer, leader_epoch: int, origin: AppendOrigin) -> ValidationResult:
+        config = self.config
+        return validate_and_assign_offsets(
+            records,
+            offset=self.log_end_offset,
+            now_ms=self._time.milliseconds(),
+            target_codec=config.target_compression,
+            compacted_topic=config.compact,
+            magic=config.magic,
+            timestamp_type=config.message_timestamp_type,
+            timestamp_difference_max_ms=config.timestamp_before_max_ms,
+            timestamp_after_max_ms=config.timestamp_after_max_ms,
+            partition_leader_epoch=leader_epoch,
+            max_message_bytes=config.max_message_bytes,
+            origin=origin,
+        )
+
+    def _append(self, records: Buffer, info: LogAppendInfo) -> LogAppendInfo:
+        """Validated batches: into the newest segment, then the log end offset moves."""
+        info.log_start_offset = self.log_start_offset
+        if info.size_in_bytes == 0:
+            return info
+        if info.size_in_bytes > self.config.segment_bytes:
+            raise Errors.RECORD_LIST_TOO_LARGE.exception(
+                f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
+            )
+        self._update_leader_epochs(records, info)
+        segment = self._maybe_roll(info)
+        segment.append(info, records)
+        self._update_log_end_offset(info.last_offset + 1)
+        if self.unflushed_messages >= self.config.flush_messages:
+            self.flush()
+        return info
+
+    def _update_leader_epochs(self, records: Buffer, info: LogAppendInfo) -> None:
+        epochs = self.leader_epoch_cache
+        if epochs is None or info.last_leader_epoch == epochs.latest_epoch:
+            return
+        if info.magic < MAGIC_V2:
+            # A leader that writes the old format: truncation must go back to high watermarks after the next election.
+            epochs.clear_and_flush()
+            return
+        for batch in batches(records):
+            if batch.partition_leader_epoch >= 0:
+                epochs.assign_newer(batch.partition_leader_epoch, batch.base_offset)
+
+    def _update_log_end_offset(self, offset: int) -> None:
+        active = self.segments.active
+        self._next_offset_metadata = LogOffsetMetadata(offset, active.base_offset, active.size)
+
+    # -- roll --------------------------------------------------------------------------------------------------------
+
+    def _maybe_roll(self, info: LogAppendInfo) -> LogSegment:
+        active = self.segments.active
+        if not active.should_roll(self.config, info, info.size_in_bytes, self._time.milliseconds()):
+            return active
+        # The first offset is not always known (see LogAppendInfo), but it is never further away than this: the base
+        # must be near enough to the last offset, even if a compacted leader has nothing between our end and it.
+        return self.roll(info.last_offset - MAX_RELATIVE_OFFSET)
+
+    def roll(self, expected_next_offset: int = 0) -> LogSegment:
+        """Begin a new segment at the log end offset, or later if ``expected_next_offset`` says so.
+
+        The old segment's files shrink to what they hold, and it is flushed in the background. An empty active segment
+        with that base offset is kept. Raises ApiError KAFKA_STORAGE_ERROR.
+        """
+        with self._lock, self._storage_errors("rolling the log"):
+            base_offset = max(expected_next_offset, self.log_end_offset)
+            active = self.segments.active
+            if base_offset == active.base_offset:
+                return active
+            segment = self._new_segment(base_offset)
+            active.on_become_inactive_segment()
+            self.segments.add(segment)
+            # The offset stays, its place is another one now.
+            self._update_log_end_offset(self.log_end_offset)
+            self._scheduler.schedule("flush-log", lambda: self.flush(base_offset))
+            logger.info("Rolled new log segment at offset %d of %s", base_offset, self.name)
+            return segment
+
+    def _new_segment(self, base_offset: int) -> LogSegment:
+        for file in (log_file, offset_index_file, time_index_file):
+            path = file(self.dir, base_offset)
+            if path.exists():
+                logger.warning("Newly rolled segment file %s already exists, deleting it first", path)
+                path.unlink()
+        return LogSegment.open(self.dir, base_offset, self.config, self._time)
+
+    # -- read --------------------------------------------------------------------------------------------------------
+
+    def read(
+        self, start_offset: int, max_length: int, max_offset: int | None = None, min_one_message: bool = False
+    ) -> FetchDataInfo:
+        """At most ``max_length`` bytes from the batch with ``start_offset`` on, up to ``max_offset`` (not included).
+
+        The result is a slice of one segment's file: what follows in the next segment takes another read. With
+        ``min_one_message`` the first batch comes whole even if it is larger than ``max_length``. Raises ApiError
+        OFFSET_OUT_OF_RANGE below the log start offset and beyond the log end offset, KAFKA_STORAGE_ERROR.
+        """
+        with self._storage_errors("reading"):
+            end = self._next_offset_metadata  # read once: it may move meanwhile
+            if not self.log_start_offset <= start_offset <= end.message_offset:
+                raise Errors.OFFSET_OUT_OF_RANGE.exception(
+                    f"offset {start_offset} of {self.topic_partition} is not within "
+                    f"[{self.log_start_offset}, {end.message_offset}]"
+                )
+            if start_offset == end.message_offset:
+                return FetchDataInfo(end)
+            # All messages of the segment may have been compacted away, then the next one has it.
+            for segment in self.segments.from_offset(start_offset):
+                if segment.base_offset > end.segment_base_offset:
+                    break
+                is_last = segment.base_offset == end.segment_base_offset
+                visible = end.relative_position_in_segment if is_last else segment.size
+                found = segment.read(start_offset, max_length, max_offset, visible, min_one_message)
+                if found is not None:
+                    return found
+            return FetchDataInfo(end)
+
+    def convert_to_offset_metadata(self, offset: int) -> LogOffsetMetadata:
+        """Where the message with ``offset`` is; UNKNOWN when it is out of range."""
+        try:
+            return self.read(offset, 1).fetch_offset_metadata
+        except ApiError as error:
+            if error.error is not Errors.OFFSET_OUT_OF_RANGE:
+                raise
+            return LogOffsetMetadata.UNKNOWN
+
+    def fetch_offset_by_timestamp(self, target_timestamp: int) -> TimestampAndOffset | None:
+        """The first message that is not older than the timestamp (ms), or what -1, -2, -3, -4 ask for.
+
+        See ``log_offset_search``.
+        """
+        with self._storage_errors("searching by time"):
+            return log_offset_search.fetch_offset_by_timestamp(
+                tuple(self.segments),
+                target_timestamp,
+                log_start_offset=self.log_start_offset,
+                log_end_offset=self.log_end_offset,
+                magic=self.config.magic,
+                leader_epochs=self.leader_epoch_cache,
+            )
+
+    def legacy_fetch_offsets_before(self, timestamp: int, max_num_offsets: int) -> list[int]:
+        """Base offsets of segments last written to at or before ``timestamp``, newest first (ListOffsets v0)."""
+        return log_offset_search.legacy_fetch_offsets_before(
+            tuple(self.segments),
+            timestamp,
+            max_num_offsets,
+            log_start_offset=self.log_start_offset,
+            log_end_offset=self.log_end_offset,
+            now_ms=self._time.milliseconds(),
+        )
+
+    # -- leader epochs -----------------------------------------------------------------------------------------------
+
+    def maybe_assign_epoch_start_offset(self, leader_epoch: int, start_offset: int) -> None:
+        """A new leader begins its epoch at ``start_offset``."""
+        if self.leader_epoch_cache is not None:
+            with self._storage_errors("writing leader epochs"):
+                self.leader_epoch_cache.assign(leader_epoch, start_offset)
+
+    @property
+    def latest_epoch(self) -> int:
+        """The newest leader epoch that is known; -1 when there is none."""
+        return self.leader_epoch_cache.latest_epoch if self.leader_epoch_cache is not None else -1
+
+    def end_offset_for_epoch(self, leader_epoch: int) -> EpochEntry:
+        """(epoch, end offset) of the newest epoch that is not newer; (-1, -1) when it is not known."""
+        if self.leader_epoch_cache is None:
+            return EpochEntry(-1, -1)
+        return self.leader_epoch_cache.end_offset_for(leader_epoch, self.log_end_offset)
+
+    # -- deletion ----------------------------------------------------------------------------------------------------
+
+    def delete_old_segments(self) -> int:
+        """Delete the segments that the retention of the topic does not keep; returns how many."""
+        with self._lock, self._storage_errors("deleting old segments"):
+            deletable = deletable_segments(
+                tuple(self.segments), self.config, self.log_start_offset, self._time.milliseconds()
+            )
+            if len(deletable) == len(self.segments):
+                self.roll()  # a log always has a segment to append to
+            for segment in deletable:
+                self._delete_segment(segment)
+            if deletable:
+                self.maybe_increment_log_start_offset(self.segments.first.base_offset)
+            return len(deletable)
+
+    def maybe_increment_log_start_offset(self, new_log_start_offset: int) -> bool:
+        """Hide everything below an offset (DeleteRecords, or the leader's start offset); true when that was news.
+
+        Raises ApiError OFFSET_OUT_OF_RANGE beyond the log end offset.
+        """
+        with self._lock, self._storage_errors("moving the log start offset"):
+            if new_log_start_offset > self.log_end_offset:
+                raise Errors.OFFSET_OUT_OF_RANGE.exception(
+                    f"log start offset {new_log_start_offset} lies beyond the end {self.log_end_offset}"
+                )
+            if new_log_start_offset <= self.log_start_offset:
+                return False
+            self.log_start_offset = new_log_start_offset
+            if self.leader_epoch_cache is not None:
+                self.leader_epoch_cache.truncate_from_start(new_log_start_offset)
+            return True
+
+    def _delete_segment(self, segment: LogSegment) -> None:
+        """Take the segment out, rename its files, and have them removed later: reads that have begun can end."""
+        logger.info("Scheduling log segment %d of %s for deletion", segment.base_offset, self.name)
+        self.segments.remove(segment.base_offset)
+        segment.change_file_suffixes("", DELETED_FILE_SUFFIX)
+        self._scheduler.schedule("delete-file", segment.delete, self.config.file_delete_delay_ms)
+
+    # -- truncation --------------------------------------------------------------------------------------------------
+
+    def truncate_to(self, target_offset: int) -> bool:
+        """Remove all messages from ``target_offset`` on; false when there are none.
+
+        A batch of format v2 that has the offset in its midst goes as a whole, and the log ends where it began: so the
+        next fetch from the leader gets all of it. Raises ValueError for a negative offset.
+        """
+        if target_offset < 0:
+            raise ValueError(f"cannot truncate {self.name} to the negative offset {target_offset}")
+        with self._lock, self._storage_errors("truncating"):
+            if target_offset >= self.log_end_offset:
+                if self.leader_epoch_cache is not None:
+                    # An epoch may begin at the end, with no message yet: another leader may have begun one there.
+                    self.leader_epoch_cache.truncate_from_end(target_offset)
+                return False
+            logger.info("Truncating log %s to offset %d", self.name, target_offset)
+            if target_offset < self.segments.first.base_offset:
+                self.truncate_fully_and_start_at(target_offset)
+                return True
+            for segment in [segment for segment in self.segments if segment.base_offset > target_offset]:
+                self._delete_segment(segment)
+            cut = self.segments.active.batch_with(target_offset)
+            self.segments.active.truncate_to(target_offset)
+            self._end_at(min(target_offset, cut.first_or_last_offset) if cut is not None else target_offset)
+            self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
+            return True
+
+    def truncate_fully_and_start_at(self, new_offset: int, log_start_offset: int | None = None) -> None:
+        """Remove everything and begin again at ``new_offset``."""
+        with self._lock, self._storage_errors("truncating"):
+            logger.info("Truncating log %s fully, it starts again at offset %d", self.name, new_offset)
+            for segment in list(self.segments):
+                self._delete_segment(segment)
+            self.segments.add(self._new_segment(new_offset))
+            self._end_at(new_offset)
+            self.log_start_offset = new_offset if log_start_offset is None else log_start_offset
+
+    def _end_at(self, offset: int) -> None:
+        self._update_log_end_offset(offset)
+        self.recovery_point = min(self.recovery_point, offset)
+        if self.leader_epoch_cache is not None:
+            self.leader_epoch_cache.truncate_from_end(offset)
+
+    # -- flush and close ---------------------------------------------------------------------------------------------
+
+    def flush(self, offset: int | None = None) -> None:
+        """Force everything below ``offset`` (by default: everything) to disk; it is the new recovery point.
+
+        Appends go on meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
+        """
+        upto = self.log_end_offset if offset is None else offset
+        if upto <= self.recovery_point or self._closed:
+            return
+        with self._storage_errors("flushing"):
+            for segment in self.segments.from_offset(self.recovery_point):
+                if segment.base_offset < upto:
+                    segment.flush()
+            _flush_directory(self.dir)
+        with self._lock:
+            # A truncation meanwhile may have taken some of it away.
+            self.recovery_point = max(self.recovery_point, min(upto, self.log_end_offset))
+            self._last_flushed_ms = self._time.milliseconds()
+
+    def close(self) -> None:
+        """Complete, trim and flush all files; the log cannot be used after that."""
+        with self._lock, self._storage_errors("closing"):
+            if self._closed:
+                return
+            self._closed = True
+            for segment in self.segments:
+                segment.close()
+
+    def delete(self) -> None:
+        """Remove all files and the directory at once."""
+        with self._lock, self._storage_errors("deleting"):
+            self._closed = True
+            for segment in self.segments:
+                segment.delete()
+            self.segments.clear()
+            shutil.rmtree(self.dir, ignore_errors=False)
+
+    def rename_dir(self, directory: Path) -> None:
+        """Give the log's directory another name; reads and appends go on."""
+        with self._lock, self._storage_errors("renaming the directory"):
+            os.rename(self.dir, directory)
+            self.dir = directory
+            for segment in self.segments:
+                segment.update_directory(directory)
+            if self.leader_epoch_cache is not None:
+                self.leader_epoch_cache.set_directory(directory)
+
+    # -- errors ------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _storage_errors(self, action: str) -> Iterator[None]:
+        """Turn errors of the file system into KAFKA_STORAGE_ERROR, and report them."""
+        log_dir = self.dir.parent
+        if self._failures.has_offline_log_dir(log_dir):
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {log_dir} is offline")
+        if self._closed and action != "deleting":
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} is closed")
+        try:
+            yield
+        except OSError as error:
+            message = f"Error while {action} of {self.topic_partition} in {log_dir}"
+            self._failures.maybe_add_offline_log_dir(log_dir, message, error)
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}") from error
+        except ValueError as error:
+            if self._closed:  # a reader met a mapping that was closed under it
+                raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} is closed") from error
+            raise
+
+    def __repr__(self) -> str:
+        return f"Log({self.dir})"
+
+
+def _flush_directory(directory: Path) -> None:
+    """Force the names of new files to disk."""
+    fd = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,81 @@
+"""What is known of a set of batches that is appended to a log.
+
+Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords) · book 6.1.2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.log.log_validator import ValidationResult
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP
+from kafka_lite.record.records import batches
+
+
+@dataclass(slots=True)
+class LogAppendInfo:
+    """Offsets, timestamps and formats of what has been appended.
+
+    Offsets are -1 when nothing was. ``log_append_time`` is -1 unless the topic stamps messages itself
+    (``message.timestamp.type=LogAppendTime``). ``size_in_bytes`` counts whole batches: a last one that was cut off
+    is not appended.
+    """
+
+    first_offset: int = -1
+    """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last one."""
+    last_offset: int = -1
+    max_timestamp: int = NO_TIMESTAMP
+    offset_of_max_timestamp: int = -1
+    """The (last) offset of the batch that has it: what goes into the time index."""
+    log_append_time: int = NO_TIMESTAMP
+    log_start_offset: int = -1
+    source_codec: CompressionType = CompressionType.NONE
+    target_codec: CompressionType = CompressionType.NONE
+    magic: int = MAGIC_V2
+    last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
+    size_in_bytes: int = 0
+
+    @classmethod
+    def of_validated(cls, result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
+        """What the leader assigned."""
+        if result.record_count == 0:
+            return cls()
+        return cls(
+            first_offset=result.first_offset,
+            last_offset=result.last_offset,
+            max_timestamp=result.max_timestamp,
+            offset_of_max_timestamp=result.offset_of_max_timestamp,
+            log_append_time=result.log_append_time_ms,
+            source_codec=result.source_codec,
+            target_codec=result.codec,
+            magic=result.magic,
+            last_leader_epoch=leader_epoch,
+            size_in_bytes=memoryview(result.records).nbytes,
+        )
+
+
+def analyze_and_validate_records(records: Buffer) -> LogAppendInfo:
+    """Check what a follower has fetched, and collect what the append needs to know; decompresses nothing.
+
+    Sizes are not checked against ``max.message.bytes``: the leader has accepted them, with a configuration that may
+    have been another one. Raises CORRUPT_MESSAGE for a wrong CRC, and for offsets that do not grow.
+    """
+    info = LogAppendInfo()
+    for batch in batches(records):
+        batch.ensure_valid()
+        last_offset = batch.last_offset
+        if info.size_in_bytes == 0:
+            info.first_offset = batch.base_offset if batch.magic >= MAGIC_V2 else last_offset
+        elif last_offset <= info.last_offset:
+            raise Errors.CORRUPT_MESSAGE.exception(f"offset {last_offset} follows offset {info.last_offset}")
+        info.last_offset = last_offset
+        info.magic = batch.magic
+        info.last_leader_epoch = batch.partition_leader_epoch
+        if batch.max_timestamp > info.max_timestamp:
+            info.max_timestamp = batch.max_timestamp
+            info.offset_of_max_timestamp = last_offset
+        info.size_in_bytes += batch.size_in_bytes
+    return info

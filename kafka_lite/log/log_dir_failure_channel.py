@@ -1,0 +1,56 @@
+"""Where failures of disks are reported to.
+
+Kafka 1.0 and later: core/.../server/LogDirFailureChannel (KIP-112) · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import queue
+import threading
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_NOT_A_FAILURE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE})
+
+
+class LogDirFailureChannel:
+    """The log directories whose disks have failed, and a queue of those that nobody has dealt with yet.
+
+    Whoever meets an I/O error reports the directory; every log in it answers KAFKA_STORAGE_ERROR from then on. A
+    thread of the broker takes the directories from the queue and gives their partitions up.
+
+    A full disk, an exceeded quota or too many open files do not make a directory offline: the write that met it has
+    been undone and answered with an error, reads go on, and retention can make room.
+    """
+
+    def __init__(self) -> None:
+        self._offline: set[Path] = set()
+        self._queue: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+
+    def maybe_add_offline_log_dir(self, log_dir: Path, message: str, error: OSError) -> bool:
+        """Note that ``log_dir`` has failed; true when that is news, false too when it is not a failure of the disk."""
+        if error.errno in _NOT_A_FAILURE:
+            logger.error("%s: %s", message, error)
+            return False
+        with self._lock:
+            if log_dir in self._offline:
+                return False
+            self._offline.add(log_dir)
+        logger.error("%s: %s; log directory %s goes offline", message, error, log_dir)
+        self._queue.put(log_dir)
+        return True
+
+    def has_offline_log_dir(self, log_dir: Path) -> bool:
+        """Whether the directory has failed."""
+        return log_dir in self._offline
+
+    def take_next_offline_log_dir(self, timeout_ms: float) -> Path | None:
+        """The next directory that has failed; None when there is none within ``timeout_ms``."""
+        try:
+            return self._queue.get(timeout=timeout_ms / 1000)
+        except queue.Empty:
+            return None

@@ -1,0 +1,99 @@
+"""What the files and directories of a log are called.
+
+Kafka 0.10.2: core/.../log/Log.scala (object Log) · book 6.1.1
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+
+LOG_FILE_SUFFIX = ".log"
+INDEX_FILE_SUFFIX = ".index"
+TIME_INDEX_FILE_SUFFIX = ".timeindex"
+TXN_INDEX_FILE_SUFFIX = ".txnindex"
+
+DELETED_FILE_SUFFIX = ".deleted"
+"""The file will be removed after file.delete.delay.ms."""
+CLEANED_FILE_SUFFIX = ".cleaned"
+"""Output of a compaction that is not finished."""
+SWAP_FILE_SUFFIX = ".swap"
+"""Output of a finished compaction that has not yet replaced the segments it was made from."""
+DELETE_DIR_SUFFIX = "-delete"
+"""The directory of a deleted partition, until its files are removed."""
+
+CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
+
+_DELETE_DIR = re.compile(r"(\S+)-(\S+)\.(\S+)-delete")
+_SEGMENT_FILE = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex)(\.cleaned|\.swap|\.deleted)?")
+
+
+def filename_prefix_from_offset(offset: int) -> str:
+    """A base offset as 20 digits, so that ``ls`` lists segments in their order."""
+    return f"{offset:020d}"
+
+
+def log_file(directory: Path, offset: int, suffix: str = "") -> Path:
+    """The messages of the segment with this base offset."""
+    return directory / f"{offset:020d}{LOG_FILE_SUFFIX}{suffix}"
+
+
+def offset_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
+    """The offset index of the segment with this base offset."""
+    return directory / f"{offset:020d}{INDEX_FILE_SUFFIX}{suffix}"
+
+
+def time_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
+    """The time index of the segment with this base offset."""
+    return directory / f"{offset:020d}{TIME_INDEX_FILE_SUFFIX}{suffix}"
+
+
+def offset_from_file(file: Path) -> int | None:
+    """The base offset in the name of a segment's file; None for any other file."""
+    match = _SEGMENT_FILE.fullmatch(file.name)
+    return int(match[1]) if match else None
+
+
+def without_suffix(file: Path, suffix: str) -> Path:
+    """``00.log.swap`` → ``00.log``."""
+    return file.with_name(file.name.removesuffix(suffix))
+
+
+def log_dir_name(topic_partition: TopicPartition) -> str:
+    """``topic-0``: the directory of a partition."""
+    return str(topic_partition)
+
+
+def log_delete_dir_name(topic_partition: TopicPartition) -> str:
+    """``topic-0.<32 hex digits>-delete``: the directory of a partition that is to be deleted.
+
+    The digits make room for another topic of the same name, even for one that is deleted right after it.
+    """
+    return f"{topic_partition}.{uuid.uuid4().hex}{DELETE_DIR_SUFFIX}"
+
+
+def parse_topic_partition_name(directory: Path) -> TopicPartition:
+    """The partition whose log lies in ``directory``; the topic may contain ``-``, so the last one counts.
+
+    Raises KafkaError when the name is not that of a partition's directory.
+    """
+    name = directory.name
+    if name.endswith(DELETE_DIR_SUFFIX):
+        if not _DELETE_DIR.fullmatch(name):
+            raise _not_a_log_dir(directory)
+        name = name[: name.rindex(".")]
+    topic, _, partition = name.rpartition("-")
+    if not topic or not partition.isascii() or not partition.isdecimal():
+        raise _not_a_log_dir(directory)
+    return TopicPartition(topic, int(partition))
+
+
+def _not_a_log_dir(directory: Path) -> KafkaError:
+    return KafkaError(
+        f"found directory {directory}, whose name is not of the form topic-partition (or, when it is marked for "
+        "deletion, topic-partition.uniqueId-delete); log directories should contain nothing but Kafka's topic data"
+    )

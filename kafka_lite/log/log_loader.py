@@ -1,0 +1,223 @@
+"""Opens the files of a log: cleans up what a crash has left, loads the segments, recovers what was not flushed.
+
+Kafka 0.10.2: core/.../log/Log.scala (loadSegments, recoverLog); since 3.0 LogLoader · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_lite.common.time import Time
+from kafka_lite.log.abstract_index import CorruptIndexError, InvalidOffsetError
+from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_file_utils import (
+    CLEANED_FILE_SUFFIX,
+    DELETE_DIR_SUFFIX,
+    DELETED_FILE_SUFFIX,
+    LOG_FILE_SUFFIX,
+    SWAP_FILE_SUFFIX,
+    log_file,
+    offset_from_file,
+    offset_index_file,
+    time_index_file,
+    without_suffix,
+)
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
+from kafka_lite.record.record import CorruptRecordError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class LoadedLogOffsets:
+    """Where the log begins and ends, and below which offset all of it is on disk for certain."""
+
+    log_start_offset: int
+    recovery_point: int
+    next_offset_metadata: LogOffsetMetadata
+
+
+class LogLoader:
+    """Four passes over a partition's directory.
+
+    1. ``.deleted`` and ``.cleaned`` files go: the first were no longer wanted, the second are half a compaction.
+    2. ``.swap`` files are a whole compaction, which has not replaced its sources yet: it does now.
+    3. Every ``.log`` file becomes a segment. Indexes that are missing or cannot be right are rebuilt from it.
+    4. After a crash the segments from the recovery point on are read as a whole. At the first batch that is torn or
+       whose CRC is wrong the log ends; later segments are deleted.
+
+    Files that it does not know are left alone: a newer Kafka may have put them there.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        config: LogConfig,
+        time: Time,
+        segments: LogSegments,
+        leader_epoch_cache: LeaderEpochFileCache | None,
+        *,
+        had_clean_shutdown: bool,
+        log_start_offset_checkpoint: int,
+        recovery_point_checkpoint: int,
+    ) -> None:
+        self._dir = directory
+        self._config = config
+        self._time = time
+        self._segments = segments
+        self._leader_epoch_cache = leader_epoch_cache
+        self._had_clean_shutdown = had_clean_shutdown
+        self._log_start_offset_checkpoint = log_start_offset_checkpoint
+        self._recovery_point_checkpoint = recovery_point_checkpoint
+
+    def load(self) -> LoadedLogOffsets:
+        """Fill the segments. Raises OSError."""
+        self._remove_temporary_files()
+        self._complete_swaps()
+        self._load_segment_files()
+        if not self._dir.name.endswith(DELETE_DIR_SUFFIX):
+            self._recover()
+        self._delete_all_if_the_start_lies_behind_the_end()
+        if not len(self._segments):
+            self._segments.add(self._open(self._log_start_offset_checkpoint))
+        return self._loaded_offsets()
+
+    def _loaded_offsets(self) -> LoadedLogOffsets:
+        active = self._segments.active
+        next_offset = active.read_next_offset()
+        if not self._dir.name.endswith(DELETE_DIR_SUFFIX):
+            active.resize_indexes(self._config.segment_index_bytes)
+        log_start_offset = max(self._log_start_offset_checkpoint, self._segments.first.base_offset)
+        if self._leader_epoch_cache is not None:
+            self._leader_epoch_cache.truncate_from_end(next_offset)
+            self._leader_epoch_cache.truncate_from_start(log_start_offset)
+        flushed = next_offset if self._had_clean_shutdown else min(self._recovery_point_checkpoint, next_offset)
+        end = LogOffsetMetadata(next_offset, active.base_offset, active.size)
+        return LoadedLogOffsets(log_start_offset, flushed, end)
+
+    # -- pass 1 ------------------------------------------------------------------------------------------------------
+
+    def _files(self) -> list[Path]:
+        return sorted(file for file in self._dir.iterdir() if file.is_file())
+
+    def _remove_temporary_files(self) -> None:
+        cleaned = [file for file in self._files() if file.name.endswith(CLEANED_FILE_SUFFIX)]
+        # A segment whose offsets did not fit into its index was being split: its parts are renamed to .swap from the
+        # last to the first, so .swap files behind a .cleaned one are not all of them.
+        first_cleaned = min((offset_from_file(file) or 0 for file in cleaned), default=None)
+        for file in self._files():
+            if file.name.endswith((DELETED_FILE_SUFFIX, CLEANED_FILE_SUFFIX)):
+                file.unlink()
+            elif file.name.endswith(SWAP_FILE_SUFFIX) and first_cleaned is not None:
+                offset = offset_from_file(file)
+                if offset is not None and offset >= first_cleaned:
+                    file.unlink()
+
+    # -- pass 2 ------------------------------------------------------------------------------------------------------
+
+    def _complete_swaps(self) -> None:
+        """Let finished compactions replace the segments whose offsets they cover."""
+        for swap_log in self._files():
+            base_offset = offset_from_file(swap_log)
+            if base_offset is None or not swap_log.name.endswith(LOG_FILE_SUFFIX + SWAP_FILE_SUFFIX):
+                continue
+            logger.info("Found %s from an interrupted swap operation, completing it", swap_log)
+            self._delete_files_between(base_offset, self._end_of_swap(base_offset))
+        for swap in self._files():
+            if swap.name.endswith(SWAP_FILE_SUFFIX):
+                swap.replace(without_suffix(swap, SWAP_FILE_SUFFIX))
+
+    def _end_of_swap(self, base_offset: int) -> int:
+        segment = LogSegment.open(self._dir, base_offset, self._config, self._time, SWAP_FILE_SUFFIX)
+        segment.recover()
+        end = segment.read_next_offset()
+        segment.close()
+        return end
+
+    def _delete_files_between(self, first: int, end: int) -> None:
+        for file in self._files():
+            offset = offset_from_file(file)
+            if offset is not None and not file.name.endswith(SWAP_FILE_SUFFIX) and first <= offset < end:
+                file.unlink()
+
+    # -- pass 3 ------------------------------------------------------------------------------------------------------
+
+    def _load_segment_files(self) -> None:
+        for file in self._files():
+            base_offset = offset_from_file(file)
+            if base_offset is None:
+                continue
+            if file.name.endswith(LOG_FILE_SUFFIX):
+                self._segments.add(self._load_segment(base_offset))
+            elif not log_file(self._dir, base_offset).exists():
+                logger.warning("Found an orphaned index file %s without a log file, deleting it", file)
+                file.unlink()
+
+    def _load_segment(self, base_offset: int) -> LogSegment:
+        has_index = offset_index_file(self._dir, base_offset).exists()
+        has_time_index = time_index_file(self._dir, base_offset).exists()
+        segment = self._open(base_offset)
+        if not has_index:
+            logger.error("Found no index of %s, rebuilding it", segment.log.file)
+            self._recover_segment(segment)
+            return segment
+        if not has_time_index:
+            # Written by a Kafka before 0.10.1. To build it would mean to read all of the log at the first start.
+            segment.time_index.resize(0)
+        try:
+            segment.sanity_check()
+        except CorruptIndexError as error:
+            logger.warning("Found a corrupt index (%s), rebuilding both indexes of the segment", error)
+            self._recover_segment(segment)
+        return segment
+
+    def _open(self, base_offset: int) -> LogSegment:
+        return LogSegment.open(self._dir, base_offset, self._config, self._time)
+
+    def _recover_segment(self, segment: LogSegment) -> int:
+        try:
+            return segment.recover(self._leader_epoch_cache)
+        except (InvalidOffsetError, OverflowError) as error:
+            logger.warning("Found an invalid offset (%s), emptying %s", error, segment.log.file)
+            return segment.truncate_to(segment.base_offset)
+
+    # -- pass 4 ------------------------------------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        if not self._had_clean_shutdown:
+            self._recover_unflushed_segments()
+            return
+        try:
+            if len(self._segments):
+                self._segments.active.read_next_offset()
+        except CorruptRecordError as error:
+            logger.error("The log in %s is corrupt in spite of a clean shutdown (%s)", self._dir, error)
+            self._recover_segment(self._segments.active)
+
+    def _recover_unflushed_segments(self) -> None:
+        unflushed = list(self._segments.from_offset(self._recovery_point_checkpoint))
+        while unflushed:
+            segment = unflushed.pop(0)
+            logger.info("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
+            truncated_bytes = self._recover_segment(segment)
+            if truncated_bytes:
+                logger.warning("Truncated %d bytes of corrupt messages in %s", truncated_bytes, segment.log.file)
+                self._delete_segments(unflushed)
+                return
+
+    def _delete_all_if_the_start_lies_behind_the_end(self) -> None:
+        """Segments that end before the log start offset are of no use, nor is a hole between them and new messages."""
+        segments = list(self._segments)
+        if segments and segments[-1].read_next_offset() < self._log_start_offset_checkpoint:
+            logger.warning("The log in %s ends before its start offset, deleting its segments", self._dir)
+            self._delete_segments(segments)
+
+    def _delete_segments(self, segments: list[LogSegment]) -> None:
+        for segment in segments:
+            self._segments.remove(segment.base_offset)
+            segment.delete()

@@ -1,0 +1,64 @@
+"""An offset together with the place in the log files where it is.
+
+Kafka 0.10.2: core/.../server/LogOffsetMetadata.scala · book 6.1.4
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+UNKNOWN_SEGMENT_BASE_OFFSET = -1
+UNKNOWN_FILE_POSITION = -1
+
+
+class _LogOffsetMetadata(NamedTuple):
+    message_offset: int
+    segment_base_offset: int = UNKNOWN_SEGMENT_BASE_OFFSET
+    relative_position_in_segment: int = UNKNOWN_FILE_POSITION
+
+
+class LogOffsetMetadata(_LogOffsetMetadata):
+    """A message's offset, the base offset of its segment, and its position (bytes) in the segment's .log file.
+
+    ::
+
+        00000000000000000020.log   │ 20 │ 21 │ 22 │ 23 │ ...
+                                             ▲
+                                             message_offset 22, segment_base_offset 20, relative_position 204
+
+    The place lets two offsets of one segment tell how many bytes lie between them without a look at the disk: a
+    fetch that waits for ``min.bytes`` asks for that each time something is appended. Without a place (-1) it is only
+    an offset: a high watermark that was read from a checkpoint, a follower's log end.
+    """
+
+    __slots__ = ()
+
+    UNKNOWN: ClassVar[LogOffsetMetadata]
+
+    @property
+    def message_offset_only(self) -> bool:
+        """Whether the place is not known."""
+        return self.segment_base_offset == UNKNOWN_SEGMENT_BASE_OFFSET
+
+    def on_older_segment(self, that: LogOffsetMetadata) -> bool:
+        """Whether this offset lies in an older segment than ``that``; ValueError when a place is not known."""
+        self._require_places(that)
+        return self.segment_base_offset < that.segment_base_offset
+
+    def on_same_segment(self, that: LogOffsetMetadata) -> bool:
+        """Whether both lie in one segment; ValueError when a place is not known."""
+        self._require_places(that)
+        return self.segment_base_offset == that.segment_base_offset
+
+    def position_diff(self, that: LogOffsetMetadata) -> int:
+        """Bytes from ``that`` to this one, both in the same segment; ValueError when they are not."""
+        if not self.on_same_segment(that):
+            raise ValueError(f"{self} and {that} lie in different segments")
+        return self.relative_position_in_segment - that.relative_position_in_segment
+
+    def _require_places(self, that: LogOffsetMetadata) -> None:
+        if self.message_offset_only or that.message_offset_only:
+            raise ValueError(f"cannot compare {self} with {that}: a place is not known")
+
+
+LogOffsetMetadata.UNKNOWN = LogOffsetMetadata(-1)

@@ -1,0 +1,83 @@
+"""Offsets by time: what ListOffsets asks of a log.
+
+Kafka 0.10.2: core/.../log/Log.scala (fetchOffsetsByTimestamp), core/.../server/KafkaApis.scala (fetchOffsetsBefore)
+· book 10.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.log.file_message_set import TimestampAndOffset
+from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.record.record import MAGIC_V0, NO_TIMESTAMP
+
+LATEST_TIMESTAMP = -1
+EARLIEST_TIMESTAMP = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL_TIMESTAMP = -4
+
+
+def fetch_offset_by_timestamp(
+    segments: Sequence[LogSegment],
+    target_timestamp: int,
+    *,
+    log_start_offset: int,
+    log_end_offset: int,
+    magic: int,
+    leader_epochs: LeaderEpochFileCache | None,
+) -> TimestampAndOffset | None:
+    """The first message that is not older than ``target_timestamp`` (ms); None when there is none.
+
+    Four negative timestamps ask for something else: the end (-1), the start (-2, and -4, which differs from it only
+    with tiered storage), the message with the largest timestamp (-3). Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
+    time in a log whose messages have none.
+    """
+    if target_timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+        epoch = leader_epochs.epoch_for_offset(log_start_offset) if leader_epochs is not None else -1
+        return TimestampAndOffset(NO_TIMESTAMP, log_start_offset, epoch)
+    if target_timestamp == LATEST_TIMESTAMP:
+        epoch = leader_epochs.latest_epoch if leader_epochs is not None else -1
+        return TimestampAndOffset(NO_TIMESTAMP, log_end_offset, epoch)
+    if magic == MAGIC_V0:
+        raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception("messages of format v0 have no timestamps to search by")
+    if target_timestamp == MAX_TIMESTAMP:
+        return _offset_of_max_timestamp(segments, log_start_offset)
+    for segment in segments:
+        if segment.largest_timestamp >= target_timestamp:
+            return segment.find_offset_by_timestamp(target_timestamp, log_start_offset)
+    return None
+
+
+def _offset_of_max_timestamp(segments: Sequence[LogSegment], log_start_offset: int) -> TimestampAndOffset | None:
+    latest = max(segments, key=lambda segment: segment.max_timestamp_so_far.timestamp)
+    timestamp = latest.max_timestamp_so_far.timestamp
+    return latest.find_offset_by_timestamp(timestamp, log_start_offset) if timestamp >= 0 else None
+
+
+def legacy_fetch_offsets_before(
+    segments: Sequence[LogSegment],
+    timestamp: int,
+    max_num_offsets: int,
+    *,
+    log_start_offset: int,
+    log_end_offset: int,
+    now_ms: int,
+) -> list[int]:
+    """ListOffsets v0: base offsets of segments that were last written to at or before ``timestamp``, newest first.
+
+    The log end counts as one more segment, written to now; -1 and -2 ask for the newest and the oldest.
+    """
+    candidates = [(max(segment.base_offset, log_start_offset), segment.log.last_modified_ms()) for segment in segments]
+    if segments[-1].size > 0:
+        candidates.append((log_end_offset, now_ms))
+    if timestamp == EARLIEST_TIMESTAMP:
+        last = 0
+    elif timestamp == LATEST_TIMESTAMP:
+        last = len(candidates) - 1
+    else:
+        last = max((i for i, (_, modified_ms) in enumerate(candidates) if modified_ms <= timestamp), default=-1)
+    offsets = [offset for offset, _ in candidates[: last + 1]]
+    return sorted(offsets, reverse=True)[: max(0, max_num_offsets)]

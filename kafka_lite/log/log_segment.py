@@ -1,0 +1,339 @@
+"""One segment of a log: a .log file and its two indexes.
+
+Kafka 0.10.2: core/.../log/LogSegment.scala · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import Time
+from kafka_lite.log.fetch_data_info import FetchDataInfo
+from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
+from kafka_lite.log.file_message_set import FileMessageSet, LogEntryPosition, TimestampAndOffset
+from kafka_lite.log.index_entry import TimestampOffset
+from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.log_append_info import LogAppendInfo
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.time_index import TimeIndex
+from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError
+
+logger = logging.getLogger(__name__)
+
+
+class LogSegment:
+    """The messages from a base offset up to the next segment's.
+
+    ::
+
+        00000000000000000020.log        the messages with offsets 20, 21, ...
+        00000000000000000020.index      offset    → position in the .log file
+        00000000000000000020.timeindex  timestamp → offset
+
+    No offset in it is below the base offset, and all are above those of the segment before. One thread at a time
+    writes (the log's lock sees to that), any number reads.
+    """
+
+    def __init__(
+        self,
+        log: FileMessageSet,
+        offset_index: OffsetIndex,
+        time_index: TimeIndex,
+        base_offset: int,
+        index_interval_bytes: int,
+        roll_jitter_ms: int,
+        time: Time,
+    ) -> None:
+        self.log = log
+        self.offset_index = offset_index
+        self.time_index = time_index
+        self.base_offset = base_offset
+        self.roll_jitter_ms = roll_jitter_ms
+        self._index_interval_bytes = index_interval_bytes
+        self._time = time
+        self._created_ms = time.milliseconds()
+        self._bytes_since_last_index_entry = 0
+        self._rolling_based_timestamp: int | None = None
+        self._max_timestamp_so_far = time_index.last_entry
+
+    @classmethod
+    def open(cls, directory: Path, base_offset: int, config: LogConfig, time: Time, suffix: str = "") -> LogSegment:
+        """Open the files of a segment, or create them. Raises OSError."""
+        return cls(
+            FileMessageSet(
+                log_file(directory, base_offset, suffix),
+                preallocate_bytes=config.segment_bytes if config.preallocate else 0,
+            ),
+            OffsetIndex(offset_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
+            TimeIndex(time_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
+            base_offset,
+            config.index_interval_bytes,
+            config.random_segment_jitter_ms(),
+            time,
+        )
+
+    @property
+    def size(self) -> int:
+        """Bytes of messages."""
+        return self.log.size_in_bytes
+
+    # -- appending ---------------------------------------------------------------------------------------------------
+
+    def append(self, info: LogAppendInfo, records: Buffer) -> None:
+        """Write the batches ``records``, whose offsets and timestamps ``info`` knows; index them if it is time to.
+
+        The entry that is added when more than ``index.interval.bytes`` were written since the last one describes
+        this append: the offset it is given is the appended set's first one up to message format v1, as Kafka 0.10
+        has it, and its last one from v2 on, as Kafka has had it since 0.11 (a follower knows the first offset of a
+        compressed message only after decompressing it). Lookups need not know: either way the batch that has the
+        offset begins at the position.
+
+        Raises OSError, and then nothing has been appended.
+        """
+        position = self.log.size_in_bytes
+        if not self.can_convert_to_relative_offset(info.last_offset):
+            raise ValueError(f"offset {info.last_offset} is too far from the base offset {self.base_offset}")
+        needs_index_entry = self._bytes_since_last_index_entry > self._index_interval_bytes
+        if needs_index_entry:
+            # Now, since a full disk must be noticed before the messages are written, not between them and the entry.
+            self.offset_index.reserve()
+            self.time_index.reserve()
+        written = self.log.append(records)
+        if position == 0:
+            self._rolling_based_timestamp = info.max_timestamp
+        if info.max_timestamp > self._max_timestamp_so_far.timestamp:
+            self._max_timestamp_so_far = TimestampOffset(info.max_timestamp, info.offset_of_max_timestamp)
+        if needs_index_entry:
+            self._append_index_entries(info.last_offset if info.magic >= MAGIC_V2 else info.first_offset, position)
+        self._bytes_since_last_index_entry += written
+
+    def _append_index_entries(self, offset: int, position: int) -> None:
+        self.offset_index.append(offset, position)
+        self.time_index.maybe_append(*self._max_timestamp_so_far)
+        self._bytes_since_last_index_entry = 0
+
+    def can_convert_to_relative_offset(self, offset: int) -> bool:
+        """Whether the offset can be stored in the indexes, relative to the base offset."""
+        return self.offset_index.can_append_offset(offset)
+
+    def should_roll(self, config: LogConfig, info: LogAppendInfo, size_in_bytes: int, now_ms: int) -> bool:
+        """Whether an append of ``size_in_bytes`` must go to a new segment.
+
+        It must when the offset cannot be stored here; and, unless nothing has been written yet, when the segment would
+        grow beyond ``segment.bytes``, has become older than ``segment.ms`` (minus its jitter), or has a full index.
+        """
+        if not self.can_convert_to_relative_offset(info.last_offset):
+            return True
+        if self.size == 0:
+            return False
+        return (
+            self.size > config.segment_bytes - size_in_bytes
+            or self.time_waited_for_roll(now_ms, info.max_timestamp) > config.segment_ms - self.roll_jitter_ms
+            or self.offset_index.is_full
+            or self.time_index.is_full
+        )
+
+    def time_waited_for_roll(self, now_ms: int, message_timestamp: int) -> int:
+        """How old (ms) the segment is in terms of its messages: from its first message's time to the new one's.
+
+        Without timestamps (message format v0) it is the time since the segment was created or opened.
+        """
+        if self._rolling_based_timestamp is None:
+            first = next(self.log.batches_from(), None)
+            self._rolling_based_timestamp = first.max_timestamp if first is not None else None
+        if self._rolling_based_timestamp is not None and self._rolling_based_timestamp >= 0:
+            return message_timestamp - self._rolling_based_timestamp
+        return now_ms - self._created_ms
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def translate_offset(self, offset: int, starting_position: int = 0) -> LogEntryPosition | None:
+        """The first batch whose last offset is not before ``offset``, or None when there is none.
+
+        ``starting_position`` is a place that is known not to lie behind it, perhaps better than the index's.
+        """
+        mapping = self.offset_index.lookup(offset)
+        return self.log.search_for_offset_with_size(offset, max(mapping.position, starting_position))
+
+    def read(
+        self,
+        start_offset: int,
+        max_size: int,
+        max_offset: int | None = None,
+        max_position: int | None = None,
+        min_one_message: bool = False,
+    ) -> FetchDataInfo | None:
+        """At most ``max_size`` bytes from the batch with ``start_offset`` on, up to ``max_offset`` (not included).
+
+        ``max_position`` is how much of the file readers may see; with ``min_one_message`` the first batch is read
+        even if it is larger than ``max_size``. None when all offsets here are smaller.
+        """
+        start = self.translate_offset(start_offset)
+        if start is None:
+            return None
+        where = LogOffsetMetadata(start_offset, self.base_offset, start.position)
+        limit = max(max_size, start.size) if min_one_message else max_size
+        end = self.size if max_position is None else max_position
+        if max_offset is not None:
+            end = min(end, self._end_position(start_offset, max_offset, start.position))
+        length = min(limit, end - start.position)
+        if length <= 0:
+            return FetchDataInfo(where)
+        return FetchDataInfo(where, self.log.read(start.position, length), limit < start.size)
+
+    def _end_position(self, start_offset: int, max_offset: int, start_position: int) -> int:
+        """Where the batch with ``max_offset`` begins; the end of the file when that offset is not in it (yet).
+
+        For a moment after an election the high watermark may lie before what a consumer has read: then there is
+        nothing to read.
+        """
+        if max_offset < start_offset:
+            return start_position
+        end = self.translate_offset(max_offset, start_position)
+        return self.size if end is None else end.position
+
+    def batch_with(self, offset: int) -> FileChannelRecordBatch | None:
+        """The header of the first batch whose last offset is not before ``offset``."""
+        found = self.translate_offset(offset)
+        return None if found is None else next(self.log.batches_from(found.position), None)
+
+    def read_next_offset(self) -> int:
+        """The offset behind the last message: what the file has behind the last index entry must be read for it."""
+        next_offset = self.base_offset
+        for batch in self.log.batches_from(self.offset_index.lookup(self.offset_index.last_offset).position):
+            next_offset = batch.next_offset
+        return next_offset
+
+    def find_offset_by_timestamp(self, timestamp: int, starting_offset: int) -> TimestampAndOffset | None:
+        """The first message at or behind ``starting_offset`` that is not older than ``timestamp`` (ms)."""
+        entry = self.time_index.lookup(timestamp)
+        position = self.offset_index.lookup(max(entry.offset, starting_offset)).position
+        return self.log.search_for_timestamp(timestamp, position, starting_offset)
+
+    # -- timestamps --------------------------------------------------------------------------------------------------
+
+    @property
+    def max_timestamp_so_far(self) -> TimestampOffset:
+        """The largest timestamp of the messages (-1 when they have none), and where it is."""
+        return self._max_timestamp_so_far
+
+    @property
+    def largest_timestamp(self) -> int:
+        """The largest timestamp of the messages; when they have none, the time when the file was last written (ms)."""
+        largest = self._max_timestamp_so_far.timestamp
+        return largest if largest >= 0 else self.log.last_modified_ms()
+
+    def _read_largest_timestamp(self) -> TimestampOffset:
+        """Find the largest timestamp again: the last index entry's, or a later message's."""
+        last_entry = self.time_index.last_entry
+        position = self.offset_index.lookup(last_entry.offset).position
+        later = self.log.largest_timestamp_after(position)
+        return later if later.timestamp > last_entry.timestamp else last_entry
+
+    # -- recovery and truncation -------------------------------------------------------------------------------------
+
+    def sanity_check(self) -> None:
+        """Raise CorruptIndexError when an index cannot be right."""
+        self.offset_index.sanity_check()
+        self.time_index.sanity_check()
+
+    def recover(self, leader_epoch_cache: LeaderEpochFileCache | None = None) -> int:
+        """Read the whole file, check every CRC, build both indexes anew; cut off all from the first bad batch on.
+
+        Leader epochs that are met and not yet known are added to the cache. Returns how many bytes were cut off;
+        raises InvalidOffsetError when offsets do not grow.
+        """
+        self._reset_indexes()
+        valid_bytes = 0
+        try:
+            for batch in self.log.batches_from():
+                self.log.load(batch).ensure_valid()
+                if batch.max_timestamp > self._max_timestamp_so_far.timestamp:
+                    self._max_timestamp_so_far = TimestampOffset(batch.max_timestamp, batch.last_offset)
+                if self._bytes_since_last_index_entry > self._index_interval_bytes:
+                    self._append_index_entries(batch.last_offset, batch.position)
+                self._bytes_since_last_index_entry += batch.size_in_bytes
+                valid_bytes += batch.size_in_bytes
+                if leader_epoch_cache is not None and batch.partition_leader_epoch >= 0:
+                    leader_epoch_cache.assign_newer(batch.partition_leader_epoch, batch.first_or_last_offset)
+        except CorruptRecordError as error:
+            logger.warning("Found invalid messages in %s at position %d: %s", self.log.file, valid_bytes, error)
+        truncated = self.log.truncate_to(valid_bytes)
+        self.on_become_inactive_segment()
+        return truncated
+
+    def _reset_indexes(self) -> None:
+        self.offset_index.truncate()
+        self.time_index.truncate()
+        self.resize_indexes(self.offset_index.max_index_size)
+        self._max_timestamp_so_far = TimestampOffset(NO_TIMESTAMP, self.base_offset)
+        self._bytes_since_last_index_entry = 0
+
+    def truncate_to(self, offset: int) -> int:
+        """Remove the batch with ``offset`` and all behind it; returns how many bytes.
+
+        The segment becomes the active one, so its indexes get room again.
+        """
+        mapping = self.translate_offset(offset)
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        self.resize_indexes(self.offset_index.max_index_size)
+        truncated = 0 if mapping is None else self.log.truncate_to(mapping.position)
+        if self.size == 0:
+            self._created_ms = self._time.milliseconds()
+            self._rolling_based_timestamp = None
+        self._bytes_since_last_index_entry = 0
+        if self._max_timestamp_so_far.timestamp >= 0:
+            self._max_timestamp_so_far = self._read_largest_timestamp()
+        return truncated
+
+    def resize_indexes(self, size: int) -> None:
+        """Give both index files room for ``size`` bytes of entries."""
+        self.offset_index.resize(size)
+        self.time_index.resize(size)
+
+    # -- the files ---------------------------------------------------------------------------------------------------
+
+    def on_become_inactive_segment(self) -> None:
+        """Nothing more will be appended: add the last time index entry and give back all unused room."""
+        self.time_index.maybe_append(*self._max_timestamp_so_far, skip_full_check=True)
+        self.offset_index.trim_to_valid_size()
+        self.time_index.trim_to_valid_size()
+        self.log.trim()
+
+    def flush(self) -> None:
+        """Force everything to disk. Raises OSError."""
+        self.log.flush()
+        self.offset_index.flush()
+        self.time_index.flush()
+
+    def change_file_suffixes(self, old_suffix: str, new_suffix: str) -> None:
+        """Rename the three files: ``00.log.swap`` → ``00.log``. Raises OSError."""
+        for part in (self.log, self.offset_index, self.time_index):
+            part.rename_to(part.file.with_name(part.file.name.removesuffix(old_suffix) + new_suffix))
+
+    def update_directory(self, directory: Path) -> None:
+        """Note that the directory has been renamed."""
+        for part in (self.log, self.offset_index, self.time_index):
+            part.file = directory / part.file.name
+
+    def close(self) -> None:
+        """Complete the indexes, trim and flush. Raises OSError."""
+        self.time_index.maybe_append(*self._max_timestamp_so_far, skip_full_check=True)
+        self.offset_index.close()
+        self.time_index.close()
+        self.log.close()
+
+    def delete(self) -> None:
+        """Remove the files. Raises OSError."""
+        self.log.delete()
+        self.offset_index.delete()
+        self.time_index.delete()
+
+    def __repr__(self) -> str:
+        return f"LogSegment(base_offset={self.base_offset}, size={self.size})"
