@@ -1,0 +1,33 @@
+"""What the tests of this lab share."""
+
+import struct
+
+import pytest
+
+from kafka_lite.log.offset_index import OffsetIndex
+
+
+@pytest.fixture
+def index_with(tmp_path):
+    """``index_with([(3, 300), …], base_offset=0)``: an OffsetIndex over a file that has just these stored entries."""
+
+    def make(stored, base_offset=0, room_for=0):
+        file = tmp_path / f"{base_offset:020d}.index"
+        data = b"".join(struct.pack(">ii", relative_offset, position) for relative_offset, position in stored)
+        file.write_bytes(data)
+        index = OffsetIndex(file, base_offset, max_index_size=max(8 * room_for, len(data), 8))
+        if room_for:
+            index.resize(8 * room_for)
+        return index
+
+    return make
+
+
+@pytest.fixture
+def new_index(tmp_path):
+    """``new_index(base_offset, room_for)``: an empty OffsetIndex, as a new segment has it."""
+
+    def make(base_offset=0, room_for=100):
+        return OffsetIndex(tmp_path / f"{base_offset:020d}.index", base_offset, max_index_size=8 * room_for)
+
+    return make

@@ -1,0 +1,38 @@
+"""Task 1: the eight bytes of an entry."""
+
+import pytest
+
+# The beginning of an index that Kafka 0.10.2.2 wrote, of a segment with base offset 20.
+KAFKAS_BYTES = bytes.fromhex("00000002000000cc 0000000400000198 0000000600000264")
+
+
+@pytest.fixture
+def kafkas_index(tmp_path):
+    from kafka_lite.log.offset_index import OffsetIndex
+
+    file = tmp_path / "00000000000000000020.index"
+    file.write_bytes(KAFKAS_BYTES)
+    return OffsetIndex(file, base_offset=20, max_index_size=24)
+
+
+@pytest.mark.points(3, task=1)
+def test_the_position_is_read_big_endian(kafkas_index):
+    """The position of an entry that Kafka wrote"""
+    position = kafkas_index.entry(0)[1]
+    assert position != 0xCC000000, "000000cc was read as little-endian; all integers of Kafka's files are big-endian"
+    assert position == 204, f"entry 0 is 00000002 000000cc: its position is 0xcc = 204, yours is {position}"
+
+
+@pytest.mark.points(4, task=1)
+def test_the_offset_is_made_absolute(kafkas_index):
+    """Stored offsets are relative to the base offset"""
+    offset = kafkas_index.entry(0)[0]
+    assert offset != 2, "2 is what is stored, relative to the base offset; the entry describes offset 20 + 2 = 22"
+    assert offset == 22, f"entry 0 describes offset 20 + 2 = 22, not {offset}"
+
+
+@pytest.mark.points(3, task=1)
+def test_entry_n_begins_at_n_times_its_size(kafkas_index):
+    """Entries one after the other"""
+    read = [tuple(kafkas_index.entry(n)) for n in range(3)]
+    assert read == [(22, 204), (24, 408), (26, 612)], f"entry n begins at byte 8·n of the file; you read {read}"

@@ -1,0 +1,45 @@
+"""Task 3: from an offset to where reading begins."""
+
+import pytest
+
+STORED = [(3, 300), (6, 600), (9, 900)]
+
+
+@pytest.mark.points(4, task=3)
+def test_between_two_entries(index_with):
+    """An offset between two entries"""
+    found = tuple(index_with(STORED).lookup(8))
+    assert found != (9, 900), "reading from position 900 misses offset 8: the entry must not be beyond the offset"
+    assert found == (6, 600), f"offset 8 is found by reading from 600, where offset 6 is; you said {found}"
+
+
+@pytest.mark.points(3, task=3)
+def test_offsets_are_absolute_on_both_sides(index_with):
+    """A segment that does not begin at offset 0"""
+    found = tuple(index_with(STORED, base_offset=1000).lookup(1006))
+    assert found != (1009, 900), "absolute 1006 was compared with what is stored (3, 6, 9), which is relative to 1000"
+    assert found == (1006, 600), f"with base offset 1000, offset 1006 is the entry stored as 6: not {found}"
+
+
+@pytest.mark.points(4, task=3)
+def test_without_an_entry_reading_begins_at_the_beginning(index_with, new_index):
+    """No entry at or before the offset"""
+    for name, index in {"an empty index": new_index(40), "entries 43, 46, 49": index_with(STORED, 40)}.items():
+        found = tuple(index.lookup(41))
+        assert found == (40, 0), f"{name}: offset 41 lies before any entry, so read from (40, 0), not {found}"
+
+
+@pytest.mark.points(2, task=3)
+def test_beyond_the_last_entry(index_with):
+    """An offset beyond the last entry"""
+    found = tuple(index_with(STORED).lookup(10_000))
+    assert found == (9, 900), f"the last entry is the nearest: (9, 900), not {found}"
+
+
+@pytest.mark.points(2, task=3)
+def test_the_last_offset(index_with, new_index):
+    """last_offset, with and without entries"""
+    last = index_with(STORED, base_offset=100).last_offset
+    assert last == 109, f"the last entry is stored as 9, base offset 100: last_offset is 109, not {last}"
+    none = new_index(40).last_offset
+    assert none == 40, f"without entries last_offset is the base offset, 40, not {none}"

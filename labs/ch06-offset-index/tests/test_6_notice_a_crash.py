@@ -1,0 +1,47 @@
+"""Task 6: the state in which a killed broker leaves its index."""
+
+import pytest
+
+from kafka_lite.log.abstract_index import CorruptIndexError
+from kafka_lite.log.offset_index import OffsetIndex
+
+
+def must_be_corrupt(index, why):
+    """sanity_check raises CorruptIndexError."""
+    try:
+        index.sanity_check()
+    except CorruptIndexError:
+        return
+    pytest.fail(why)
+
+
+@pytest.mark.points(2, task=6)
+def test_a_file_that_was_not_trimmed(new_index):
+    """The index of a broker that was killed"""
+    index = new_index(base_offset=20, room_for=50)
+    index.append(22, 204)
+    index.flush()  # and now the power goes: no close(), no trim
+    reopened = OffsetIndex(index.file, 20, max_index_size=400)
+    must_be_corrupt(reopened, "50 'entries', the last of them zero: that is unused room, so the file was never closed")
+
+
+@pytest.mark.points(1, task=6)
+def test_half_an_entry(tmp_path):
+    """A file with half an entry"""
+    file = tmp_path / "00000000000000000000.index"
+    file.write_bytes(bytes.fromhex("00000002 000000cc 00000004"))
+    must_be_corrupt(OffsetIndex(file, 0, 80), "12 bytes are one entry and a half: the size must be a multiple of 8")
+
+
+@pytest.mark.points(2, task=6)
+def test_sound_indexes_pass(new_index):
+    """Sound indexes are left alone"""
+    empty, one = new_index(base_offset=20), new_index(base_offset=500)
+    one.append(502, 204)
+    for index, name in ((empty, "no entry"), (one, "one entry")):
+        index.close()
+        reopened = OffsetIndex(index.file, index.base_offset, 800)
+        try:
+            reopened.sanity_check()
+        except CorruptIndexError as error:
+            pytest.fail(f"a cleanly closed index with {name} is fine, but you refuse it: {error}")

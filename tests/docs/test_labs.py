@@ -1,0 +1,172 @@
+"""Every lab is sound: its starter is red and says what to do, its solution is green, wrong answers are told why."""
+
+import io
+import subprocess
+import sys
+import tomllib
+
+import psutil
+import pytest
+from rich.console import Console
+
+from kafka_lite.learn.lab import all_labs, find_lab
+from kafka_lite.learn.lab_grader import check
+from kafka_lite.learn.lab_workspace import LabWorkspace
+from kafka_lite.learn.source import find_symbol, module_path
+from kafka_lite.tools.labs import score_table, verdict
+
+LABS = all_labs()
+WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
+by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+
+
+def shipped(lab):
+    return {module: module_path(module) for module in lab.modules}
+
+
+def shown(*parts):
+    console = Console(file=io.StringIO(), width=160)
+    console.print(*parts)
+    return console.file.getvalue()
+
+
+@by_name
+def test_the_untouched_starter_is_red_and_says_that_this_is_expected(lab, tmp_path):
+    workspace = LabWorkspace(lab, tmp_path / "work")
+    workspace.start()
+    result = check(lab, workspace.files())
+    assert not result.passed
+    assert not result.failure
+    assert result.score == 0
+    assert all("your task" in o.message for o in result.outcomes if not o.skipped), [o.message for o in result.outcomes]
+    words = shown(score_table(lab, result), verdict(workspace, result))
+    assert "This failure is expected" in words
+    assert f"Your task: 1, {lab.tasks[0].title}" in words
+
+
+@by_name
+def test_every_task_is_red_until_it_is_written(lab):
+    earned = {outcome.task for outcome in check(lab, shipped(lab), broker=False).outcomes}
+    assert earned >= {task.number for task in lab.tasks if task.functions}
+
+
+@by_name
+@pytest.mark.slow
+def test_the_shipped_code_passes_with_the_broker_and_leaves_nothing_running(lab, tmp_path):
+    workspace = LabWorkspace(lab, tmp_path / "work")
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    result = check(lab, shipped(lab))
+    assert result.passed, shown(score_table(lab, result), result.failure)
+    assert result.score == result.total == 100
+    assert sum(outcome.broker for outcome in result.outcomes) >= 3
+    workspace.start()
+    assert "a real broker ran with your code" in shown(verdict(workspace, result))
+    assert not {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+
+@pytest.mark.parametrize(("lab", "answer"), WRONG, ids=[f"{lab.name}: {row['name']}" for lab, row in WRONG])
+def test_a_wrong_answer_is_told_its_mistake(lab, answer, tmp_path):
+    symbol = find_symbol(answer["function"])
+    lines = list(symbol.lines)
+    function = "\n".join(lines[symbol.first_line - 1 : symbol.last_line])
+    assert function.count(answer["replace"]) == 1, "the shipped function has changed: bring the wrong answer up to date"
+    wrong = function.replace(answer["replace"], answer["by"])
+    source = "\n".join([*lines[: symbol.first_line - 1], wrong, *lines[symbol.last_line :]]) + "\n"
+    mistaken = tmp_path / symbol.path.name
+    mistaken.write_text(source)
+    result = check(lab, shipped(lab) | {symbol.module: mistaken}, broker=False)
+    assert not result.passed
+    messages = [outcome.message for outcome in result.outcomes if not outcome.passed]
+    assert any(answer["says"] in message for message in messages), messages
+
+
+@by_name
+def test_a_lab_has_three_wrong_answers_and_hints_for_every_task(lab):
+    assert sum(other.name == lab.name for other, _ in WRONG) >= 3
+    assert all(task.hints for task in lab.tasks)
+    assert len({hint for task in lab.tasks for hint in task.hints}) == sum(len(task.hints) for task in lab.tasks)
+
+
+@by_name
+def test_the_tasks_are_described_in_both_languages(lab):
+    for name in ("README.md", "README.zh.md"):
+        text = (lab.folder / name).read_text(encoding="utf-8")
+        functions = (function.rpartition(".")[2] for task in lab.tasks for function in task.functions)
+        assert [function for function in functions if function not in text] == [], name
+
+
+def test_a_module_that_is_not_python_is_reported_not_run(tmp_path):
+    lab = LABS[0]
+    workspace = LabWorkspace(lab, tmp_path)
+    broken = workspace.start()[0]
+    broken.write_text(broken.read_text() + "\n    def lookup(:\n")
+    result = check(lab, workspace.files())
+    assert broken.name in result.failure
+    assert "not Python yet" in result.failure
+
+
+def test_a_module_that_ends_the_process_is_reported(tmp_path):
+    lab = LABS[0]
+    workspace = LabWorkspace(lab, tmp_path)
+    first = workspace.start()[0]
+    first.write_text(first.read_text() + "\nimport os\n\nos._exit(3)\n")
+    assert "could not be run" in check(lab, workspace.files(), broker=False).failure
+
+
+def test_a_check_ends_at_its_time_limit_with_all_its_processes(tmp_path):
+    from dataclasses import replace
+
+    lab = replace(LABS[0], time_limit_s=3.0)
+    workspace = LabWorkspace(lab, tmp_path)
+    first = workspace.start()[0]
+    marker = f"sleeper-{tmp_path.name}"
+    command = f"[sys.executable, '-c', 'import time; time.sleep(60)', {marker!r}]"
+    first.write_text(first.read_text() + f"\nimport subprocess, sys\n\nsubprocess.run({command})\n")
+    result = check(lab, workspace.files(), broker=False)
+    assert "ended after 3 s" in result.failure
+    left = [process for process in psutil.process_iter(["cmdline"]) if marker in (process.info["cmdline"] or [])]
+    assert not left
+
+
+@pytest.fixture
+def labs(tmp_path):
+    """``labs("start", …)`` runs the command as a learner does, in a folder of the learner's."""
+
+    def run(*arguments):
+        program = (
+            "import argparse, sys\n"
+            "from kafka_lite.tools.labs import register\n"
+            "parser = argparse.ArgumentParser(prog='kafka-lite')\n"
+            "register(parser.add_subparsers(required=True))\n"
+            "options = parser.parse_args()\n"
+            "sys.exit(options.run(options))\n"
+        )
+        command = [sys.executable, "-c", program, "labs", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+
+    return run
+
+
+def test_the_verbs_one_after_the_other_as_a_learner_uses_them(labs, tmp_path):
+    name = find_lab("ch06").name
+    assert "not begun" in labs("list").stdout
+    assert "labs start" in labs("check", "ch06").stderr
+    started = labs("start", "ch06")
+    assert started.returncode == 0, started.stderr
+    work = tmp_path / "labs-work" / name
+    assert "your task 4" in (work / "offset_index.py").read_text()
+    assert "there is work" in labs("start", "ch06").stderr
+    checked = labs("check", "ch06", "--no-broker")
+    assert checked.returncode == 1
+    assert "This failure is expected" in checked.stdout
+    assert "1/3" in labs("hint", "ch06").stdout
+    assert "2/3" in labs("hint", "ch06").stdout
+    assert "there is no task 99" in labs("hint", "ch06", "99").stderr
+    (work / "offset_index.py").write_text(module_path("kafka_lite.log.offset_index").read_text())
+    partly = labs("check", "ch06", "--no-broker")
+    assert "Your task: 2, Search" in partly.stdout
+    assert "+" in labs("solution", "ch06").stdout
+    assert labs("reset", "ch06").returncode == 0
+    assert "your task 4" in (work / "offset_index.py").read_text()
+    assert list(work.glob("before-reset-*/offset_index.py"))
+    assert "there is no lab 'ch99'" in labs("start", "ch99").stderr
