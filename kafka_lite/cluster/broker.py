@@ -1,0 +1,64 @@
+"""A live broker: its id and where it listens.
+
+Kafka 0.10.2: core/.../cluster/Broker.scala · book 7.3.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_lite.cluster.end_point import DEFAULT_SECURITY_PROTOCOL_MAP, EndPoint, EndPointError
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.zookeeper.data import BrokerRegistration, ZnodeDataError
+
+
+@dataclass(frozen=True)
+class Broker:
+    """What every part of the cluster knows about a broker."""
+
+    id: int
+    end_points: tuple[EndPoint, ...]
+    rack: str | None = None
+
+    def end_point(self, listener_name: str) -> EndPoint | None:
+        """The address of a listener, None when the broker does not have it."""
+        return next((e for e in self.end_points if e.listener_name == listener_name), None)
+
+    def require_end_point(self, listener_name: str) -> EndPoint:
+        """The address of a listener; raises ApiError BROKER_NOT_AVAILABLE."""
+        found = self.end_point(listener_name)
+        if found is None:
+            message = f"End point with listener name {listener_name} not found for broker {self.id}"
+            raise Errors.BROKER_NOT_AVAILABLE.exception(message)
+        return found
+
+    @staticmethod
+    def from_registration(broker_id: int, registration: BrokerRegistration) -> Broker:
+        """From /brokers/ids/N; raises ZnodeDataError."""
+        try:
+            own = {
+                name: SecurityProtocol.for_name(p) for name, p in registration.listener_security_protocol_map.items()
+            }
+            protocols = own or DEFAULT_SECURITY_PROTOCOL_MAP
+            end_points = tuple(EndPoint.parse(endpoint, protocols) for endpoint in registration.endpoints)
+        except (EndPointError, ValueError) as error:
+            raise ZnodeDataError(f"/brokers/ids/{broker_id}: {error}") from error
+        return Broker(broker_id, end_points, registration.rack)
+
+    def to_registration(self, *, jmx_port: int = -1, timestamp_ms: int = -1, version: int = 4) -> BrokerRegistration:
+        """For /brokers/ids/N; version 4, or 2 for an ``inter.broker.protocol.version`` before 0.10.0-IV1."""
+        plaintext = next((e for e in self.end_points if e.security_protocol is SecurityProtocol.PLAINTEXT), None)
+        return BrokerRegistration(
+            endpoints=tuple(e.connection_string for e in self.end_points),
+            listener_security_protocol_map={e.listener_name: e.security_protocol.name for e in self.end_points},
+            rack=self.rack,
+            host=plaintext.host if plaintext else None,
+            port=plaintext.port if plaintext else -1,
+            jmx_port=jmx_port,
+            timestamp_ms=timestamp_ms,
+            version=version,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.id} : ({', '.join(map(str, self.end_points))}) : {self.rack}"

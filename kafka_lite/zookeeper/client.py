@@ -1,0 +1,386 @@
+"""Reads and writes Kafka's znodes.
+
+Kafka 0.10.2: core/.../utils/ZkUtils.scala; later core/.../zk/KafkaZkClient.scala · book 7.1.1
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.data import (
+    BrokerRegistration,
+    ClusterId,
+    ConfigChange,
+    ControllerData,
+    LeaderIsrAndControllerEpoch,
+    TopicAssignment,
+    ZnodeDataError,
+    decode_config,
+    decode_int,
+    decode_partitions,
+    encode_config,
+    encode_int,
+    encode_partitions,
+)
+from kafka_lite.zookeeper.zookeeper_client import BadVersionError, NodeExistsError, NoNodeError, ZooKeeperClient
+
+logger = logging.getLogger(__name__)
+
+_OWN_SESSION_POLL_MS = 100
+
+
+class KafkaZkClient:
+    """Everything that brokers, the controller and the tools ask of ZooKeeper, in Kafka's words.
+
+    ``zookeeper`` is the session below it. Nodes that do not exist are ``None`` or empty, not an error, unless said.
+    """
+
+    def __init__(
+        self,
+        connect_string: str,
+        session_timeout_ms: int = 6000,
+        connection_timeout_ms: int = 6000,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self.zookeeper = ZooKeeperClient(connect_string, session_timeout_ms, connection_timeout_ms)
+        self._session_timeout_ms = session_timeout_ms
+        self._time = time
+
+    def start(self, *, create_chroot: bool = False) -> None:
+        """Connect; raises ZkConnectionError when ZooKeeper does not answer in time."""
+        self.zookeeper.start(create_chroot=create_chroot)
+
+    def close(self) -> None:
+        """End the session."""
+        self.zookeeper.close()
+
+    def create_persistent_paths(self) -> None:
+        """What a broker creates first."""
+        for path in paths.PERSISTENT_PATHS:
+            self.zookeeper.ensure_path(path)
+
+    def add_session_listener(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` after every new session that replaced an expired one."""
+        self.zookeeper.add_session_listener(listener)
+
+    # -------------------------------------------------------------------------------------------- cluster and brokers
+
+    def get_cluster_id(self) -> str | None:
+        """The cluster's id, when a broker has made one."""
+        data = self._data(paths.CLUSTER_ID)
+        return None if data is None else ClusterId.decode(data).id
+
+    def create_or_get_cluster_id(self) -> str:
+        """The cluster's id; the first broker makes it, the others lose that race and read it."""
+        proposed = ClusterId.generate()
+        try:
+            self.zookeeper.create_recursive(paths.CLUSTER_ID, proposed.encode())
+        except NodeExistsError:
+            return ClusterId.decode(self.zookeeper.get(paths.CLUSTER_ID)[0]).id
+        return proposed.id
+
+    def register_broker(self, broker_id: int, registration: BrokerRegistration) -> None:
+        """Create /brokers/ids/N. Raises NodeExistsError when another live broker has the id.
+
+        A node that an earlier life of this broker left goes when its session expires: wait that long for it.
+        """
+        path = paths.broker(broker_id)
+        deadline_ms = self._time.hi_res_ms() + 2 * self._session_timeout_ms
+        while not self._create_own_ephemeral(path, registration.encode()):
+            if self._time.hi_res_ms() >= deadline_ms:
+                raise NodeExistsError(
+                    f"A broker is already registered on the path {path}. This probably indicates that you either have "
+                    "configured a brokerid that is already in use, or else you have shutdown this broker and restarted "
+                    "it faster than the zookeeper timeout so it appears to be re-registering."
+                )
+            self._time.sleep(_OWN_SESSION_POLL_MS)
+        logger.info("Registered broker %s at path %s with %s", broker_id, path, ", ".join(registration.endpoints))
+
+    def _create_own_ephemeral(self, path: str, data: bytes) -> bool:
+        """Whether the node is there and ours: created now, or by a try whose answer was lost."""
+        try:
+            self.zookeeper.create(path, data, ephemeral=True)
+        except NodeExistsError:
+            stat = self.zookeeper.exists(path)
+            if stat is None:
+                return self._create_own_ephemeral(path, data)
+            return stat.ephemeral_owner == self.zookeeper.session_id
+        return True
+
+    def unregister_broker(self, broker_id: int) -> None:
+        """Delete /brokers/ids/N."""
+        self._delete_if_there(paths.broker(broker_id))
+
+    def get_broker_ids(self) -> list[int]:
+        """The ids of all live brokers, sorted."""
+        return sorted(int(name) for name in self.zookeeper.children(paths.BROKER_IDS))
+
+    def get_broker(self, broker_id: int) -> BrokerRegistration | None:
+        """Where a live broker listens."""
+        data = self._data(paths.broker(broker_id))
+        return None if data is None else BrokerRegistration.decode(data)
+
+    def get_brokers(self) -> dict[int, BrokerRegistration]:
+        """All live brokers; one that cannot be understood is left out, with a log line."""
+        brokers = {}
+        for broker_id in self.get_broker_ids():
+            try:
+                registration = self.get_broker(broker_id)
+            except ZnodeDataError as error:
+                logger.error("Broker %s has an unreadable registration: %s", broker_id, error)
+                continue
+            if registration is not None:
+                brokers[broker_id] = registration
+        return brokers
+
+    def watch_broker_ids(self, callback: Callable[[], None]) -> None:
+        """Call back when brokers come or go."""
+        self.zookeeper.watch_children(paths.BROKER_IDS, callback)
+
+    def generate_broker_sequence_id(self) -> int:
+        """A number that nobody had before: each write of the node raises its version."""
+        self.zookeeper.ensure_path(paths.BROKER_SEQUENCE_ID)
+        return self.zookeeper.set(paths.BROKER_SEQUENCE_ID, b"")
+
+    # ----------------------------------------------------------------------------------------------------- controller
+
+    def get_controller_id(self) -> int | None:
+        """The broker that is the controller now."""
+        data = self._data(paths.CONTROLLER)
+        return None if data is None else ControllerData.decode(data).broker_id
+
+    def register_controller(self, broker_id: int) -> bool:
+        """Try to become the controller: true when /controller is ours."""
+        data = ControllerData(broker_id, self._time.milliseconds()).encode()
+        return self._create_own_ephemeral(paths.CONTROLLER, data)
+
+    def delete_controller(self) -> None:
+        """Give up being the controller; whoever watches the node tries to get it."""
+        self._delete_if_there(paths.CONTROLLER)
+
+    def watch_controller(self, callback: Callable[[], None]) -> None:
+        """Call back when /controller comes, changes or goes."""
+        self.zookeeper.watch_data(paths.CONTROLLER, callback)
+
+    def get_controller_epoch(self) -> tuple[int, int] | None:
+        """(epoch, znode version); None before the first controller."""
+        try:
+            data, stat = self.zookeeper.get(paths.CONTROLLER_EPOCH)
+        except NoNodeError:
+            return None
+        return decode_int(data, paths.CONTROLLER_EPOCH), stat.version
+
+    def create_controller_epoch(self, epoch: int) -> bool:
+        """The first epoch; false when there is one already."""
+        try:
+            self.zookeeper.create(paths.CONTROLLER_EPOCH, encode_int(epoch))
+        except NodeExistsError:
+            return False
+        return True
+
+    def set_controller_epoch(self, epoch: int, expected_version: int) -> int | None:
+        """Write the epoch if nobody else did since ``expected_version``; the new version, or None."""
+        return self._conditional_set(paths.CONTROLLER_EPOCH, encode_int(epoch), expected_version)
+
+    # --------------------------------------------------------------------------------------------------------- topics
+
+    def get_all_topics(self) -> list[str]:
+        """All topics, sorted."""
+        return self.zookeeper.children(paths.TOPICS)
+
+    def topic_exists(self, topic: str) -> bool:
+        """Whether the topic has an assignment (it may be about to be deleted)."""
+        return self.zookeeper.exists(paths.topic(topic)) is not None
+
+    def get_topic_assignment(self, topic: str) -> TopicAssignment | None:
+        """Which brokers hold which partition."""
+        data = self._data(paths.topic(topic))
+        return None if data is None else TopicAssignment.decode(data, topic)
+
+    def get_replica_assignment(self, topics: Iterable[str]) -> dict[TopicPartition, list[int]]:
+        """The replicas of every partition of these topics; an unreadable topic is left out, with a log line."""
+        found = {}
+        for topic in topics:
+            try:
+                assignment = self.get_topic_assignment(topic)
+            except ZnodeDataError as error:
+                logger.error("Ignoring topic %s: %s", topic, error)
+                continue
+            if assignment is not None:
+                found.update({TopicPartition(topic, p): replicas for p, replicas in assignment.partitions.items()})
+        return found
+
+    def create_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
+        """Make a topic; raises NodeExistsError."""
+        self.zookeeper.create_recursive(paths.topic(topic), assignment.encode())
+
+    def set_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
+        """Change a topic's assignment; raises NoNodeError."""
+        self.zookeeper.set(paths.topic(topic), assignment.encode())
+
+    def watch_topics(self, callback: Callable[[], None]) -> None:
+        """Call back when topics come or go."""
+        self.zookeeper.watch_children(paths.TOPICS, callback)
+
+    def watch_topic(self, topic: str, callback: Callable[[], None]) -> None:
+        """Call back when a topic's assignment changes."""
+        self.zookeeper.watch_data(paths.topic(topic), callback)
+
+    def unwatch_topic(self, topic: str) -> None:
+        """End that watch."""
+        self.zookeeper.unwatch(paths.topic(topic))
+
+    def delete_topic_znode(self, topic: str) -> None:
+        """Delete /brokers/topics/T and all below it."""
+        self.zookeeper.delete_recursive(paths.topic(topic))
+
+    # ------------------------------------------------------------------------------------------------ partition state
+
+    def get_partition_state(self, partition: TopicPartition) -> LeaderIsrAndControllerEpoch | None:
+        """Leader and ISR, with the znode's version as ``zk_version``."""
+        path = paths.partition_state(*partition)
+        try:
+            data, stat = self.zookeeper.get(path)
+        except NoNodeError:
+            return None
+        return LeaderIsrAndControllerEpoch.decode(data, stat.version, path)
+
+    def create_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> None:
+        """The first leader and ISR; creates the parents. Raises NodeExistsError."""
+        self.zookeeper.create_recursive(paths.partition_state(*partition), state.encode())
+
+    def update_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
+        """Write leader and ISR if the node still has the version ``state.leader_and_isr.zk_version``.
+
+        Returns the new version, or None when somebody else wrote (or deleted) it: then nothing has changed.
+        """
+        version = state.leader_and_isr.zk_version
+        return self._conditional_set(paths.partition_state(*partition), state.encode(), version)
+
+    def _conditional_set(self, path: str, data: bytes, expected_version: int) -> int | None:
+        try:
+            return self.zookeeper.set(path, data, expected_version)
+        except NoNodeError:
+            return None
+        except BadVersionError:
+            # Perhaps it was our own write, sent twice because the first answer got lost.
+            try:
+                found, stat = self.zookeeper.get(path)
+            except NoNodeError:
+                return None
+            return stat.version if found == data and stat.version == expected_version + 1 else None
+
+    # --------------------------------------------------------------------------------------- ISR change notifications
+
+    def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
+        """Tell the controller that a leader changed the ISR of these partitions."""
+        path = f"{paths.ISR_CHANGE_NOTIFICATIONS}/{paths.ISR_CHANGE_PREFIX}"
+        self.zookeeper.create(path, encode_partitions(partitions), sequential=True)
+
+    def get_isr_change_notifications(self) -> list[str]:
+        """The nodes' names, oldest first."""
+        return sorted(self.zookeeper.children(paths.ISR_CHANGE_NOTIFICATIONS), key=paths.sequence_number)
+
+    def get_isr_changes(self, names: Iterable[str]) -> set[TopicPartition]:
+        """The partitions that these notifications are about."""
+        changed: set[TopicPartition] = set()
+        for name in names:
+            path = f"{paths.ISR_CHANGE_NOTIFICATIONS}/{name}"
+            try:
+                changed.update(decode_partitions(self._data(path), path))
+            except ZnodeDataError as error:
+                logger.error("Invalid ISR change notification: %s", error)
+        return changed
+
+    def delete_isr_change_notifications(self, names: Iterable[str] | None = None) -> None:
+        """Delete these notifications, or all of them."""
+        for name in self.get_isr_change_notifications() if names is None else names:
+            self._delete_if_there(f"{paths.ISR_CHANGE_NOTIFICATIONS}/{name}")
+
+    def watch_isr_changes(self, callback: Callable[[], None]) -> None:
+        """Call back when there are new notifications."""
+        self.zookeeper.watch_children(paths.ISR_CHANGE_NOTIFICATIONS, callback)
+
+    # ------------------------------------------------------------------------------------------------- topic deletion
+
+    def create_delete_topic(self, topic: str) -> None:
+        """Ask the controller to delete a topic; raises NodeExistsError when that has been asked before."""
+        self.zookeeper.create_recursive(paths.delete_topic(topic), b"")
+
+    def get_topics_marked_for_deletion(self) -> list[str]:
+        """The topics that are to be deleted."""
+        return self.zookeeper.children(paths.DELETE_TOPICS)
+
+    def is_topic_marked_for_deletion(self, topic: str) -> bool:
+        """Whether a topic is one of them."""
+        return self.zookeeper.exists(paths.delete_topic(topic)) is not None
+
+    def delete_delete_topic(self, topic: str) -> None:
+        """The topic is deleted, or will not be."""
+        self._delete_if_there(paths.delete_topic(topic))
+
+    def watch_topic_deletions(self, callback: Callable[[], None]) -> None:
+        """Call back when topics are marked."""
+        self.zookeeper.watch_children(paths.DELETE_TOPICS, callback)
+
+    # ------------------------------------------------------------------------------------------------- configurations
+
+    def get_entity_config(self, entity_path: str) -> dict[str, str]:
+        """The overrides of an entity such as ``topics/T``; none when it has no node."""
+        path = paths.entity_config(entity_path)
+        return decode_config(self._data(path), path)
+
+    def set_entity_config(self, entity_path: str, config: Mapping[str, str]) -> None:
+        """Write all overrides of an entity."""
+        self.zookeeper.set_or_create(paths.entity_config(entity_path), encode_config(config))
+
+    def delete_entity_config(self, entity_path: str) -> None:
+        """Forget the overrides of an entity."""
+        self.zookeeper.delete_recursive(paths.entity_config(entity_path))
+
+    def get_entities(self, entity_type: str) -> list[str]:
+        """The entities of a type (``topics``, ``clients``, ``users``, ``brokers``) that have a node."""
+        return self.zookeeper.children(paths.entity_config(entity_type))
+
+    def create_config_change(self, entity_path: str) -> None:
+        """Tell all brokers that the overrides of an entity have changed."""
+        path = f"{paths.CONFIG_CHANGES}/{paths.CONFIG_CHANGE_PREFIX}"
+        self.zookeeper.ensure_path(paths.CONFIG_CHANGES)
+        self.zookeeper.create(path, ConfigChange(entity_path).encode(), sequential=True)
+
+    def get_config_changes(self) -> list[str]:
+        """The notifications' names, oldest first."""
+        return sorted(self.zookeeper.children(paths.CONFIG_CHANGES), key=paths.sequence_number)
+
+    def get_config_change(self, name: str) -> tuple[ConfigChange, int] | None:
+        """What a notification says, and when it was created (ms); None when it is gone."""
+        try:
+            data, stat = self.zookeeper.get(f"{paths.CONFIG_CHANGES}/{name}")
+        except NoNodeError:
+            return None
+        return ConfigChange.decode(data), stat.created_ms
+
+    def delete_config_change(self, name: str) -> None:
+        """Delete a notification that every broker must have seen by now."""
+        self._delete_if_there(f"{paths.CONFIG_CHANGES}/{name}")
+
+    def watch_config_changes(self, callback: Callable[[], None]) -> None:
+        """Call back when configurations change."""
+        self.zookeeper.watch_children(paths.CONFIG_CHANGES, callback)
+
+    # -------------------------------------------------------------------------------------------------------- helpers
+
+    def _data(self, path: str) -> bytes | None:
+        try:
+            return self.zookeeper.get(path)[0]
+        except NoNodeError:
+            return None
+
+    def _delete_if_there(self, path: str) -> None:
+        with contextlib.suppress(NoNodeError):
+            self.zookeeper.delete(path)

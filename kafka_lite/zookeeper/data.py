@@ -1,0 +1,389 @@
+"""What is in the znodes: JSON without spaces, in the shape that Kafka 0.10.2 and 3.9 write.
+
+Every class has ``encode`` (to bytes) and ``decode`` (from bytes; raises ZnodeDataError). Reading is tolerant: keys of
+other versions are ignored, and null data (which container nodes have) is an error only where a value is needed.
+
+Kafka 0.10.2: core/.../utils/ZkUtils.scala, cluster/Broker.scala; 3.9: core/.../zk/ZkData.scala · book 7.1.2
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+
+NO_LEADER = -1
+LEADER_DURING_DELETE = -2
+INITIAL_LEADER_EPOCH = 0
+
+
+class ZnodeDataError(KafkaError):
+    """Data that is not what Kafka would have written there."""
+
+
+def encode_json(value: object) -> bytes:
+    """JSON as Kafka writes it: UTF-8, no spaces."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def decode_json(data: bytes | None, what: str) -> dict[str, Any]:
+    """A JSON object; ``what`` names it in the error."""
+    try:
+        value = json.loads(data or b"")
+    except ValueError as error:
+        raise ZnodeDataError(f"{what}: not JSON: {data!r}") from error
+    if not isinstance(value, dict):
+        raise ZnodeDataError(f"{what}: not a JSON object: {data!r}")
+    return value
+
+
+def _checked(value: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
+    found = value.get(key)
+    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+        raise ZnodeDataError(f"{what}: {key!r} must be a {kind.__name__}, not {found!r}")
+    return found
+
+
+def _ints(values: Iterable[Any], what: str) -> list[int]:
+    found = list(values)
+    if not all(isinstance(value, int) for value in found):
+        raise ZnodeDataError(f"{what}: a list of broker ids is needed, not {found!r}")
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- cluster and controller
+
+
+@dataclass(frozen=True)
+class ClusterId:
+    """/cluster/id: ``{"version":"1","id":"bD0Yiy1wRTa4pzpWP2SG7g"}``: 16 random bytes in URL-safe base 64."""
+
+    id: str
+
+    @staticmethod
+    def generate() -> ClusterId:
+        """A new one; not one that begins with a dash, since it is a command line argument of tools."""
+        while (text := encode_uuid(uuid.uuid4())).startswith("-"):
+            pass
+        return ClusterId(text)
+
+    def encode(self) -> bytes:
+        """As bytes."""
+        return encode_json({"version": "1", "id": self.id})
+
+    @staticmethod
+    def decode(data: bytes | None) -> ClusterId:
+        """From bytes."""
+        return ClusterId(_checked(decode_json(data, "/cluster/id"), "id", str, "/cluster/id"))
+
+
+@dataclass(frozen=True)
+class ControllerData:
+    """/controller: ``{"version":1,"brokerid":1,"timestamp":"1795248311872"}``."""
+
+    broker_id: int
+    timestamp_ms: int
+
+    def encode(self) -> bytes:
+        """As bytes."""
+        return encode_json({"version": 1, "brokerid": self.broker_id, "timestamp": str(self.timestamp_ms)})
+
+    @staticmethod
+    def decode(data: bytes | None) -> ControllerData:
+        """From bytes; a bare number, which Kafka 0.8 wrote, is taken too."""
+        if data is not None and data.isdigit():
+            return ControllerData(int(data), -1)
+        value = decode_json(data, "/controller")
+        timestamp = str(value.get("timestamp", "-1"))
+        broker_id = _checked(value, "brokerid", int, "/controller")
+        return ControllerData(broker_id, int(timestamp) if timestamp.isdigit() else -1)
+
+
+def encode_int(value: int) -> bytes:
+    """/controller_epoch and old consumers' offsets: the number as text."""
+    return str(value).encode()
+
+
+def decode_int(data: bytes | None, what: str) -> int:
+    """From bytes."""
+    try:
+        return int(data or b"")
+    except ValueError as error:
+        raise ZnodeDataError(f"{what}: not a number: {data!r}") from error
+
+
+# ------------------------------------------------------------------------------------------------------------- brokers
+
+
+@dataclass(frozen=True)
+class BrokerRegistration:
+    """/brokers/ids/N, version 4 (``inter.broker.protocol.version`` from 0.10.0-IV1 on) or 2 (before).
+
+    ``{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://127.0.0.1:9092"],
+    "rack":"r1","jmx_port":-1,"host":"127.0.0.1","timestamp":"1795248312128","port":9092,"version":4}``
+
+    ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8; without one they are null and -1.
+    """
+
+    endpoints: tuple[str, ...]
+    listener_security_protocol_map: Mapping[str, str] = field(default_factory=dict)
+    rack: str | None = None
+    host: str | None = None
+    port: int = -1
+    jmx_port: int = -1
+    timestamp_ms: int = -1
+    version: int = 4
+
+    def encode(self) -> bytes:
+        """As bytes."""
+        value: dict[str, object] = {}
+        if self.version >= 4:
+            value["listener_security_protocol_map"] = dict(self.listener_security_protocol_map)
+        value["endpoints"] = list(self.endpoints)
+        if self.rack is not None and self.version >= 3:
+            value["rack"] = self.rack
+        value |= {"jmx_port": self.jmx_port, "host": self.host, "timestamp": str(self.timestamp_ms)}
+        value |= {"port": self.port, "version": self.version}
+        return encode_json(value)
+
+    @staticmethod
+    def decode(data: bytes | None) -> BrokerRegistration:
+        """From bytes, any version: 1 has only host and port, 5 has features that we do not need."""
+        what = "/brokers/ids"
+        value = decode_json(data, what)
+        version = value.get("version", 1)
+        host, port = value.get("host"), value.get("port", -1)
+        if version == 1:
+            endpoints = [f"PLAINTEXT://{_checked(value, 'host', str, what)}:{_checked(value, 'port', int, what)}"]
+        else:
+            endpoints = _checked(value, "endpoints", list, what)
+        timestamp = str(value.get("timestamp", "-1"))
+        return BrokerRegistration(
+            endpoints=tuple(str(endpoint) for endpoint in endpoints),
+            listener_security_protocol_map=value.get("listener_security_protocol_map") or {},
+            rack=value.get("rack"),
+            host=host,
+            port=port,
+            jmx_port=value.get("jmx_port", -1),
+            timestamp_ms=int(timestamp) if timestamp.isdigit() else -1,
+            version=version,
+        )
+
+
+# -------------------------------------------------------------------------------------------------------------- topics
+
+
+def encode_uuid(value: uuid.UUID) -> str:
+    """A topic id or cluster id as Kafka prints it: URL-safe base 64 without padding, 22 characters."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+def decode_uuid(text: str) -> uuid.UUID:
+    """From its 22 characters."""
+    try:
+        return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+    except ValueError as error:
+        raise ZnodeDataError(f"not a topic id: {text!r}") from error
+
+
+@dataclass(frozen=True)
+class TopicAssignment:
+    """/brokers/topics/T: ``{"version":1,"partitions":{"0":[2,3,1],"1":[3,1,2]}}``.
+
+    3.9 writes version 3, which adds ``topic_id``, ``adding_replicas`` and ``removing_replicas``; they are kept when a
+    topic that has them is written again.
+    """
+
+    partitions: Mapping[int, list[int]]
+    topic_id: uuid.UUID | None = None
+    adding_replicas: Mapping[int, list[int]] = field(default_factory=dict)
+    removing_replicas: Mapping[int, list[int]] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """As bytes: version 1, or 3 when there is a topic id."""
+        partitions = _encode_replicas(self.partitions)
+        if self.topic_id is None:
+            return encode_json({"version": 1, "partitions": partitions})
+        return encode_json(
+            {
+                "partitions": partitions,
+                "topic_id": encode_uuid(self.topic_id),
+                "adding_replicas": _encode_replicas(self.adding_replicas),
+                "removing_replicas": _encode_replicas(self.removing_replicas),
+                "version": 3,
+            }
+        )
+
+    @staticmethod
+    def decode(data: bytes | None, topic: str = "") -> TopicAssignment:
+        """From bytes, version 1 to 3."""
+        what = f"/brokers/topics/{topic}"
+        value = decode_json(data, what)
+        topic_id = value.get("topic_id")
+        return TopicAssignment(
+            _decode_replicas(_checked(value, "partitions", dict, what), what),
+            decode_uuid(topic_id) if topic_id else None,
+            _decode_replicas(value.get("adding_replicas") or {}, what),
+            _decode_replicas(value.get("removing_replicas") or {}, what),
+        )
+
+
+def _encode_replicas(partitions: Mapping[int, list[int]]) -> dict[str, list[int]]:
+    return {str(partition): replicas for partition, replicas in partitions.items()}
+
+
+def _decode_replicas(partitions: Mapping[str, Any], what: str) -> dict[int, list[int]]:
+    numbers = {decode_int(key.encode(), what): _ints(replicas, what) for key, replicas in partitions.items()}
+    return dict(sorted(numbers.items()))
+
+
+@dataclass(frozen=True)
+class LeaderAndIsr:
+    """Who leads a partition and who is in sync. ``zk_version`` is the version of the ``state`` node that said so."""
+
+    leader: int
+    isr: list[int]
+    leader_epoch: int = INITIAL_LEADER_EPOCH
+    zk_version: int = 0
+
+
+@dataclass(frozen=True)
+class LeaderIsrAndControllerEpoch:
+    """/brokers/topics/T/partitions/P/state.
+
+    ``{"controller_epoch":2,"leader":2,"version":1,"leader_epoch":0,"isr":[2,3,1]}``
+
+    The epoch of the controller that wrote it (a leader writes the one it was last given) fences old controllers.
+    """
+
+    leader_and_isr: LeaderAndIsr
+    controller_epoch: int
+
+    def encode(self) -> bytes:
+        """As bytes; the zk_version is not part of it."""
+        state = self.leader_and_isr
+        return encode_json(
+            {
+                "controller_epoch": self.controller_epoch,
+                "leader": state.leader,
+                "version": 1,
+                "leader_epoch": state.leader_epoch,
+                "isr": state.isr,
+            }
+        )
+
+    @staticmethod
+    def decode(data: bytes | None, zk_version: int = 0, what: str = "state") -> LeaderIsrAndControllerEpoch:
+        """From bytes and the node's version."""
+        value = decode_json(data, what)
+        isr = _ints(_checked(value, "isr", list, what), what)
+        leader, epoch = _checked(value, "leader", int, what), _checked(value, "leader_epoch", int, what)
+        controller_epoch = _checked(value, "controller_epoch", int, what)
+        return LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, isr, epoch, zk_version), controller_epoch)
+
+
+def encode_partitions(partitions: Iterable[TopicPartition]) -> bytes:
+    """ISR change notifications, /admin/preferred_replica_election.
+
+    ``{"version":1,"partitions":[{"topic":"g9","partition":0},{"topic":"f9","partition":0}]}``
+    """
+    entries = [{"topic": tp.topic, "partition": tp.partition} for tp in partitions]
+    return encode_json({"version": 1, "partitions": entries})
+
+
+def decode_partitions(data: bytes | None, what: str) -> list[TopicPartition]:
+    """From bytes."""
+    entries = _checked(decode_json(data, what), "partitions", list, what)
+    return [TopicPartition(_checked(e, "topic", str, what), _checked(e, "partition", int, what)) for e in entries]
+
+
+def encode_reassignment(partitions: Mapping[TopicPartition, list[int]]) -> bytes:
+    """/admin/reassign_partitions: ``{"version":1,"partitions":[{"topic":"g9","partition":0,"replicas":[9,1]}]}``."""
+    entries = [
+        {"topic": tp.topic, "partition": tp.partition, "replicas": replicas} for tp, replicas in partitions.items()
+    ]
+    return encode_json({"version": 1, "partitions": entries})
+
+
+def decode_reassignment(data: bytes | None) -> dict[TopicPartition, list[int]]:
+    """From bytes."""
+    what = "/admin/reassign_partitions"
+    entries = _checked(decode_json(data, what), "partitions", list, what)
+    partitions = decode_partitions(data, what)
+    return {tp: _ints(_checked(e, "replicas", list, what), what) for tp, e in zip(partitions, entries, strict=True)}
+
+
+# ------------------------------------------------------------------------------------------------------ configurations
+
+
+def encode_config(config: Mapping[str, str]) -> bytes:
+    """/config/<type>/<name>: ``{"version":1,"config":{"cleanup.policy":"compact"}}``; all values are strings."""
+    return encode_json({"version": 1, "config": dict(config)})
+
+
+def decode_config(data: bytes | None, what: str) -> dict[str, str]:
+    """From bytes; a node without data has no overrides."""
+    if not data:
+        return {}
+    return {str(key): str(value) for key, value in _checked(decode_json(data, what), "config", dict, what).items()}
+
+
+@dataclass(frozen=True)
+class ConfigChange:
+    """/config/changes/config_change_N: ``{"version":2,"entity_path":"topics/t3"}``.
+
+    Version 1 (until 0.9) has ``entity_type`` and ``entity_name`` instead.
+    """
+
+    entity_path: str
+
+    def encode(self) -> bytes:
+        """As bytes, version 2."""
+        return encode_json({"version": 2, "entity_path": self.entity_path})
+
+    @staticmethod
+    def decode(data: bytes | None) -> ConfigChange:
+        """From bytes."""
+        what = "/config/changes"
+        value = decode_json(data, what)
+        if value.get("version") == 1:
+            kind, name = _checked(value, "entity_type", str, what), _checked(value, "entity_name", str, what)
+            return ConfigChange(f"{kind}/{name}")
+        return ConfigChange(_checked(value, "entity_path", str, what))
+
+
+# ------------------------------------------------------------------------------------------------------- old consumers
+
+
+@dataclass(frozen=True)
+class ConsumerRegistration:
+    """/consumers/G/ids/M: ``{"version":1,"subscription":{"t3":1},"pattern":"white_list","timestamp":"1795249605838"}``.
+
+    Topic (or, with the patterns ``white_list`` and ``black_list``, regular expression) -> number of threads.
+    """
+
+    subscription: Mapping[str, int]
+    pattern: str
+    timestamp_ms: int
+
+    def encode(self) -> bytes:
+        """As bytes."""
+        subscription, timestamp = dict(self.subscription), str(self.timestamp_ms)
+        value = {"version": 1, "subscription": subscription, "pattern": self.pattern, "timestamp": timestamp}
+        return encode_json(value)
+
+    @staticmethod
+    def decode(data: bytes | None) -> ConsumerRegistration:
+        """From bytes."""
+        what = "/consumers/…/ids"
+        value = decode_json(data, what)
+        subscription = {str(k): int(v) for k, v in _checked(value, "subscription", dict, what).items()}
+        timestamp = str(value.get("timestamp", "-1"))
+        pattern = str(value.get("pattern", "static"))
+        return ConsumerRegistration(subscription, pattern, int(timestamp) if timestamp.isdigit() else -1)

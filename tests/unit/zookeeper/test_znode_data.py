@@ -1,0 +1,164 @@
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.data import (
+    BrokerRegistration,
+    ClusterId,
+    ConfigChange,
+    ConsumerRegistration,
+    ControllerData,
+    LeaderAndIsr,
+    LeaderIsrAndControllerEpoch,
+    TopicAssignment,
+    ZnodeDataError,
+    decode_config,
+    decode_int,
+    decode_partitions,
+    decode_reassignment,
+    decode_uuid,
+    encode_config,
+    encode_int,
+    encode_partitions,
+    encode_reassignment,
+    encode_uuid,
+)
+
+DATA = Path(__file__).parents[2] / "data"
+TREES = {name: json.loads((DATA / f"zookeeper-tree-{name}.json").read_text()) for name in ("0.10.2", "3.9")}
+OLD_CONSUMER = json.loads((DATA / "zookeeper-old-consumer-live.json").read_text())
+
+
+def codec(path):
+    """(decode, encode) of the node at a path, None for nodes without a value of their own."""
+    parts = path.strip("/").split("/")
+    match parts:
+        case ["cluster", "id"]:
+            return ClusterId.decode, ClusterId.encode
+        case ["controller"]:
+            return ControllerData.decode, ControllerData.encode
+        case ["controller_epoch"]:
+            return lambda data: decode_int(data, path), encode_int
+        case ["brokers", "ids", _]:
+            return BrokerRegistration.decode, BrokerRegistration.encode
+        case ["brokers", "topics", _]:
+            return TopicAssignment.decode, TopicAssignment.encode
+        case ["brokers", "topics", _, "partitions", _, "state"]:
+            return LeaderIsrAndControllerEpoch.decode, LeaderIsrAndControllerEpoch.encode
+        case ["config", "changes", _]:
+            return ConfigChange.decode, ConfigChange.encode
+        case ["config", _, *_]:
+            return lambda data: decode_config(data, path), encode_config
+        case ["consumers", _, "ids", _]:
+            return ConsumerRegistration.decode, ConsumerRegistration.encode
+        case ["consumers", _, "offsets", _, _]:
+            return lambda data: decode_int(data, path), encode_int
+        case ["isr_change_notification", _]:
+            return lambda data: decode_partitions(data, path), encode_partitions
+    return None
+
+
+NODES = [
+    pytest.param(path, node["value"], id=f"{name}:{path}")
+    for name, tree in [*TREES.items(), ("old-consumer", OLD_CONSUMER)]
+    for path, node in tree.items()
+    if node["value"] and codec(path)
+]
+
+
+@pytest.mark.parametrize(("path", "text"), NODES)
+def test_what_real_brokers_wrote_is_read_and_written_alike(path, text):
+    decode, encode = codec(path)
+    written = json.loads(encode(decode(text.encode())))
+    expected = json.loads(text)
+    if path == "/controller":
+        expected.pop("kraftControllerEpoch", None)  # 3.9's addition, of no use here
+        expected["version"] = 1
+    if isinstance(expected, dict):
+        expected.pop("features", None)
+    assert written == expected
+
+
+def test_there_are_samples_of_every_kind():
+    kinds = {"/".join(part for part in param.values[0].split("/")[1:3]) for param in NODES}
+    assert {"cluster/id", "controller", "controller_epoch", "brokers/ids", "brokers/topics", "config/changes"} <= kinds
+    assert {"config/topics", "config/users", "config/clients", "config/brokers"} <= kinds
+
+
+def test_the_exact_bytes():
+    state = LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2, 3, 1], 0, 7), 2)
+    assert state.encode() == b'{"controller_epoch":2,"leader":2,"version":1,"leader_epoch":0,"isr":[2,3,1]}'
+    assert TopicAssignment({0: [1]}).encode() == b'{"version":1,"partitions":{"0":[1]}}'
+    assert ControllerData(1, 5).encode() == b'{"version":1,"brokerid":1,"timestamp":"5"}'
+    assert ConfigChange("topics/t3").encode() == b'{"version":2,"entity_path":"topics/t3"}'
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_registrations_of_every_version(version):
+    text = {
+        1: {"jmx_port": -1, "timestamp": "1", "host": "h", "version": 1, "port": 9092},
+        2: {"endpoints": ["PLAINTEXT://h:9092"], "version": 2},
+        3: {"endpoints": ["PLAINTEXT://h:9092"], "rack": "r", "version": 3},
+        4: {"endpoints": ["PLAINTEXT://h:9092"], "listener_security_protocol_map": {}, "version": 4},
+        5: {"endpoints": ["PLAINTEXT://h:9092"], "features": {"f": {}}, "version": 5},
+    }[version]
+    assert BrokerRegistration.decode(json.dumps(text).encode()).endpoints == ("PLAINTEXT://h:9092",)
+
+
+def test_version_2_registrations_leave_out_what_came_later():
+    written = json.loads(BrokerRegistration(("PLAINTEXT://h:1",), {"PLAINTEXT": "PLAINTEXT"}, "r", version=2).encode())
+    assert set(written) == {"endpoints", "jmx_port", "host", "timestamp", "port", "version"}
+
+
+def test_topic_ids_survive():
+    topic = TopicAssignment({0: [1, 2]}, uuid.UUID(int=7), {0: [2]}, {})
+    assert TopicAssignment.decode(topic.encode()) == topic
+    assert decode_uuid(encode_uuid(uuid.UUID(int=7))) == uuid.UUID(int=7)
+
+
+def test_partition_lists():
+    partitions = [TopicPartition("g9", 0), TopicPartition("f9", 1)]
+    assert decode_partitions(encode_partitions(partitions), "x") == partitions
+    moves = {partitions[0]: [9, 1]}
+    assert encode_reassignment(moves) == b'{"version":1,"partitions":[{"topic":"g9","partition":0,"replicas":[9,1]}]}'
+    assert decode_reassignment(encode_reassignment(moves)) == moves
+
+
+def test_old_shapes():
+    assert ControllerData.decode(b"3").broker_id == 3
+    change = b'{"version":1,"entity_type":"topics","entity_name":"t"}'
+    assert ConfigChange.decode(change) == ConfigChange("topics/t")
+    assert decode_config(None, "x") == {}
+
+
+def test_cluster_ids_are_22_characters_of_url_safe_base_64():
+    for _ in range(50):
+        text = ClusterId.generate().id
+        assert len(text) == 22
+        assert not text.startswith("-")
+        assert len(decode_uuid(text).bytes) == 16
+
+
+@pytest.mark.parametrize(
+    ("decode", "data"),
+    [
+        (ClusterId.decode, None),
+        (ClusterId.decode, b"[]"),
+        (ClusterId.decode, b'{"id":5}'),
+        (ControllerData.decode, b'{"brokerid":true}'),
+        (BrokerRegistration.decode, b'{"version":1}'),
+        (TopicAssignment.decode, b'{"partitions":{"a":[1]}}'),
+        (TopicAssignment.decode, b'{"partitions":{"0":["x"]}}'),
+        (TopicAssignment.decode, b'{"partitions":{},"topic_id":"abc"}'),
+        (LeaderIsrAndControllerEpoch.decode, b'{"leader":1,"leader_epoch":0,"isr":5,"controller_epoch":1}'),
+        (lambda data: decode_int(data, "x"), b"x"),
+        (lambda data: decode_config(data, "x"), b'{"config":1}'),
+        (ConfigChange.decode, b"\xff"),
+    ],
+)
+def test_nonsense_is_an_error_and_no_crash(decode, data):
+    with pytest.raises(ZnodeDataError):
+        decode(data)
