@@ -1,0 +1,265 @@
+"""KafkaZkClient against the embedded ZooKeeper: watches, lost connections, expired sessions."""
+
+import queue
+import threading
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import (
+    BrokerRegistration,
+    LeaderAndIsr,
+    LeaderIsrAndControllerEpoch,
+    TopicAssignment,
+)
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkConnectionError
+
+REGISTRATION = BrokerRegistration(
+    ("PLAINTEXT://127.0.0.1:9092",), {"PLAINTEXT": "PLAINTEXT"}, host="127.0.0.1", port=9092
+)
+P0 = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def server(tmp_path):
+    with EmbeddedZooKeeper(tmp_path, tick_time_ms=200, min_session_timeout_ms=400, force_sync=False) as server:
+        yield server
+
+
+@pytest.fixture
+def connect(server):
+    clients = []
+
+    def new(chroot="", **kwargs):
+        client = KafkaZkClient(server.connect_string + chroot, session_timeout_ms=2000, connection_timeout_ms=5000)
+        clients.append(client)
+        client.start(**kwargs)
+        return client
+
+    yield new
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def zk(connect):
+    client = connect()
+    client.create_persistent_paths()
+    return client
+
+
+def state(leader, isr, epoch=0, version=0, controller_epoch=1):
+    return LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, isr, epoch, version), controller_epoch)
+
+
+def test_persistent_paths_have_null_data(zk):
+    for path in (*paths.PERSISTENT_PATHS, "/brokers", "/admin", "/config"):
+        assert zk.zookeeper.get(path)[0] is None
+    zk.create_persistent_paths()
+
+
+def test_the_chroot_is_created(connect):
+    zk = connect("/kafka/one", create_chroot=True)
+    zk.create_persistent_paths()
+    assert connect().zookeeper.children("/kafka/one") == [
+        "admin",
+        "brokers",
+        "config",
+        "consumers",
+        "isr_change_notification",
+    ]
+
+
+def test_cluster_id_is_made_once(zk, connect):
+    assert zk.get_cluster_id() is None
+    cluster_id = zk.create_or_get_cluster_id()
+    assert connect().create_or_get_cluster_id() == cluster_id == zk.get_cluster_id()
+
+
+def test_broker_registration(zk, connect):
+    other = connect()
+    zk.register_broker(1, REGISTRATION)
+    zk.register_broker(1, REGISTRATION)  # our own session's node: fine
+    assert other.get_brokers() == {1: REGISTRATION}
+    with pytest.raises(NodeExistsError, match="already registered"):
+        other.register_broker(1, REGISTRATION)
+
+
+def test_registration_waits_for_the_end_of_an_earlier_session(zk, connect):
+    other = connect()
+    other.register_broker(1, REGISTRATION)
+    timer = threading.Timer(0.3, other.close)
+    timer.start()
+    zk.register_broker(1, REGISTRATION)
+    assert zk.zookeeper.exists(paths.broker(1)).ephemeral_owner == zk.zookeeper.session_id
+    timer.join()
+
+
+def test_an_unreadable_registration_is_left_out(zk, caplog):
+    zk.zookeeper.create(paths.broker(5), b"rubbish")
+    zk.register_broker(1, REGISTRATION)
+    assert list(zk.get_brokers()) == [1]
+    assert "unreadable" in caplog.text
+
+
+def test_broker_sequence_ids_rise(zk, connect):
+    first = zk.generate_broker_sequence_id()
+    assert connect().generate_broker_sequence_id() == first + 1
+
+
+def test_election(zk, connect):
+    other = connect()
+    gone = queue.Queue()
+    assert zk.register_controller(1)
+    assert zk.register_controller(1)
+    assert not other.register_controller(2)
+    other.watch_controller(lambda: gone.put(other.get_controller_id()))
+    zk.delete_controller()
+    assert gone.get(timeout=5) is None
+    assert other.register_controller(2)
+    assert gone.get(timeout=5) == 2
+    assert zk.get_controller_id() == 2
+
+
+def test_controller_epoch(zk):
+    assert zk.get_controller_epoch() is None
+    assert zk.create_controller_epoch(1)
+    assert not zk.create_controller_epoch(1)
+    assert zk.set_controller_epoch(2, 0) == 1
+    assert zk.set_controller_epoch(2, 0) == 1  # sent again after its answer was lost
+    assert zk.set_controller_epoch(3, 0) is None
+    assert zk.get_controller_epoch() == (2, 1)
+
+
+def test_topics_and_partition_states(zk):
+    assert zk.get_partition_state(P0) is None
+    zk.create_topic_assignment("t", TopicAssignment({0: [1, 2]}))
+    with pytest.raises(NodeExistsError):
+        zk.create_topic_assignment("t", TopicAssignment({0: [1, 2]}))
+    zk.create_partition_state(P0, state(1, [1, 2]))
+    assert zk.get_partition_state(P0) == state(1, [1, 2])
+    assert zk.zookeeper.get("/brokers/topics/t/partitions/0")[0] is None
+    assert zk.update_partition_state(P0, state(1, [1])) == 1
+    assert zk.update_partition_state(P0, state(2, [2])) is None
+    assert zk.get_partition_state(P0) == state(1, [1], version=1)
+    zk.set_topic_assignment("t", TopicAssignment({0: [1, 2], 1: [2, 1]}))
+    assert zk.get_replica_assignment(["t", "no-such"]) == {P0: [1, 2], TopicPartition("t", 1): [2, 1]}
+    zk.delete_topic_znode("t")
+    assert zk.get_all_topics() == []
+    assert zk.update_partition_state(P0, state(1, [1])) is None
+
+
+def test_isr_changes(zk):
+    zk.propagate_isr_changes([P0])
+    zk.propagate_isr_changes([TopicPartition("u", 1)])
+    names = zk.get_isr_change_notifications()
+    assert names == ["isr_change_0000000000", "isr_change_0000000001"]
+    assert zk.get_isr_changes(names) == {P0, TopicPartition("u", 1)}
+    zk.delete_isr_change_notifications(names[:1])
+    assert zk.get_isr_change_notifications() == names[1:]
+
+
+def test_configs(zk):
+    assert zk.get_entity_config("topics/t") == {}
+    zk.set_entity_config("users/a/clients/b", {"producer_byte_rate": "1"})
+    zk.set_entity_config("users/a/clients/b", {"producer_byte_rate": "2"})
+    zk.create_config_change("users/a/clients/b")
+    assert zk.get_entity_config("users/a/clients/b") == {"producer_byte_rate": "2"}
+    (name,) = zk.get_config_changes()
+    change, created_ms = zk.get_config_change(name)
+    assert change.entity_path == "users/a/clients/b"
+    assert created_ms > 1_500_000_000_000
+    zk.delete_config_change(name)
+    assert zk.get_config_change(name) is None
+
+
+def test_topic_deletion_marks(zk):
+    zk.create_delete_topic("t")
+    assert zk.zookeeper.get("/admin/delete_topics/t")[0] == b""
+    with pytest.raises(NodeExistsError):
+        zk.create_delete_topic("t")
+    assert zk.get_topics_marked_for_deletion() == ["t"]
+    zk.delete_delete_topic("t")
+    assert not zk.is_topic_marked_for_deletion("t")
+
+
+def test_watches_fire_again_and_again(zk, connect):
+    other = connect()
+    seen = queue.Queue()
+    zk.watch_topics(lambda: seen.put(zk.get_all_topics()))
+    for number in range(5):
+        other.create_topic_assignment(f"t{number}", TopicAssignment({0: [1]}))
+        while seen.get(timeout=5)[-1] != f"t{number}":
+            pass
+    zk.zookeeper.unwatch(paths.TOPICS)
+    other.create_topic_assignment("t9", TopicAssignment({0: [1]}))
+    other.get_all_topics()
+    with pytest.raises(queue.Empty):
+        seen.get(timeout=0.2)
+
+
+def test_watches_survive_a_lost_connection(tmp_path):
+    first = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    first.start()
+    zk = KafkaZkClient(first.connect_string, session_timeout_ms=20_000, connection_timeout_ms=5000)
+    zk.start()
+    zk.create_persistent_paths()
+    told = queue.Queue()
+    expired = []
+    zk.add_session_listener(lambda: expired.append(1))
+    zk.watch_topics(lambda: told.put(zk.get_all_topics()))
+    port = first.port
+    first.shutdown()
+    with EmbeddedZooKeeper(tmp_path, port=port, force_sync=False):
+        zk.create_topic_assignment("t", TopicAssignment({0: [1]}))  # waits for the connection
+        while told.get(timeout=10) != ["t"]:
+            pass
+        assert not expired
+        zk.close()
+
+
+def test_a_new_session_is_told_before_the_watches(server, connect, zk):
+    order = queue.Queue()
+    zk.add_session_listener(lambda: (zk.register_broker(1, REGISTRATION), order.put("session")))
+    zk.register_broker(1, REGISTRATION)
+    zk.watch_broker_ids(lambda: order.put("watch"))
+    old_session = zk.zookeeper.session_id
+    expire(connect(), server, zk)
+    while order.get(timeout=10) != "session":
+        pass
+    assert order.get(timeout=10) == "watch"
+    assert zk.zookeeper.session_id != old_session
+    assert zk.zookeeper.exists(paths.broker(1)).ephemeral_owner == zk.zookeeper.session_id
+
+
+def expire(other, server, zk):
+    """End the session of ``zk`` from another connection, as ZooKeeper's own tests do."""
+    from kazoo.client import KazooClient
+
+    intruder = KazooClient(server.connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
+    intruder.start(5)
+    intruder.stop()
+    intruder.close()
+
+
+def test_no_zookeeper_at_all():
+    zk = KafkaZkClient("127.0.0.1:1", connection_timeout_ms=200)
+    with pytest.raises(ZkConnectionError, match=r"127\.0\.0\.1:1"):
+        zk.start()
+
+
+def test_a_closed_client_raises(zk, connect):
+    other = connect()
+    other.close()
+    with pytest.raises(ZkConnectionError):
+        other.get_all_topics()
+
+
+def test_missing_nodes(zk):
+    with pytest.raises(NoNodeError, match="/nothing"):
+        zk.zookeeper.get("/nothing")
+    assert zk.zookeeper.children("/nothing") == []
+    assert zk.zookeeper.delete_recursive("/nothing") is False
