@@ -165,6 +165,13 @@ class Log:
         """When the log was last forced to disk (or opened)."""
         return self._last_flushed_ms
 
+    def update_config(self, config: LogConfig) -> None:
+        """Obey another configuration from now on; segments that exist keep their jitter and index interval."""
+        with self._lock:
+            self.config = config
+            if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
+                self.leader_epoch_cache = self._open_leader_epoch_cache()
+
     # -- append ------------------------------------------------------------------------------------------------------
 
     def append_as_leader(

@@ -1,0 +1,466 @@
+"""All logs of a broker: opens them at the start, looks after them in the background, closes them at the end.
+
+Kafka 0.10.2: core/.../log/LogManager.scala · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
+from kafka_lite.log.checkpoints.offset_checkpoint_file import (
+    LOG_START_OFFSET_CHECKPOINT_FILE,
+    RECOVERY_POINT_CHECKPOINT_FILE,
+    OffsetCheckpointFile,
+)
+from kafka_lite.log.file_lock import FileLock
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_config import MAX_LONG, LogConfig
+from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.log_file_utils import (
+    CLEAN_SHUTDOWN_FILE,
+    DELETE_DIR_SUFFIX,
+    log_delete_dir_name,
+    log_dir_name,
+    parse_topic_partition_name,
+)
+
+logger = logging.getLogger(__name__)
+
+LOCK_FILE = ".lock"
+INITIAL_TASK_DELAY_MS = 30_000
+
+
+class LogManager:
+    """The logs in one or more directories (``log.dirs``), each on a disk of its own if it is to be of use.
+
+    ::
+
+        log.dirs       /disk1                                  /disk2
+                       .lock                                   .lock
+                       recovery-point-offset-checkpoint        recovery-point-offset-checkpoint
+                       log-start-offset-checkpoint             log-start-offset-checkpoint
+                       topic-0/  other-1/                      topic-1/
+                       old-0.9f86d081…-delete/
+
+    A new log goes to the directory that has the fewest. In the background, by the scheduler:
+
+    * retention      deletes old segments (log.retention.check.interval.ms)
+    * flush          of the logs whose flush.ms is over
+    * checkpoints    of recovery points and log start offsets
+    * deletion       of the files of deleted partitions
+
+    A directory whose disk fails goes offline: its logs are given up, the others go on.
+    """
+
+    def __init__(
+        self,
+        log_dirs: Sequence[Path],
+        topic_configs: Mapping[str, LogConfig],
+        default_config: LogConfig,
+        scheduler: Scheduler,
+        time: Time,
+        *,
+        recovery_threads_per_data_dir: int = 1,
+        flush_check_ms: int = MAX_LONG,
+        flush_recovery_offset_checkpoint_ms: int = 60_000,
+        flush_start_offset_checkpoint_ms: int = 60_000,
+        retention_check_ms: int = 300_000,
+        log_dir_failure_channel: LogDirFailureChannel | None = None,
+    ) -> None:
+        self.log_dirs = list(log_dirs)
+        self.default_config = default_config
+        self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
+        self._topic_configs = dict(topic_configs)
+        self._scheduler = scheduler
+        self._time = time
+        self._recovery_threads = recovery_threads_per_data_dir
+        self._flush_check_ms = flush_check_ms
+        self._flush_recovery_offset_checkpoint_ms = flush_recovery_offset_checkpoint_ms
+        self._flush_start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
+        self._retention_check_ms = retention_check_ms
+        self._lock = threading.RLock()
+        """Guards creation and deletion; look-ups take the map as it is."""
+        self._logs: dict[TopicPartition, Log] = {}
+        self._live_dirs: list[Path] = []
+        self._locks: dict[Path, FileLock] = {}
+
+    # -- start -------------------------------------------------------------------------------------------------------
+
+    def startup(self) -> None:
+        """Lock the directories, load all logs, and begin with the background tasks.
+
+        Raises KafkaError when a directory is in use by another broker, twice in the list, holds the same partition as
+        another one, or when none can be used at all.
+        """
+        self._open_log_dirs()
+        try:
+            self._load_logs()
+        except BaseException:
+            self._unlock_all()
+            raise
+        self._schedule("kafka-log-retention", self.cleanup_logs, self._retention_check_ms)
+        self._schedule("kafka-log-flusher", self.flush_dirty_logs, self._flush_check_ms)
+        self._schedule(
+            "kafka-recovery-point-checkpoint",
+            self.checkpoint_recovery_point_offsets,
+            self._flush_recovery_offset_checkpoint_ms,
+        )
+        self._schedule(
+            "kafka-log-start-offset-checkpoint",
+            self.checkpoint_log_start_offsets,
+            self._flush_start_offset_checkpoint_ms,
+        )
+
+    def _schedule(self, name: str, task: Callable[[], None], period_ms: int) -> None:
+        if period_ms < MAX_LONG:
+            self._scheduler.schedule(name, task, INITIAL_TASK_DELAY_MS, period_ms)
+
+    def _open_log_dirs(self) -> None:
+        """Create what is missing and take the locks; directories that cannot be used go offline."""
+        if len({directory.resolve() for directory in self.log_dirs}) < len(self.log_dirs):
+            raise KafkaError(f"a directory is listed twice in log.dirs: {', '.join(map(str, self.log_dirs))}")
+        for directory in self.log_dirs:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                self._lock_log_dir(directory)
+                self._live_dirs.append(directory)
+            except OSError as error:
+                self._fail(directory, "Cannot use the log directory", error)
+            except KafkaError:
+                self._unlock_all()
+                raise
+        if not self._live_dirs:
+            raise KafkaError(
+                f"none of the log directories {', '.join(map(str, self.log_dirs))} can be created and written to; "
+                "see the errors above, or set log.dirs to directories that this user may write to"
+            )
+
+    def _lock_log_dir(self, directory: Path) -> None:
+        lock = FileLock(directory / LOCK_FILE)
+        if not lock.try_lock():
+            raise KafkaError(
+                f"failed to acquire the lock on {lock.file}: another broker, in this process or another one, uses the "
+                "directory. Stop that broker, or give this one a log.dirs of its own"
+            )
+        self._locks[directory] = lock
+
+    def _load_logs(self) -> None:
+        started_ms = self._time.hi_res_ms()
+        for directory in list(self._live_dirs):
+            try:
+                self._load_logs_in(directory)
+            except OSError as error:
+                self._fail(directory, "Error while loading the logs", error)
+        logger.info(
+            "Loaded %d logs in %.0f ms",
+            len(self._logs),
+            self._time.hi_res_ms() - started_ms,
+        )
+
+    def _load_logs_in(self, directory: Path) -> None:
+        """Load the logs of one directory with num.recovery.threads.per.data.dir threads."""
+        marker = directory / CLEAN_SHUTDOWN_FILE
+        had_clean_shutdown = marker.exists()
+        if not had_clean_shutdown:
+            logger.info("No clean shutdown of %s: logs that are not flushed will be recovered", directory)
+        recovery_points = _read_checkpoint(self._recovery_points_of(directory), "recovery points")
+        start_offsets = _read_checkpoint(self._start_offsets_of(directory), "log start offsets")
+
+        def load(log_dir: Path) -> None:
+            topic_partition = parse_topic_partition_name(log_dir)
+            log = self._new_log(
+                log_dir,
+                self._config_of(topic_partition.topic),
+                recovery_points.get(topic_partition, 0),
+                start_offsets.get(topic_partition, 0),
+                had_clean_shutdown,
+            )
+            self._add_loaded(log)
+
+        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and _is_log_dir(path)]
+        with ThreadPoolExecutor(self._recovery_threads, f"log-recovery-{directory.name}") as pool:
+            for future in [pool.submit(load, path) for path in subdirectories]:
+                future.result()
+        # From now on a crash must be noticed.
+        marker.unlink(missing_ok=True)
+
+    def _add_loaded(self, log: Log) -> None:
+        if log.dir.name.endswith(DELETE_DIR_SUFFIX):
+            self._delete_later(log)
+            return
+        with self._lock:
+            other = self._logs.setdefault(log.topic_partition, log)
+        if other is not log:
+            raise KafkaError(
+                f"the log of {log.topic_partition} is in two directories, {other.dir} and {log.dir}: "
+                "move one of them out of log.dirs, the older one most likely"
+            )
+
+    def _new_log(
+        self, directory: Path, config: LogConfig, recovery_point: int, log_start_offset: int, had_clean_shutdown: bool
+    ) -> Log:
+        return Log(
+            directory,
+            config,
+            recovery_point,
+            self._scheduler,
+            self._time,
+            log_start_offset=log_start_offset,
+            had_clean_shutdown=had_clean_shutdown,
+            log_dir_failure_channel=self.log_dir_failure_channel,
+        )
+
+    # -- logs --------------------------------------------------------------------------------------------------------
+
+    @property
+    def live_log_dirs(self) -> list[Path]:
+        """The directories that can be used."""
+        return [directory for directory in self._live_dirs if self.is_log_dir_online(directory)]
+
+    def is_log_dir_online(self, directory: Path) -> bool:
+        """Whether the directory's disk has not failed."""
+        return not self.log_dir_failure_channel.has_offline_log_dir(directory)
+
+    def all_logs(self) -> list[Log]:
+        """All logs."""
+        return list(self._logs.values())
+
+    def get_log(self, topic_partition: TopicPartition) -> Log | None:
+        """The log of a partition, if there is one."""
+        return self._logs.get(topic_partition)
+
+    def get_or_create_log(self, topic_partition: TopicPartition, config: LogConfig | None = None) -> Log:
+        """The log of a partition; a new one goes to the live directory with the fewest logs.
+
+        Raises ApiError KAFKA_STORAGE_ERROR when none can take it.
+        """
+        with self._lock:
+            log = self._logs.get(topic_partition)
+            if log is None:
+                if config is not None:
+                    self._topic_configs[topic_partition.topic] = config
+                log = self._create_log(topic_partition)
+                self._logs[topic_partition] = log
+            return log
+
+    def _create_log(self, topic_partition: TopicPartition) -> Log:
+        config = self._config_of(topic_partition.topic)
+        for directory in self._next_log_dirs():
+            try:
+                log = self._new_log(directory / log_dir_name(topic_partition), config, 0, 0, False)
+            except OSError as error:
+                self._fail(directory, f"Cannot create a log for {topic_partition}", error)
+                continue
+            logger.info("Created log for partition %s in %s with %s", topic_partition, log.dir, config)
+            return log
+        raise Errors.KAFKA_STORAGE_ERROR.exception(f"no log directory can take a new log for {topic_partition}")
+
+    def _next_log_dirs(self) -> list[Path]:
+        """The live directories, the one with the fewest logs first."""
+        counts = dict.fromkeys(self.live_log_dirs, 0)
+        for log in self._logs.values():
+            if log.dir.parent in counts:
+                counts[log.dir.parent] += 1
+        return sorted(counts, key=lambda directory: counts[directory])
+
+    def _config_of(self, topic: str) -> LogConfig:
+        return self._topic_configs.get(topic, self.default_config)
+
+    def update_topic_config(self, topic: str, config: LogConfig) -> None:
+        """The topic's configuration has been changed: its logs obey the new one from now on."""
+        with self._lock:
+            self._topic_configs[topic] = config
+            for log in self._logs.values():
+                if log.topic_partition.topic == topic:
+                    log.update_config(config)
+
+    # -- truncation --------------------------------------------------------------------------------------------------
+
+    def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Truncate logs, and write the checkpoint: a crash must not find recovery points beyond the logs' ends."""
+        truncated = [tp for tp, offset in offsets.items() if tp in self._logs and self._logs[tp].truncate_to(offset)]
+        if truncated:
+            self.checkpoint_recovery_point_offsets()
+
+    def truncate_fully_and_start_at(self, topic_partition: TopicPartition, new_offset: int) -> None:
+        """Empty a log; its next message has ``new_offset``."""
+        log = self._logs.get(topic_partition)
+        if log is not None:
+            log.truncate_fully_and_start_at(new_offset)
+            self.checkpoint_recovery_point_offsets()
+
+    # -- deletion ----------------------------------------------------------------------------------------------------
+
+    def async_delete(self, topic_partition: TopicPartition) -> Log | None:
+        """Give up the log of a deleted partition; returns it, None when there is none.
+
+        Its directory gets another name at once, so that a topic of the same name can be created, and is removed after
+        ``file.delete.delay.ms``. Raises ApiError KAFKA_STORAGE_ERROR.
+        """
+        with self._lock:
+            log = self._logs.pop(topic_partition, None)
+            if log is None:
+                return None
+            # First, or a new topic of that name could inherit the log start offset after a crash.
+            self._checkpoint(log.dir.parent, self._start_offsets_of, _noteworthy_start_offset)
+            self._checkpoint(log.dir.parent, self._recovery_points_of, lambda log: log.recovery_point)
+            log.rename_dir(log.dir.with_name(log_delete_dir_name(topic_partition)))
+        logger.info("Log for partition %s is renamed to %s and scheduled for deletion", topic_partition, log.dir)
+        self._delete_later(log)
+        return log
+
+    def _delete_later(self, log: Log) -> None:
+        def delete() -> None:
+            try:
+                log.delete()
+                logger.info("Deleted log for partition %s in %s", log.topic_partition, log.dir)
+            except ApiError:
+                logger.exception("Cannot delete %s, it will be tried again", log)
+                if self.is_log_dir_online(log.dir.parent):
+                    self._delete_later(log)
+
+        self._scheduler.schedule("kafka-delete-logs", delete, log.config.file_delete_delay_ms)
+
+    # -- background tasks --------------------------------------------------------------------------------------------
+
+    def cleanup_logs(self) -> None:
+        """Delete the segments that retention does not keep."""
+        deleted = sum(self._for_each_log("retention", Log.delete_old_segments))
+        logger.debug("Log cleanup completed, %d segments deleted", deleted)
+
+    def flush_dirty_logs(self) -> None:
+        """Flush the logs whose flush.ms is over."""
+
+        def flush_if_due(log: Log) -> None:
+            if self._time.milliseconds() - log.last_flush_time_ms >= log.config.flush_ms:
+                log.flush()
+
+        self._for_each_log("flush", flush_if_due)
+
+    def _for_each_log(self, task: str, run: Callable[[Log], int | None]) -> Iterable[int]:
+        """Run it on all logs; that one log fails must not keep the others from it."""
+        results = []
+        for log in self.all_logs():
+            try:
+                results.append(run(log) or 0)
+            except ApiError as error:
+                logger.error("Error in %s of %s: %s", task, log.topic_partition, error)
+        return results
+
+    def checkpoint_recovery_point_offsets(self) -> None:
+        """Write down how far each log is on disk, so that recovery need not read everything."""
+        for directory in self.live_log_dirs:
+            self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
+
+    def checkpoint_log_start_offsets(self) -> None:
+        """Write down the log start offsets that are not simply where the first segment begins."""
+        for directory in self.live_log_dirs:
+            self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
+
+    def _checkpoint(
+        self,
+        directory: Path,
+        file_of: Callable[[Path], OffsetCheckpointFile],
+        offset_of: Callable[[Log], int | None],
+    ) -> None:
+        offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.dir.parent == directory}
+        try:
+            file_of(directory).write({tp: offset for tp, offset in offsets.items() if offset is not None})
+        except OSError as error:
+            self._fail(directory, "Cannot write a checkpoint", error)
+
+    def _recovery_points_of(self, directory: Path) -> OffsetCheckpointFile:
+        return OffsetCheckpointFile(directory / RECOVERY_POINT_CHECKPOINT_FILE)
+
+    def _start_offsets_of(self, directory: Path) -> OffsetCheckpointFile:
+        return OffsetCheckpointFile(directory / LOG_START_OFFSET_CHECKPOINT_FILE)
+
+    # -- failures of disks -------------------------------------------------------------------------------------------
+
+    def _fail(self, directory: Path, message: str, error: OSError) -> None:
+        self.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
+
+    def handle_log_dir_failure(self, directory: Path) -> list[TopicPartition]:
+        """Give up all logs of a directory whose disk has failed; returns their partitions.
+
+        Raises KafkaError when it was the last one: a broker without a disk is of no use.
+        """
+        with self._lock:
+            lost = [log.topic_partition for log in self.all_logs() if log.dir.parent == directory]
+            for topic_partition in lost:
+                del self._logs[topic_partition]
+            lock = self._locks.pop(directory, None)
+            if lock is not None:
+                lock.unlock()
+        logger.error("Log directory %s is offline, and with it %s", directory, ", ".join(map(str, lost)) or "no log")
+        if not self.live_log_dirs:
+            raise KafkaError(f"all log directories have failed: {', '.join(map(str, self.log_dirs))}")
+        return lost
+
+    # -- stop --------------------------------------------------------------------------------------------------------
+
+    def shutdown(self) -> None:
+        """Flush and close all logs, write the checkpoints and the marker of a clean shutdown, and unlock."""
+        logger.info("Shutting down the log manager")
+        try:
+            for directory in self.live_log_dirs:
+                self._close_logs_in(directory)
+        finally:
+            self._logs.clear()
+            self._unlock_all()
+
+    def _close_logs_in(self, directory: Path) -> None:
+        def close(log: Log) -> None:
+            log.flush()
+            log.close()
+
+        logs = [log for log in self.all_logs() if log.dir.parent == directory]
+        with ThreadPoolExecutor(self._recovery_threads, f"log-closing-{directory.name}") as pool:
+            closed = [future.exception() for future in [pool.submit(close, log) for log in logs]]
+        self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
+        self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
+        errors = [error for error in closed if error is not None]
+        for error in errors:
+            logger.error("Error while closing a log in %s: %s", directory, error)
+        if not errors and self.is_log_dir_online(directory):
+            try:
+                (directory / CLEAN_SHUTDOWN_FILE).touch()
+            except OSError as error:
+                self._fail(directory, "Cannot write the marker of a clean shutdown", error)
+
+    def _unlock_all(self) -> None:
+        for lock in self._locks.values():
+            lock.unlock()
+        self._locks.clear()
+
+
+def _noteworthy_start_offset(log: Log) -> int | None:
+    """The log start offset if the files do not tell it."""
+    return log.log_start_offset if log.log_start_offset > log.segments.first.base_offset else None
+
+
+def _is_log_dir(path: Path) -> bool:
+    try:
+        parse_topic_partition_name(path)
+    except KafkaError as error:
+        logger.warning("Ignoring a directory: %s", error)
+        return False
+    return True
+
+
+def _read_checkpoint(checkpoint: OffsetCheckpointFile, what: str) -> dict[TopicPartition, int]:
+    """A lost checkpoint costs time, not data: then everything is recovered from the beginning."""
+    try:
+        return checkpoint.read()
+    except (CheckpointFormatError, OSError) as error:
+        logger.warning("The %s are lost, taking 0 for all logs: %s", what, error)
+        return {}
