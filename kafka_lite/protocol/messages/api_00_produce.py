@@ -1,6 +1,6 @@
-"""?
+"""Produce: records to append to partitions.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/ProduceRequest.java, ProduceResponse.java · book 2.1.2
 """
 
 from __future__ import annotations
@@ -11,48 +11,59 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class PartitionProduceData(Struct):
-    """?"""
+    """What is for one partition."""
 
     index: int = int32()
-    records: Part | None = records_()
+    records: Part | None = records_()  # whole batches, as they go to the log
 
 
 class TopicProduceData(Struct):
-    """?"""
+    """What is for one topic."""
 
     name: str = string()
     partition_data: list[PartitionProduceData] = array(PartitionProduceData)
 
 
 class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
-    """?"""
+    """Batches of records, by topic and partition.
 
-    transactional_id: str | None = string(versions="3+", nullable="3+", default=None)
-    acks: int = int16()
-    timeout_ms: int = int32()
+    With acks 0 there is no answer at all; the broker can only close the connection to say that something went wrong.
+
+        v2   records may be message sets v1 (with timestamps)
+        v3   transactional_id; records are record batches v2
+        v4   the client understands KAFKA_STORAGE_ERROR
+        v7   records may be compressed with zstd
+        v9   compact lengths and tagged fields
+        v11  the client understands TRANSACTION_ABORTABLE
+    """
+
+    transactional_id: str | None = string(versions="3+", nullable="3+", default=None)  # null outside of transactions
+    acks: int = int16()  # who must have the records before the answer: 0 nobody, 1 the leader, -1 the whole ISR
+    timeout_ms: int = int32()  # how long the leader may wait for the ISR
     topic_data: list[TopicProduceData] = array(TopicProduceData)
 
 
 class BatchIndexAndErrorMessage(Struct):
-    """?"""
+    """A record that made its batch fail."""
 
-    batch_index: int = int32(versions="8+")
+    batch_index: int = int32(versions="8+")  # place of the record in the batch
     batch_index_error_message: str | None = string(versions="8+", nullable="8+", default=None)
 
 
 class LeaderIdAndEpoch(Struct):
-    """?"""
+    """The leader that the partition has now."""
 
     leader_id: int = int32(versions="10+", default=-1)
     leader_epoch: int = int32(versions="10+", default=-1)
 
 
 class PartitionProduceResponse(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     index: int = int32()
     error_code: int = int16()
-    base_offset: int = int64()
+    base_offset: int = int64()  # offset of the first record, -1 on errors
+    # -1 unless the topic has LogAppendTime
     log_append_time_ms: int = int64(versions="2+", default=-1, ignorable=True)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)
     record_errors: list[BatchIndexAndErrorMessage] = array(BatchIndexAndErrorMessage, versions="8+", ignorable=True)
@@ -61,14 +72,14 @@ class PartitionProduceResponse(Struct):
 
 
 class TopicProduceResponse(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     name: str = string()
     partition_responses: list[PartitionProduceResponse] = array(PartitionProduceResponse)
 
 
 class NodeEndpoint(Struct):
-    """?"""
+    """Where a broker listens."""
 
     node_id: int = int32(versions="10+")
     host: str = string(versions="10+")
@@ -77,8 +88,18 @@ class NodeEndpoint(Struct):
 
 
 class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
-    """?"""
+    """Where the records went.
+
+    v1   throttle_time_ms
+    v2   log_append_time_ms
+    v4   KAFKA_STORAGE_ERROR is possible
+    v5   log_start_offset, by which an idempotent producer tells lost state from deleted records
+    v8   record_errors and error_message: which records of a refused batch were bad
+    v9   compact lengths and tagged fields
+    v10  tells of a new leader, so that the client need not ask for metadata (KIP-951)
+    v11  TRANSACTION_ABORTABLE is possible
+    """
 
     responses: list[TopicProduceResponse] = array(TopicProduceResponse)
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, versions="10+", tag=0)

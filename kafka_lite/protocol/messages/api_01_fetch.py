@@ -1,6 +1,6 @@
-"""?
+"""Fetch: records to read, for consumers and for followers alike.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/FetchRequest.java, FetchResponse.java · book 4.1.4
 """
 
 from __future__ import annotations
@@ -26,26 +26,28 @@ from kafka_lite.protocol.schema import (
 
 
 class ReplicaState(Struct):
-    """?"""
+    """The follower that fetches, and which life of it."""
 
     replica_id: int = int32(versions="15+", default=-1)
-    replica_epoch: int = int64(versions="15+", default=-1)
+    replica_epoch: int = int64(versions="15+", default=-1)  # broker epoch of the follower
 
 
 class FetchPartition(Struct):
-    """?"""
+    """What to read of one partition."""
 
     partition: int = int32()
+    # that the client knows; -1: do not check
     current_leader_epoch: int = int32(versions="9+", default=-1, ignorable=True)
     fetch_offset: int = int64()
+    # leader epoch of the last record that the follower has
     last_fetched_epoch: int = int32(versions="12+", default=-1)
-    log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)
-    partition_max_bytes: int = int32()
+    log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)  # of the follower; -1 from consumers
+    partition_max_bytes: int = int32()  # exceeded only by a first batch that is larger (v3+)
     replica_directory_id: UUID = uuid_(versions="17+", tag=0, ignorable=True)
 
 
 class FetchTopic(Struct):
-    """?"""
+    """What to read of one topic."""
 
     topic: str = string(versions="0-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -53,7 +55,7 @@ class FetchTopic(Struct):
 
 
 class ForgottenTopic(Struct):
-    """?"""
+    """What a fetch session shall no longer contain."""
 
     topic: str = string(versions="7-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -61,16 +63,34 @@ class ForgottenTopic(Struct):
 
 
 class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+"):
-    """?"""
+    """From which offset on to read which partitions, and how long to wait for how much.
+
+    v2   the reader understands message sets v1
+    v3   max_bytes; from here on the order of the partitions matters, and the first message comes whole even if
+         it is too large
+    v4   isolation_level; the reader understands record batches v2
+    v5   log_start_offset of the follower
+    v7   fetch sessions: only what has changed is sent (KIP-227)
+    v9   current_leader_epoch, against leaders of the past (KIP-320)
+    v10  the reader understands zstd
+    v11  rack_id, to read from a replica nearby (KIP-392)
+    v12  compact lengths and tagged fields, last_fetched_epoch: the leader finds out whether the logs diverge
+    v13  topic ids instead of names (KIP-516)
+    v14  the reader understands OFFSET_MOVED_TO_TIERED_STORAGE
+    v15  replica_state instead of replica_id (KIP-903)
+    v17  replica_directory_id (KIP-853)
+    """
 
     cluster_id: str | None = string(versions="12+", nullable="12+", default=None, tag=0, ignorable=True)
+    # broker id of a follower, -1 for a consumer, -2 for a debugging one
     replica_id: int = int32(versions="0-14", default=-1)
     replica_state: ReplicaState = nested(ReplicaState, versions="15+", tag=1)
-    max_wait_ms: int = int32()
+    max_wait_ms: int = int32()  # how long to wait for min_bytes
     min_bytes: int = int32()
     max_bytes: int = int32(versions="3+", default=0x7FFF_FFFF, ignorable=True)
-    isolation_level: int = int8(versions="4+", ignorable=True)
-    session_id: int = int32(versions="7+", ignorable=True)
+    isolation_level: int = int8(versions="4+", ignorable=True)  # 0 all records, 1 only those of finished transactions
+    session_id: int = int32(versions="7+", ignorable=True)  # 0 for no session
+    # -1 no session, 0 a new one, then counting up
     session_epoch: int = int32(versions="7+", default=-1, ignorable=True)
     topics: list[FetchTopic] = array(FetchTopic)
     forgotten_topics_data: list[ForgottenTopic] = array(ForgottenTopic, versions="7+")
@@ -78,39 +98,40 @@ class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+
 
 
 class EpochEndOffset(Struct):
-    """?"""
+    """The last epoch that leader and follower have in common, and where it ends."""
 
     epoch: int = int32(versions="12+", default=-1)
     end_offset: int = int64(versions="12+", default=-1)
 
 
 class LeaderIdAndEpoch(Struct):
-    """?"""
+    """The leader that the partition has now."""
 
     leader_id: int = int32(versions="12+", default=-1)
     leader_epoch: int = int32(versions="12+", default=-1)
 
 
 class SnapshotId(Struct):
-    """?"""
+    """A snapshot to fetch instead (quorum only)."""
 
     end_offset: int = int64(default=-1)
     epoch: int = int32(default=-1)
 
 
 class AbortedTransaction(Struct):
-    """?"""
+    """A transaction whose records, from an offset on, are to be skipped."""
 
     producer_id: int = int64(versions="4+")
-    first_offset: int = int64(versions="4+")
+    first_offset: int = int64(versions="4+")  # of its first record in this partition
 
 
 class PartitionData(Struct):
-    """?"""
+    """What was read of one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
-    high_watermark: int = int64()
+    high_watermark: int = int64()  # offset up to which all replicas in sync have the log; -1 on errors
+    # below it, every transaction is finished
     last_stable_offset: int = int64(versions="4+", default=-1, ignorable=True)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)
     diverging_epoch: EpochEndOffset = nested(EpochEndOffset, versions="12+", tag=0)
@@ -119,12 +140,12 @@ class PartitionData(Struct):
     aborted_transactions: list[AbortedTransaction] | None = array(
         AbortedTransaction, versions="4+", nullable="4+", ignorable=True
     )
-    preferred_read_replica: int = int32(versions="11+", default=-1)
-    records: Part | None = records_()
+    preferred_read_replica: int = int32(versions="11+", default=-1)  # broker to read from instead; -1 for none
+    records: Part | None = records_()  # batches as they lie in the log
 
 
 class FetchableTopicResponse(Struct):
-    """?"""
+    """What was read of one topic."""
 
     topic: str = string(versions="0-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -132,7 +153,7 @@ class FetchableTopicResponse(Struct):
 
 
 class NodeEndpoint(Struct):
-    """?"""
+    """Where a broker listens."""
 
     node_id: int = int32(versions="16+")
     host: str = string(versions="16+")
@@ -141,9 +162,25 @@ class NodeEndpoint(Struct):
 
 
 class FetchResponse(Response, api_key=ApiKey.FETCH, versions="0-17", flexible="12+"):
-    """?"""
+    """Records, and how far the log goes.
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    Records may end in the middle of a batch; readers ignore such a tail.
+
+        v1   throttle_time_ms
+        v4   last_stable_offset and aborted_transactions, for readers of finished transactions only
+        v5   log_start_offset
+        v6   KAFKA_STORAGE_ERROR is possible
+        v7   fetch sessions, with errors of their own
+        v8   a broker that throttles answers at once, and mutes the connection afterwards
+        v10  records may be compressed with zstd
+        v11  preferred_read_replica
+        v12  compact lengths and tagged fields, diverging_epoch: where the follower must cut its log; current_leader
+        v13  topic ids instead of names
+        v14  OFFSET_MOVED_TO_TIERED_STORAGE is possible
+        v16  node_endpoints: where the new leaders are (KIP-951)
+    """
+
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     error_code: int = int16(versions="7+", ignorable=True)
     session_id: int = int32(versions="7+")
     responses: list[FetchableTopicResponse] = array(FetchableTopicResponse)

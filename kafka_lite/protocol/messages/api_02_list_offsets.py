@@ -1,6 +1,6 @@
-"""?
+"""ListOffsets: offsets by timestamp, and the two ends of a log.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/ListOffsetRequest.java, ListOffsetResponse.java · book 4.1.2
 """
 
 from __future__ import annotations
@@ -10,49 +10,69 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int8, i
 
 
 class ListOffsetsPartition(Struct):
-    """?"""
+    """What is asked of one partition."""
 
     partition_index: int = int32()
+    # that the client knows; -1: do not check
     current_leader_epoch: int = int32(versions="4+", default=-1, ignorable=True)
-    timestamp: int = int64()
-    max_num_offsets: int = int32(versions="0", default=1)
+    timestamp: int = int64()  # milliseconds; -1 the end of the log, -2 its start
+    max_num_offsets: int = int32(versions="0", default=1)  # at most so many offsets, v0 only
 
 
 class ListOffsetsTopic(Struct):
-    """?"""
+    """What is asked of one topic."""
 
     name: str = string()
     partitions: list[ListOffsetsPartition] = array(ListOffsetsPartition)
 
 
 class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
-    """?"""
+    """For each partition the timestamp whose offset is wanted.
+
+    Version 0 is answered from the segments' dates; from version 1 on the time index is searched.
+
+        v1  one offset per partition, with its timestamp; max_num_offsets is gone
+        v2  isolation_level
+        v4  current_leader_epoch
+        v6  compact lengths and tagged fields
+        v7  timestamp -3: the record with the highest timestamp
+        v8  timestamp -4: where the local log begins (tiered storage)
+        v9  timestamp -5: the last offset in remote storage
+    """
 
     replica_id: int = int32()
-    isolation_level: int = int8(versions="2+")
+    isolation_level: int = int8(versions="2+")  # with 1, the end is the last stable offset
     topics: list[ListOffsetsTopic] = array(ListOffsetsTopic)
 
 
 class ListOffsetsPartitionResponse(Struct):
-    """?"""
+    """The offset of one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
-    old_style_offsets: list[int] = array(int64, versions="0")
-    timestamp: int = int64(versions="1+", default=-1)
-    offset: int = int64(versions="1+", default=-1)
-    leader_epoch: int = int32(versions="4+", default=-1)
+    old_style_offsets: list[int] = array(int64, versions="0")  # newest first, v0 only
+    timestamp: int = int64(versions="1+", default=-1)  # of the record at the offset, -1 for the ends
+    offset: int = int64(versions="1+", default=-1)  # -1 where there is no record so late
+    leader_epoch: int = int32(versions="4+", default=-1)  # of the record at the offset
 
 
 class ListOffsetsTopicResponse(Struct):
-    """?"""
+    """The offsets of one topic."""
 
     name: str = string()
     partitions: list[ListOffsetsPartitionResponse] = array(ListOffsetsPartitionResponse)
 
 
 class ListOffsetsResponse(Response, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
-    """?"""
+    """For each partition the offset.
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)
+    v1  timestamp and offset instead of a list of offsets
+    v2  throttle_time_ms
+    v3  a broker that throttles answers at once, and mutes the connection afterwards
+    v4  leader_epoch
+    v5  OFFSET_NOT_AVAILABLE is possible
+    v6  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
     topics: list[ListOffsetsTopicResponse] = array(ListOffsetsTopicResponse)

@@ -1,6 +1,6 @@
-"""?
+"""Metadata: brokers, topics, partitions, leaders.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/MetadataRequest.java, MetadataResponse.java · book 7.3.2
 """
 
 from __future__ import annotations
@@ -12,14 +12,25 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class MetadataRequestTopic(Struct):
-    """?"""
+    """A topic, by name or by id."""
 
     topic_id: UUID = uuid_(versions="10+", ignorable=True)
     name: str | None = string(nullable="10+")
 
 
 class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexible="9+"):
-    """?"""
+    """Which topics the client wants to know of.
+
+    In version 0 an empty list means all topics; later null means all, and an empty list none.
+
+        v1   null for all topics
+        v4   allow_auto_topic_creation; before, topics are created if the broker is configured so
+        v8   the operations that the client is allowed
+        v9   compact lengths and tagged fields
+        v10  topic_id (without effect before version 12)
+        v11  cluster operations moved to DescribeCluster
+        v12  topics may be asked for by id
+    """
 
     topics: list[MetadataRequestTopic] | None = array(MetadataRequestTopic, nullable="1+")
     allow_auto_topic_creation: bool = boolean(versions="4+", default=True)
@@ -28,7 +39,7 @@ class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexibl
 
 
 class MetadataResponseBroker(Struct):
-    """?"""
+    """A live broker, at the listener through which it was asked."""
 
     node_id: int = int32()
     host: str = string()
@@ -37,34 +48,49 @@ class MetadataResponseBroker(Struct):
 
 
 class MetadataResponsePartition(Struct):
-    """?"""
+    """A partition, its leader and its replicas."""
 
     error_code: int = int16()
     partition_index: int = int32()
-    leader_id: int = int32()
+    leader_id: int = int32()  # -1 for none
     leader_epoch: int = int32(versions="7+", default=-1, ignorable=True)
-    replica_nodes: list[int] = array(int32)
+    replica_nodes: list[int] = array(int32)  # broker ids, the preferred leader first
     isr_nodes: list[int] = array(int32)
     offline_replicas: list[int] = array(int32, versions="5+", ignorable=True)
 
 
 class MetadataResponseTopic(Struct):
-    """?"""
+    """A topic, or why there is none."""
 
     error_code: int = int16()
     name: str | None = string(nullable="12+")
     topic_id: UUID = uuid_(versions="10+", ignorable=True)
     is_internal: bool = boolean(versions="1+", ignorable=True)
     partitions: list[MetadataResponsePartition] = array(MetadataResponsePartition)
+    # a bit per operation; not computed unless asked for
     topic_authorized_operations: int = int32(versions="8+", default=-2147483648)
 
 
 class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexible="9+"):
-    """?"""
+    """The cluster as this broker knows it.
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)
+    v1   rack, controller_id, is_internal
+    v2   cluster_id
+    v3   throttle_time_ms
+    v5   offline_replicas
+    v6   a broker that throttles answers at once, and mutes the connection afterwards
+    v7   leader_epoch
+    v8   the operations that the client is allowed
+    v9   compact lengths and tagged fields
+    v10  topic_id
+    v11  cluster operations moved to DescribeCluster
+    v12  topics that were asked for by id have a null name if unknown
+    """
+
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
     brokers: list[MetadataResponseBroker] = array(MetadataResponseBroker)
     cluster_id: str | None = string(versions="2+", nullable="2+", default=None, ignorable=True)
-    controller_id: int = int32(versions="1+", default=-1, ignorable=True)
+    controller_id: int = int32(versions="1+", default=-1, ignorable=True)  # -1 for none
     topics: list[MetadataResponseTopic] = array(MetadataResponseTopic)
+    # a bit per operation; not computed unless asked for
     cluster_authorized_operations: int = int32(versions="8-10", default=-2147483648)

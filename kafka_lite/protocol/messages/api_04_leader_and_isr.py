@@ -1,6 +1,6 @@
-"""?
+"""LeaderAndIsr: the controller makes brokers leaders and followers.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/LeaderAndIsrRequest.java · book 7.2.2
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from kafka_lite.protocol.schema import (
 
 
 class LeaderAndIsrPartitionState(Struct):
-    """?"""
+    """What the broker shall be for one partition."""
 
     topic_name: str = string(versions="0-1", ignorable=True)
     partition_index: int = int32()
-    controller_epoch: int = int32()
-    leader: int = int32()
+    controller_epoch: int = int32()  # of the controller that decided
+    leader: int = int32()  # -1 none, -2 the topic is being deleted
     leader_epoch: int = int32()
     isr: list[int] = array(int32)
-    partition_epoch: int = int32()
+    partition_epoch: int = int32()  # version of the state's znode
     replicas: list[int] = array(int32)
     adding_replicas: list[int] = array(int32, versions="3+", ignorable=True)
     removing_replicas: list[int] = array(int32, versions="3+", ignorable=True)
@@ -41,7 +41,7 @@ class LeaderAndIsrPartitionState(Struct):
 
 
 class LeaderAndIsrTopicState(Struct):
-    """?"""
+    """The partitions of one topic."""
 
     topic_name: str = string(versions="2+")
     topic_id: UUID = uuid_(versions="5+", ignorable=True)
@@ -49,7 +49,7 @@ class LeaderAndIsrTopicState(Struct):
 
 
 class LeaderAndIsrLiveLeader(Struct):
-    """?"""
+    """Where followers find a leader."""
 
     broker_id: int = int32()
     host_name: str = string()
@@ -57,20 +57,31 @@ class LeaderAndIsrLiveLeader(Struct):
 
 
 class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7", flexible="4+"):
-    """?"""
+    """For each partition of the broker: its leader, its ISR, its replicas.
+
+    Versions 0 and 1 name the topic with each partition, later ones group the partitions by topic.
+
+        v1  is_new: the replica is created now and may choose a directory
+        v2  broker_epoch, by which requests to an earlier life of the broker are refused; partitions by topic
+        v3  adding_replicas, removing_replicas: a reassignment under way
+        v4  compact lengths and tagged fields
+        v5  topic ids; type: all partitions or only some
+        v6  leader_recovery_state: after an unclean election
+        v7  is_kraft_controller
+    """
 
     controller_id: int = int32()
     is_kraft_controller: bool = boolean(versions="7+")
     controller_epoch: int = int32()
     broker_epoch: int = int64(versions="2+", default=-1, ignorable=True)
-    type: int = int8(versions="5+")
+    type: int = int8(versions="5+")  # 0 unknown, 1 some of the broker's partitions, 2 all of them
     ungrouped_partition_states: list[LeaderAndIsrPartitionState] = array(LeaderAndIsrPartitionState, versions="0-1")
     topic_states: list[LeaderAndIsrTopicState] = array(LeaderAndIsrTopicState, versions="2+")
     live_leaders: list[LeaderAndIsrLiveLeader] = array(LeaderAndIsrLiveLeader)
 
 
 class LeaderAndIsrPartitionError(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     topic_name: str = string(versions="0-4", ignorable=True)
     partition_index: int = int32()
@@ -78,14 +89,17 @@ class LeaderAndIsrPartitionError(Struct):
 
 
 class LeaderAndIsrTopicError(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     topic_id: UUID = uuid_(versions="5+")
     partition_errors: list[LeaderAndIsrPartitionError] = array(LeaderAndIsrPartitionError, versions="5+")
 
 
 class LeaderAndIsrResponse(Response, api_key=ApiKey.LEADER_AND_ISR, versions="0-7", flexible="4+"):
-    """?"""
+    """Whether the broker did it.
+
+    v5  errors by topic id instead of name
+    """
 
     error_code: int = int16()
     partition_errors: list[LeaderAndIsrPartitionError] = array(LeaderAndIsrPartitionError, versions="0-4")

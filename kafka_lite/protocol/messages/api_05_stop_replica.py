@@ -1,6 +1,6 @@
-"""?
+"""StopReplica: the controller takes a replica from a broker.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/StopReplicaRequest.java · book 7.1.5
 """
 
 from __future__ import annotations
@@ -10,36 +10,42 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class StopReplicaPartitionV0(Struct):
-    """?"""
+    """A partition to stop, version 0."""
 
     topic_name: str = string(versions="0")
     partition_index: int = int32(versions="0")
 
 
 class StopReplicaTopicV1(Struct):
-    """?"""
+    """Partitions to stop, versions 1 and 2."""
 
     name: str = string(versions="1-2")
     partition_indexes: list[int] = array(int32, versions="1-2")
 
 
 class StopReplicaPartitionState(Struct):
-    """?"""
+    """A partition to stop."""
 
     partition_index: int = int32(versions="3+")
-    leader_epoch: int = int32(versions="3+", default=-1)
+    leader_epoch: int = int32(versions="3+", default=-1)  # -1 unknown, -2 when the topic is being deleted
     delete_partition: bool = boolean(versions="3+")
 
 
 class StopReplicaTopicState(Struct):
-    """?"""
+    """Partitions of one topic to stop."""
 
     topic_name: str = string(versions="3+")
     partition_states: list[StopReplicaPartitionState] = array(StopReplicaPartitionState, versions="3+")
 
 
 class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", flexible="2+"):
-    """?"""
+    """Partitions that the broker shall no longer replicate, and whether to delete their logs.
+
+    v1  broker_epoch; partitions by topic
+    v2  compact lengths and tagged fields
+    v3  leader_epoch, and deletion decided for each partition (KIP-570)
+    v4  is_kraft_controller
+    """
 
     controller_id: int = int32()
     is_kraft_controller: bool = boolean(versions="4+")
@@ -52,7 +58,7 @@ class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", f
 
 
 class StopReplicaPartitionError(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     topic_name: str = string()
     partition_index: int = int32()
@@ -60,7 +66,11 @@ class StopReplicaPartitionError(Struct):
 
 
 class StopReplicaResponse(Response, api_key=ApiKey.STOP_REPLICA, versions="0-4", flexible="2+"):
-    """?"""
+    """Whether the broker did it.
+
+    v2  compact lengths and tagged fields
+    v3  FENCED_LEADER_EPOCH is possible
+    """
 
     error_code: int = int16()
     partition_errors: list[StopReplicaPartitionError] = array(StopReplicaPartitionError)

@@ -1,6 +1,6 @@
-"""?
+"""UpdateMetadata: the controller tells every broker what clients may ask any of them.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/UpdateMetadataRequest.java · book 7.3.1
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from kafka_lite.protocol.schema import (
 
 
 class UpdateMetadataPartitionState(Struct):
-    """?"""
+    """Leader, ISR and replicas of one partition."""
 
     topic_name: str = string(versions="0-4", ignorable=True)
     partition_index: int = int32()
     controller_epoch: int = int32()
-    leader: int = int32()
+    leader: int = int32()  # -1 none, -2 the topic is being deleted
     leader_epoch: int = int32()
     isr: list[int] = array(int32)
-    zk_version: int = int32()
+    zk_version: int = int32()  # version of the state's znode
     replicas: list[int] = array(int32)
     offline_replicas: list[int] = array(int32, versions="4+", ignorable=True)
 
 
 class UpdateMetadataTopicState(Struct):
-    """?"""
+    """The partitions of one topic."""
 
     topic_name: str = string(versions="5+")
     topic_id: UUID = uuid_(versions="7+", ignorable=True)
@@ -46,16 +46,16 @@ class UpdateMetadataTopicState(Struct):
 
 
 class UpdateMetadataEndpoint(Struct):
-    """?"""
+    """An address at which a broker listens."""
 
     port: int = int32(versions="1+")
     host: str = string(versions="1+")
     listener: str = string(versions="3+", ignorable=True)
-    security_protocol: int = int16(versions="1+")
+    security_protocol: int = int16(versions="1+")  # 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL
 
 
 class UpdateMetadataBroker(Struct):
-    """?"""
+    """A live broker."""
 
     id: int = int32()
     v0_host: str = string(versions="0", ignorable=True)
@@ -65,11 +65,22 @@ class UpdateMetadataBroker(Struct):
 
 
 class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0-8", flexible="6+"):
-    """?"""
+    """Partitions that have changed, and all live brokers.
+
+    v0  a broker has one address
+    v1  a broker has several, by security protocol
+    v2  rack
+    v3  listener names
+    v4  offline_replicas
+    v5  broker_epoch; partitions by topic
+    v6  compact lengths and tagged fields
+    v7  topic ids
+    v8  is_kraft_controller, type
+    """
 
     controller_id: int = int32()
     is_kraft_controller: bool = boolean(versions="8+")
-    type: int = int8(versions="8+", tag=0)
+    type: int = int8(versions="8+", tag=0)  # 0 unknown, 1 some partitions, 2 all of them
     controller_epoch: int = int32()
     broker_epoch: int = int64(versions="5+", default=-1, ignorable=True)
     ungrouped_partition_states: list[UpdateMetadataPartitionState] = array(UpdateMetadataPartitionState, versions="0-4")
@@ -78,6 +89,6 @@ class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0
 
 
 class UpdateMetadataResponse(Response, api_key=ApiKey.UPDATE_METADATA, versions="0-8", flexible="6+"):
-    """?"""
+    """Whether the broker did it."""
 
     error_code: int = int16()

@@ -1,6 +1,6 @@
-"""?
+"""OffsetCommit: a consumer group remembers how far it has read.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/OffsetCommitRequest.java, OffsetCommitResponse.java · book 3.5.4
 """
 
 from __future__ import annotations
@@ -10,49 +10,68 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class OffsetCommitRequestPartition(Struct):
-    """?"""
+    """The offset of one partition."""
 
     partition_index: int = int32()
     committed_offset: int = int64()
     committed_leader_epoch: int = int32(versions="6+", default=-1, ignorable=True)
-    commit_timestamp: int = int64(versions="1", default=-1)
-    committed_metadata: str | None = string(nullable="0+")
+    commit_timestamp: int = int64(versions="1", default=-1)  # milliseconds; -1 for the time of arrival
+    committed_metadata: str | None = string(nullable="0+")  # a note of the consumer's own
 
 
 class OffsetCommitRequestTopic(Struct):
-    """?"""
+    """The offsets of one topic."""
 
     name: str = string()
     partitions: list[OffsetCommitRequestPartition] = array(OffsetCommitRequestPartition)
 
 
 class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9", flexible="8+"):
-    """?"""
+    """The next offset to read, for each partition.
+
+    Version 0 is kept in ZooKeeper, by any broker; later ones in __consumer_offsets, by the group's coordinator.
+
+        v1  generation and member, which must be current; commit_timestamp
+        v2  retention_time_ms; commit_timestamp is gone
+        v5  retention_time_ms is gone: offsets.retention.minutes rules
+        v6  committed_leader_epoch
+        v7  group_instance_id: static members (KIP-345)
+        v8  compact lengths and tagged fields
+        v9  the generation may be a member epoch (KIP-848)
+    """
 
     group_id: str = string()
+    # -1 from a consumer without membership
     generation_id_or_member_epoch: int = int32(versions="1+", default=-1, ignorable=True)
     member_id: str = string(versions="1+", ignorable=True)
-    group_instance_id: str | None = string(versions="7+", nullable="7+", default=None)
+    group_instance_id: str | None = string(versions="7+", nullable="7+", default=None)  # of a static member
+    # -1 for what the broker is configured to
     retention_time_ms: int = int64(versions="2-4", default=-1, ignorable=True)
     topics: list[OffsetCommitRequestTopic] = array(OffsetCommitRequestTopic)
 
 
 class OffsetCommitResponsePartition(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
 
 
 class OffsetCommitResponseTopic(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     name: str = string()
     partitions: list[OffsetCommitResponsePartition] = array(OffsetCommitResponsePartition)
 
 
 class OffsetCommitResponse(Response, api_key=ApiKey.OFFSET_COMMIT, versions="0-9", flexible="8+"):
-    """?"""
+    """Whether each offset was committed.
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)
+    v3  throttle_time_ms
+    v4  a broker that throttles answers at once, and mutes the connection afterwards
+    v8  compact lengths and tagged fields
+    v9  STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND are possible
+    """
+
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
     topics: list[OffsetCommitResponseTopic] = array(OffsetCommitResponseTopic)

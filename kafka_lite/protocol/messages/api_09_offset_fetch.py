@@ -1,6 +1,6 @@
-"""?
+"""OffsetFetch: how far a consumer group has read.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/OffsetFetchRequest.java, OffsetFetchResponse.java · book 4.1.2
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class OffsetFetchRequestTopic(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     name: str = string(versions="0-7")
     partition_indexes: list[int] = array(int32, versions="0-7")
 
 
 class OffsetFetchRequestTopics(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     name: str = string(versions="8+")
     partition_indexes: list[int] = array(int32, versions="8+")
 
 
 class OffsetFetchRequestGroup(Struct):
-    """?"""
+    """What is asked of one group."""
 
     group_id: str = string(versions="8+")
     member_id: str | None = string(versions="9+", nullable="9+", default=None, ignorable=True)
@@ -33,7 +33,16 @@ class OffsetFetchRequestGroup(Struct):
 
 
 class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
-    """?"""
+    """The partitions whose committed offsets are wanted.
+
+    Version 0 asks ZooKeeper, later ones the group's coordinator.
+
+        v2  null for all partitions of the group
+        v6  compact lengths and tagged fields
+        v7  require_stable: an error for partitions with a transaction under way
+        v8  several groups at once
+        v9  member_id and member_epoch (KIP-848)
+    """
 
     group_id: str = string(versions="0-7")
     topics: list[OffsetFetchRequestTopic] | None = array(OffsetFetchRequestTopic, versions="0-7", nullable="2-7")
@@ -42,41 +51,41 @@ class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", f
 
 
 class OffsetFetchResponsePartition(Struct):
-    """?"""
+    """The offset of one partition."""
 
     partition_index: int = int32(versions="0-7")
-    committed_offset: int = int64(versions="0-7")
+    committed_offset: int = int64(versions="0-7")  # -1 where none was committed
     committed_leader_epoch: int = int32(versions="5-7", default=-1, ignorable=True)
     metadata: str | None = string(versions="0-7", nullable="0-7")
     error_code: int = int16(versions="0-7")
 
 
 class OffsetFetchResponseTopic(Struct):
-    """?"""
+    """The offsets of one topic."""
 
     name: str = string(versions="0-7")
     partitions: list[OffsetFetchResponsePartition] = array(OffsetFetchResponsePartition, versions="0-7")
 
 
 class OffsetFetchResponsePartitions(Struct):
-    """?"""
+    """The offset of one partition."""
 
     partition_index: int = int32(versions="8+")
-    committed_offset: int = int64(versions="8+")
+    committed_offset: int = int64(versions="8+")  # -1 where none was committed
     committed_leader_epoch: int = int32(versions="8+", default=-1, ignorable=True)
     metadata: str | None = string(versions="8+", nullable="8+")
     error_code: int = int16(versions="8+")
 
 
 class OffsetFetchResponseTopics(Struct):
-    """?"""
+    """The offsets of one topic."""
 
     name: str = string(versions="8+")
     partitions: list[OffsetFetchResponsePartitions] = array(OffsetFetchResponsePartitions, versions="8+")
 
 
 class OffsetFetchResponseGroup(Struct):
-    """?"""
+    """The offsets of one group."""
 
     group_id: str = string(versions="8+")
     topics: list[OffsetFetchResponseTopics] = array(OffsetFetchResponseTopics, versions="8+")
@@ -84,9 +93,19 @@ class OffsetFetchResponseGroup(Struct):
 
 
 class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
-    """?"""
+    """The committed offsets.
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)
+    v2  error_code of the whole
+    v3  throttle_time_ms
+    v4  a broker that throttles answers at once, and mutes the connection afterwards
+    v5  committed_leader_epoch
+    v6  compact lengths and tagged fields
+    v7  UNSTABLE_OFFSET_COMMIT is possible
+    v8  several groups at once
+    v9  UNKNOWN_MEMBER_ID and STALE_MEMBER_EPOCH are possible
+    """
+
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
     topics: list[OffsetFetchResponseTopic] = array(OffsetFetchResponseTopic, versions="0-7")
     error_code: int = int16(versions="2-7", ignorable=True)
     groups: list[OffsetFetchResponseGroup] = array(OffsetFetchResponseGroup, versions="8+")

@@ -1,6 +1,6 @@
-"""?
+"""FindCoordinator: which broker looks after a group or a transactional id.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/GroupCoordinatorRequest.java, GroupCoordinatorResponse.java · book 3.5.3
 """
 
 from __future__ import annotations
@@ -10,15 +10,22 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int8, i
 
 
 class FindCoordinatorRequest(Request, api_key=ApiKey.FIND_COORDINATOR, versions="0-6", flexible="3+"):
-    """?"""
+    """The group or transactional id.
+
+    v1  key_type: transactional ids too
+    v3  compact lengths and tagged fields
+    v4  several keys at once
+    v5  the client understands TRANSACTION_ABORTABLE
+    v6  share groups
+    """
 
     key: str = string(versions="0-3")
-    key_type: int = int8(versions="1+")
+    key_type: int = int8(versions="1+")  # 0 group, 1 transactional id, 2 share group
     coordinator_keys: list[str] = array(string, versions="4+")
 
 
 class Coordinator(Struct):
-    """?"""
+    """The broker for one key."""
 
     key: str = string(versions="4+")
     node_id: int = int32(versions="4+")
@@ -29,9 +36,15 @@ class Coordinator(Struct):
 
 
 class FindCoordinatorResponse(Response, api_key=ApiKey.FIND_COORDINATOR, versions="0-6", flexible="3+"):
-    """?"""
+    """The broker, at the listener through which it was asked.
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    v1  throttle_time_ms, error_message
+    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  compact lengths and tagged fields
+    v4  several keys at once
+    """
+
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     error_code: int = int16(versions="0-3")
     error_message: str | None = string(versions="1-3", nullable="1-3", ignorable=True)
     node_id: int = int32(versions="0-3")

@@ -1,6 +1,6 @@
-"""?
+"""JoinGroup: a consumer becomes a member of a group.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/JoinGroupRequest.java, JoinGroupResponse.java · book 5.1.1
 """
 
 from __future__ import annotations
@@ -10,42 +10,63 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class JoinGroupRequestProtocol(Struct):
-    """?"""
+    """A protocol that the member can follow, and what it has to say in it."""
 
     name: str = string()
-    metadata: bytes = bytes_()
+    metadata: bytes = bytes_()  # for consumers a ConsumerProtocolSubscription
 
 
 class JoinGroupRequest(Request, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexible="6+"):
-    """?"""
+    """Who wants to join, and which protocols (assignors) it offers.
+
+    The answer is held back until all members have joined or the rebalance timeout is over.
+
+        v1  rebalance_timeout_ms; before, the session timeout stood for both
+        v4  a new member is first sent away with a member id, and joins again with it (KIP-394)
+        v5  group_instance_id: static members (KIP-345)
+        v6  compact lengths and tagged fields
+        v8  reason, for the broker's log
+    """
 
     group_id: str = string()
     session_timeout_ms: int = int32()
     rebalance_timeout_ms: int = int32(versions="1+", default=-1, ignorable=True)
-    member_id: str = string()
-    group_instance_id: str | None = string(versions="5+", nullable="5+", default=None)
-    protocol_type: str = string()
+    member_id: str = string()  # empty for a new member
+    group_instance_id: str | None = string(versions="5+", nullable="5+", default=None)  # of a static member
+    protocol_type: str = string()  # "consumer", "connect", …: all members must have the same
     protocols: list[JoinGroupRequestProtocol] = array(JoinGroupRequestProtocol)
     reason: str | None = string(versions="8+", nullable="8+", default=None, ignorable=True)
 
 
 class JoinGroupResponseMember(Struct):
-    """?"""
+    """A member and what it said."""
 
     member_id: str = string()
+    # of a static member
     group_instance_id: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     metadata: bytes = bytes_()
 
 
 class JoinGroupResponse(Response, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexible="6+"):
-    """?"""
+    """The generation that has begun.
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)
+    The leader receives all members and what they said, and assigns; the others receive an empty list.
+
+        v2  throttle_time_ms
+        v3  a broker that throttles answers at once, and mutes the connection afterwards
+        v4  MEMBER_ID_REQUIRED is possible
+        v5  group_instance_id
+        v6  compact lengths and tagged fields
+        v7  protocol_type; protocol_name may be null
+        v9  skip_assignment: the leader shall assign nothing, the assignment is kept
+    """
+
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
     error_code: int = int16()
     generation_id: int = int32(default=-1)
     protocol_type: str | None = string(versions="7+", nullable="7+", default=None, ignorable=True)
-    protocol_name: str | None = string(nullable="7+")
-    leader: str = string()
+    protocol_name: str | None = string(nullable="7+")  # the first one that all members support
+    leader: str = string()  # member id of the leader
     skip_assignment: bool = boolean(versions="9+")
     member_id: str = string()
     members: list[JoinGroupResponseMember] = array(JoinGroupResponseMember)

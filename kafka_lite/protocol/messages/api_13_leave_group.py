@@ -1,6 +1,6 @@
-"""?
+"""LeaveGroup: members leave a group.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/LeaveGroupRequest.java, LeaveGroupResponse.java · book 5.4.4
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class MemberIdentity(Struct):
-    """?"""
+    """A member that leaves."""
 
     member_id: str = string(versions="3+")
-    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)
+    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # of a static member
     reason: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
 
 
 class LeaveGroupRequest(Request, api_key=ApiKey.LEAVE_GROUP, versions="0-5", flexible="4+"):
-    """?"""
+    """The member that leaves, or several.
+
+    v3  several members, static ones too, so that an administrator can remove them
+    v4  compact lengths and tagged fields
+    v5  reason, for the broker's log
+    """
 
     group_id: str = string()
     member_id: str = string(versions="0-2")
@@ -26,16 +31,22 @@ class LeaveGroupRequest(Request, api_key=ApiKey.LEAVE_GROUP, versions="0-5", fle
 
 
 class MemberResponse(Struct):
-    """?"""
+    """The outcome for one member."""
 
     member_id: str = string(versions="3+")
-    group_instance_id: str | None = string(versions="3+", nullable="3+")
+    group_instance_id: str | None = string(versions="3+", nullable="3+")  # of a static member
     error_code: int = int16(versions="3+")
 
 
 class LeaveGroupResponse(Response, api_key=ApiKey.LEAVE_GROUP, versions="0-5", flexible="4+"):
-    """?"""
+    """Whether they were members.
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    v1  throttle_time_ms
+    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  an outcome for each member
+    v4  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     error_code: int = int16()
     members: list[MemberResponse] = array(MemberResponse, versions="3+")

@@ -1,6 +1,6 @@
-"""?
+"""SyncGroup: the leader hands in the assignment, every member receives its part.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/SyncGroupRequest.java, SyncGroupResponse.java · book 5.1.3
 """
 
 from __future__ import annotations
@@ -10,29 +10,41 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, bytes_,
 
 
 class SyncGroupRequestAssignment(Struct):
-    """?"""
+    """What one member shall do."""
 
     member_id: str = string()
-    assignment: bytes = bytes_()
+    assignment: bytes = bytes_()  # for consumers a ConsumerProtocolAssignment
 
 
 class SyncGroupRequest(Request, api_key=ApiKey.SYNC_GROUP, versions="0-5", flexible="4+"):
-    """?"""
+    """The assignment, from the leader; from the others an empty list.
+
+    v3  group_instance_id: static members
+    v4  compact lengths and tagged fields
+    v5  protocol_type and protocol_name, checked against the group's
+    """
 
     group_id: str = string()
     generation_id: int = int32()
     member_id: str = string()
-    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)
+    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # of a static member
     protocol_type: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     protocol_name: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     assignments: list[SyncGroupRequestAssignment] = array(SyncGroupRequestAssignment)
 
 
 class SyncGroupResponse(Response, api_key=ApiKey.SYNC_GROUP, versions="0-5", flexible="4+"):
-    """?"""
+    """The member's part.
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    v1  throttle_time_ms
+    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  FENCED_INSTANCE_ID is possible
+    v4  compact lengths and tagged fields
+    v5  protocol_type and protocol_name
+    """
+
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     error_code: int = int16()
     protocol_type: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     protocol_name: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
-    assignment: bytes = bytes_()
+    assignment: bytes = bytes_()  # for consumers a ConsumerProtocolAssignment

@@ -1,6 +1,6 @@
-"""?
+"""DescribeGroups: state and members of groups.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/DescribeGroupsRequest.java, DescribeGroupsResponse.java · book 5.2.2
 """
 
 from __future__ import annotations
@@ -10,37 +10,49 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class DescribeGroupsRequest(Request, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-5", flexible="5+"):
-    """?"""
+    """The groups.
+
+    v3  include_authorized_operations
+    v5  compact lengths and tagged fields
+    """
 
     groups: list[str] = array(string)
     include_authorized_operations: bool = boolean(versions="3+")
 
 
 class DescribedGroupMember(Struct):
-    """?"""
+    """A member of a group."""
 
     member_id: str = string()
+    # of a static member
     group_instance_id: str | None = string(versions="4+", nullable="4+", default=None, ignorable=True)
     client_id: str = string()
     client_host: str = string()
-    member_metadata: bytes = bytes_()
-    member_assignment: bytes = bytes_()
+    member_metadata: bytes = bytes_()  # what it said on joining, in the stable state only
+    member_assignment: bytes = bytes_()  # in the stable state only
 
 
 class DescribedGroup(Struct):
-    """?"""
+    """A group."""
 
     error_code: int = int16()
     group_id: str = string()
-    group_state: str = string()
+    group_state: str = string()  # Empty, PreparingRebalance, CompletingRebalance (0.10.2: AwaitingSync), Stable, Dead
     protocol_type: str = string()
-    protocol_data: str = string()
+    protocol_data: str = string()  # name of the protocol, in the stable state only
     members: list[DescribedGroupMember] = array(DescribedGroupMember)
     authorized_operations: int = int32(versions="3+", default=-2147483648)
 
 
 class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions="0-5", flexible="5+"):
-    """?"""
+    """A description of each group; one that does not exist is Dead.
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    v1  throttle_time_ms
+    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  authorized_operations
+    v4  group_instance_id
+    v5  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     groups: list[DescribedGroup] = array(DescribedGroup)

@@ -1,6 +1,6 @@
-"""?
+"""SaslHandshake: which SASL mechanism the client will use.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/SaslHandshakeRequest.java · book 2.3.2
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from kafka_lite.protocol.schema import Request, Response, array, int16, string
 
 
 class SaslHandshakeRequest(Request, api_key=ApiKey.SASL_HANDSHAKE, versions="0-1"):
-    """?"""
+    """The mechanism that the client has chosen.
+
+    v0  raw SASL tokens follow, without headers
+    v1  the tokens follow in SaslAuthenticate requests
+    """
 
     mechanism: str = string()
 
 
 class SaslHandshakeResponse(Response, api_key=ApiKey.SASL_HANDSHAKE, versions="0-1"):
-    """?"""
+    """The mechanisms that the broker offers."""
 
     error_code: int = int16()
     mechanisms: list[str] = array(string)

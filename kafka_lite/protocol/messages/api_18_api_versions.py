@@ -1,6 +1,6 @@
-"""?
+"""ApiVersions: what the broker understands.
 
-Kafka ? · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/ApiVersionsRequest.java, ApiVersionsResponse.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class ApiVersionsRequest(Request, api_key=ApiKey.API_VERSIONS, versions="0-4", flexible="3+"):
-    """?"""
+    """The first request of most clients.
+
+    A broker that does not know the version answers error 35 in the layout of version 0.
+
+        v3  compact lengths and tagged fields, the client's software and its version, for the broker's metrics
+        v4  the client bears supported features from level 0 on
+    """
 
     client_software_name: str = string(versions="3+", ignorable=True)
     client_software_version: str = string(versions="3+", ignorable=True)
 
 
 class ApiVersion(Struct):
-    """?"""
+    """An API and its versions."""
 
     api_key: int = int16()
     min_version: int = int16()
@@ -25,7 +31,7 @@ class ApiVersion(Struct):
 
 
 class SupportedFeatureKey(Struct):
-    """?"""
+    """A feature that this broker supports."""
 
     name: str = string(versions="3+")
     min_version: int = int16(versions="3+")
@@ -33,7 +39,7 @@ class SupportedFeatureKey(Struct):
 
 
 class FinalizedFeatureKey(Struct):
-    """?"""
+    """A feature that is switched on in the whole cluster."""
 
     name: str = string(versions="3+")
     max_version_level: int = int16(versions="3+")
@@ -41,12 +47,21 @@ class FinalizedFeatureKey(Struct):
 
 
 class ApiVersionsResponse(Response, api_key=ApiKey.API_VERSIONS, versions="0-4", flexible="3+"):
-    """?"""
+    """All APIs and the range of versions of each.
+
+    Its header never has tagged fields, whatever the version: the client may be just about to learn what the broker
+    knows.
+
+        v1  throttle_time_ms
+        v2  a broker that throttles answers at once, and mutes the connection afterwards
+        v3  compact lengths and tagged fields, the features of the cluster
+        v4  features may begin at level 0
+    """
 
     error_code: int = int16()
     api_keys: list[ApiVersion] = array(ApiVersion)
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
     supported_features: list[SupportedFeatureKey] = array(SupportedFeatureKey, versions="3+", tag=0, ignorable=True)
-    finalized_features_epoch: int = int64(versions="3+", default=-1, tag=1, ignorable=True)
+    finalized_features_epoch: int = int64(versions="3+", default=-1, tag=1, ignorable=True)  # -1 unknown
     finalized_features: list[FinalizedFeatureKey] = array(FinalizedFeatureKey, versions="3+", tag=2, ignorable=True)
     zk_migration_ready: bool = boolean(versions="3+", tag=3, ignorable=True)

@@ -1,6 +1,6 @@
-"""?
+"""DeleteRecords: move the start of logs.
 
-Kafka ? · book 2.3.5
+Kafka 0.11: clients/.../common/requests/DeleteRecordsRequest.java · book 6.1.5
 """
 
 from __future__ import annotations
@@ -10,43 +10,50 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class DeleteRecordsPartition(Struct):
-    """?"""
+    """What to delete of one partition."""
 
     partition_index: int = int32()
-    offset: int = int64()
+    offset: int = int64()  # -1 for the high watermark
 
 
 class DeleteRecordsTopic(Struct):
-    """?"""
+    """What to delete of one topic."""
 
     name: str = string()
     partitions: list[DeleteRecordsPartition] = array(DeleteRecordsPartition)
 
 
 class DeleteRecordsRequest(Request, api_key=ApiKey.DELETE_RECORDS, versions="0-2", flexible="2+"):
-    """?"""
+    """For each partition the offset below which everything may go.
+
+    v2  compact lengths and tagged fields
+    """
 
     topics: list[DeleteRecordsTopic] = array(DeleteRecordsTopic)
-    timeout_ms: int = int32()
+    timeout_ms: int = int32()  # how long the broker may take
 
 
 class DeleteRecordsPartitionResult(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     partition_index: int = int32()
-    low_watermark: int = int64()
+    low_watermark: int = int64()  # the lowest log start offset among the replicas
     error_code: int = int16()
 
 
 class DeleteRecordsTopicResult(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     name: str = string()
     partitions: list[DeleteRecordsPartitionResult] = array(DeleteRecordsPartitionResult)
 
 
 class DeleteRecordsResponse(Response, api_key=ApiKey.DELETE_RECORDS, versions="0-2", flexible="2+"):
-    """?"""
+    """Where the logs start now.
 
-    throttle_time_ms: int = int32()
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     topics: list[DeleteRecordsTopicResult] = array(DeleteRecordsTopicResult)

@@ -1,6 +1,6 @@
-"""?
+"""InitProducerId: a producer gets an identity.
 
-Kafka ? · book 2.3.5
+Kafka 0.11: clients/.../common/requests/InitProducerIdRequest.java · book 10.3
 """
 
 from __future__ import annotations
@@ -10,18 +10,28 @@ from kafka_lite.protocol.schema import Request, Response, int16, int32, int64, s
 
 
 class InitProducerIdRequest(Request, api_key=ApiKey.INIT_PRODUCER_ID, versions="0-5", flexible="2+"):
-    """?"""
+    """An idempotent producer (no transactional id) or a transactional one begins.
 
-    transactional_id: str | None = string(nullable="0+")
+    v2  compact lengths and tagged fields
+    v3  the id and epoch that the producer had, to go on after an error
+    v4  PRODUCER_FENCED is possible
+    v5  TRANSACTION_ABORTABLE is possible
+    """
+
+    transactional_id: str | None = string(nullable="0+")  # null for a producer that is only idempotent
     transaction_timeout_ms: int = int32()
-    producer_id: int = int64(versions="3+", default=-1)
+    producer_id: int = int64(versions="3+", default=-1)  # -1 for a new one
     producer_epoch: int = int16(versions="3+", default=-1)
 
 
 class InitProducerIdResponse(Response, api_key=ApiKey.INIT_PRODUCER_ID, versions="0-5", flexible="2+"):
-    """?"""
+    """The identity.
 
-    throttle_time_ms: int = int32(ignorable=True)
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32(ignorable=True)  # how long a quota holds the client back
     error_code: int = int16()
     producer_id: int = int64(default=-1)
     producer_epoch: int = int16()

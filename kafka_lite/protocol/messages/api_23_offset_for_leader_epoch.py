@@ -1,6 +1,6 @@
-"""?
+"""OffsetForLeaderEpoch: where the records of a leader epoch end.
 
-Kafka ? · book 2.3.5
+Kafka 0.11: clients/.../common/requests/OffsetsForLeaderEpochRequest.java · book 6.2.1
 """
 
 from __future__ import annotations
@@ -10,29 +10,36 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class OffsetForLeaderPartition(Struct):
-    """?"""
+    """What is asked of one partition."""
 
     partition: int = int32()
+    # that the client knows; -1: do not check
     current_leader_epoch: int = int32(versions="2+", default=-1, ignorable=True)
     leader_epoch: int = int32()
 
 
 class OffsetForLeaderTopic(Struct):
-    """?"""
+    """What is asked of one topic."""
 
     topic: str = string()
     partitions: list[OffsetForLeaderPartition] = array(OffsetForLeaderPartition)
 
 
 class OffsetForLeaderEpochRequest(Request, api_key=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions="0-4", flexible="4+"):
-    """?"""
+    """For each partition the epoch of the asker's last record.
 
+    v2  current_leader_epoch
+    v3  replica_id
+    v4  compact lengths and tagged fields
+    """
+
+    # broker id of a follower, -1 for a consumer, -2 for a debugging one
     replica_id: int = int32(versions="3+", default=-2, ignorable=True)
     topics: list[OffsetForLeaderTopic] = array(OffsetForLeaderTopic)
 
 
 class EpochEndOffset(Struct):
-    """?"""
+    """The answer for one partition."""
 
     error_code: int = int16()
     partition: int = int32()
@@ -41,14 +48,19 @@ class EpochEndOffset(Struct):
 
 
 class OffsetForLeaderTopicResult(Struct):
-    """?"""
+    """The answers for one topic."""
 
     topic: str = string()
     partitions: list[EpochEndOffset] = array(EpochEndOffset)
 
 
 class OffsetForLeaderEpochResponse(Response, api_key=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions="0-4", flexible="4+"):
-    """?"""
+    """For each partition the end of that epoch, or of the last one before it.
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)
+    v1  leader_epoch
+    v2  throttle_time_ms
+    v4  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
     topics: list[OffsetForLeaderTopicResult] = array(OffsetForLeaderTopicResult)

@@ -1,6 +1,6 @@
-"""?
+"""EndTxn: commit or abort a transaction.
 
-Kafka ? · book 2.3.5
+Kafka 0.11: clients/.../common/requests/EndTxnRequest.java · book 10.3
 """
 
 from __future__ import annotations
@@ -10,16 +10,25 @@ from kafka_lite.protocol.schema import Request, Response, boolean, int16, int32,
 
 
 class EndTxnRequest(Request, api_key=ApiKey.END_TXN, versions="0-4", flexible="3+"):
-    """?"""
+    """The transaction and how it ends.
+
+    v2  PRODUCER_FENCED is possible
+    v3  compact lengths and tagged fields
+    v4  TRANSACTION_ABORTABLE is possible
+    """
 
     transactional_id: str = string()
     producer_id: int = int64()
     producer_epoch: int = int16()
-    committed: bool = boolean()
+    committed: bool = boolean()  # false to abort
 
 
 class EndTxnResponse(Response, api_key=ApiKey.END_TXN, versions="0-4", flexible="3+"):
-    """?"""
+    """Whether the end has begun; the markers follow.
 
-    throttle_time_ms: int = int32()
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()

@@ -1,6 +1,6 @@
-"""?
+"""AlterConfigs: replace the settings of topics and brokers.
 
-Kafka ? · book 2.3.5
+Kafka 0.11: clients/.../common/requests/AlterConfigsRequest.java · book 6.1.5
 """
 
 from __future__ import annotations
@@ -10,38 +10,45 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class AlterableConfig(Struct):
-    """?"""
+    """A setting."""
 
     name: str = string()
     value: str | None = string(nullable="0+")
 
 
 class AlterConfigsResource(Struct):
-    """?"""
+    """A topic or broker and its settings."""
 
-    resource_type: int = int8()
+    resource_type: int = int8()  # 2 topic, 4 broker, 8 broker logger
     resource_name: str = string()
     configs: list[AlterableConfig] = array(AlterableConfig)
 
 
 class AlterConfigsRequest(Request, api_key=ApiKey.ALTER_CONFIGS, versions="0-2", flexible="2+"):
-    """?"""
+    """All settings of each resource: what is not named goes back to its default.
+
+    v2  compact lengths and tagged fields
+    """
 
     resources: list[AlterConfigsResource] = array(AlterConfigsResource)
-    validate_only: bool = boolean()
+    validate_only: bool = boolean()  # only check, change nothing
 
 
 class AlterConfigsResourceResponse(Struct):
-    """?"""
+    """The outcome for one resource."""
 
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
-    resource_type: int = int8()
+    resource_type: int = int8()  # 2 topic, 4 broker, 8 broker logger
     resource_name: str = string()
 
 
 class AlterConfigsResponse(Response, api_key=ApiKey.ALTER_CONFIGS, versions="0-2", flexible="2+"):
-    """?"""
+    """The outcome for each resource.
 
-    throttle_time_ms: int = int32()
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

@@ -1,6 +1,6 @@
-"""?
+"""CreatePartitions: more partitions for topics.
 
-Kafka ? · book 2.3.5
+Kafka 1.0: clients/.../common/requests/CreatePartitionsRequest.java · book 7.2.1
 """
 
 from __future__ import annotations
@@ -10,29 +10,34 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class CreatePartitionsAssignment(Struct):
-    """?"""
+    """The brokers of one new partition."""
 
     broker_ids: list[int] = array(int32)
 
 
 class CreatePartitionsTopic(Struct):
-    """?"""
+    """A topic to enlarge."""
 
     name: str = string()
-    count: int = int32()
+    count: int = int32()  # all partitions, the old ones included
+    # for each new partition; null lets the broker choose
     assignments: list[CreatePartitionsAssignment] | None = array(CreatePartitionsAssignment, nullable="0+")
 
 
 class CreatePartitionsRequest(Request, api_key=ApiKey.CREATE_PARTITIONS, versions="0-3", flexible="2+"):
-    """?"""
+    """The topics and how many partitions they shall have.
+
+    v2  compact lengths and tagged fields
+    v3  THROTTLING_QUOTA_EXCEEDED is possible
+    """
 
     topics: list[CreatePartitionsTopic] = array(CreatePartitionsTopic)
-    timeout_ms: int = int32()
-    validate_only: bool = boolean()
+    timeout_ms: int = int32()  # how long the broker may take
+    validate_only: bool = boolean()  # only check, change nothing
 
 
 class CreatePartitionsTopicResult(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     name: str = string()
     error_code: int = int16()
@@ -40,7 +45,11 @@ class CreatePartitionsTopicResult(Struct):
 
 
 class CreatePartitionsResponse(Response, api_key=ApiKey.CREATE_PARTITIONS, versions="0-3", flexible="2+"):
-    """?"""
+    """The outcome for each topic.
 
-    throttle_time_ms: int = int32()
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     results: list[CreatePartitionsTopicResult] = array(CreatePartitionsTopicResult)

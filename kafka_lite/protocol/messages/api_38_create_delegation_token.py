@@ -1,6 +1,6 @@
-"""?
+"""CreateDelegationToken: a secret by which others may act for a user.
 
-Kafka ? · book 2.3.5
+Kafka 1.1: clients/.../common/requests/CreateDelegationTokenRequest.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,23 +10,32 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, bytes_,
 
 
 class CreatableRenewers(Struct):
-    """?"""
+    """A principal that may renew the token."""
 
     principal_type: str = string()
     principal_name: str = string()
 
 
 class CreateDelegationTokenRequest(Request, api_key=ApiKey.CREATE_DELEGATION_TOKEN, versions="0-3", flexible="2+"):
-    """?"""
+    """Who may renew it and how long it lives.
+
+    v2  compact lengths and tagged fields
+    v3  a token for somebody else
+    """
 
     owner_principal_type: str | None = string(versions="3+", nullable="3+")
     owner_principal_name: str | None = string(versions="3+", nullable="3+")
     renewers: list[CreatableRenewers] = array(CreatableRenewers)
-    max_lifetime_ms: int = int64()
+    max_lifetime_ms: int = int64()  # -1 for the broker's maximum
 
 
 class CreateDelegationTokenResponse(Response, api_key=ApiKey.CREATE_DELEGATION_TOKEN, versions="0-3", flexible="2+"):
-    """?"""
+    """The token.
+
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    v3  who asked for it
+    """
 
     error_code: int = int16()
     principal_type: str = string()
@@ -37,5 +46,5 @@ class CreateDelegationTokenResponse(Response, api_key=ApiKey.CREATE_DELEGATION_T
     expiry_timestamp_ms: int = int64()
     max_timestamp_ms: int = int64()
     token_id: str = string()
-    hmac: bytes = bytes_()
-    throttle_time_ms: int = int32()
+    hmac: bytes = bytes_()  # the secret
+    throttle_time_ms: int = int32()  # how long a quota holds the client back

@@ -1,6 +1,6 @@
-"""?
+"""RenewDelegationToken: a token lives longer.
 
-Kafka ? · book 2.3.5
+Kafka 1.1: clients/.../common/requests/RenewDelegationTokenRequest.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,15 +10,22 @@ from kafka_lite.protocol.schema import Request, Response, bytes_, int16, int32, 
 
 
 class RenewDelegationTokenRequest(Request, api_key=ApiKey.RENEW_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
-    """?"""
+    """The token, by its secret.
+
+    v2  compact lengths and tagged fields
+    """
 
     hmac: bytes = bytes_()
     renew_period_ms: int = int64()
 
 
 class RenewDelegationTokenResponse(Response, api_key=ApiKey.RENEW_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
-    """?"""
+    """When it expires now.
+
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
 
     error_code: int = int16()
     expiry_timestamp_ms: int = int64()
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back

@@ -1,6 +1,6 @@
-"""?
+"""DescribeDelegationToken: the tokens of users.
 
-Kafka ? · book 2.3.5
+Kafka 1.1: clients/.../common/requests/DescribeDelegationTokenRequest.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,27 +10,30 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, bytes_,
 
 
 class DescribeDelegationTokenOwner(Struct):
-    """?"""
+    """An owner."""
 
     principal_type: str = string()
     principal_name: str = string()
 
 
 class DescribeDelegationTokenRequest(Request, api_key=ApiKey.DESCRIBE_DELEGATION_TOKEN, versions="0-3", flexible="2+"):
-    """?"""
+    """The owners; null for all.
+
+    v2  compact lengths and tagged fields
+    """
 
     owners: list[DescribeDelegationTokenOwner] | None = array(DescribeDelegationTokenOwner, nullable="0+")
 
 
 class DescribedDelegationTokenRenewer(Struct):
-    """?"""
+    """A principal that may renew the token."""
 
     principal_type: str = string()
     principal_name: str = string()
 
 
 class DescribedDelegationToken(Struct):
-    """?"""
+    """A token."""
 
     principal_type: str = string()
     principal_name: str = string()
@@ -47,8 +50,13 @@ class DescribedDelegationToken(Struct):
 class DescribeDelegationTokenResponse(
     Response, api_key=ApiKey.DESCRIBE_DELEGATION_TOKEN, versions="0-3", flexible="2+"
 ):
-    """?"""
+    """Their tokens.
+
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    v3  who asked for the token
+    """
 
     error_code: int = int16()
     tokens: list[DescribedDelegationToken] = array(DescribedDelegationToken)
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back

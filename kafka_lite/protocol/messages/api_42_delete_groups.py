@@ -1,6 +1,6 @@
-"""?
+"""DeleteGroups: consumer groups to forget.
 
-Kafka ? · book 2.3.5
+Kafka 1.1: clients/.../common/requests/DeleteGroupsRequest.java · book 5.2.2
 """
 
 from __future__ import annotations
@@ -10,20 +10,27 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class DeleteGroupsRequest(Request, api_key=ApiKey.DELETE_GROUPS, versions="0-2", flexible="2+"):
-    """?"""
+    """Groups without members, and their offsets.
+
+    v2  compact lengths and tagged fields
+    """
 
     groups_names: list[str] = array(string)
 
 
 class DeletableGroupResult(Struct):
-    """?"""
+    """The outcome for one group."""
 
     group_id: str = string()
     error_code: int = int16()
 
 
 class DeleteGroupsResponse(Response, api_key=ApiKey.DELETE_GROUPS, versions="0-2", flexible="2+"):
-    """?"""
+    """The outcome for each group.
 
-    throttle_time_ms: int = int32()
+    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     results: list[DeletableGroupResult] = array(DeletableGroupResult)

@@ -1,6 +1,6 @@
-"""?
+"""ElectLeaders: elect leaders now.
 
-Kafka ? · book 2.3.5
+Kafka 2.2: clients/.../common/requests/ElectLeadersRequest.java (ElectPreferredLeaders until 2.4) · book 7.1.4
 """
 
 from __future__ import annotations
@@ -10,22 +10,26 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int8, i
 
 
 class TopicPartitions(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     topic: str = string()
     partitions: list[int] = array(int32)
 
 
 class ElectLeadersRequest(Request, api_key=ApiKey.ELECT_LEADERS, versions="0-2", flexible="2+"):
-    """?"""
+    """The partitions; null for all.
 
-    election_type: int = int8(versions="1+")
+    v1  election_type: unclean elections too
+    v2  compact lengths and tagged fields
+    """
+
+    election_type: int = int8(versions="1+")  # 0 the preferred replica, 1 any live replica if none in sync is
     topic_partitions: list[TopicPartitions] | None = array(TopicPartitions, nullable="0+")
-    timeout_ms: int = int32(default=60000)
+    timeout_ms: int = int32(default=60000)  # how long the broker may take
 
 
 class PartitionResult(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     partition_id: int = int32()
     error_code: int = int16()
@@ -33,15 +37,19 @@ class PartitionResult(Struct):
 
 
 class ReplicaElectionResult(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     topic: str = string()
     partition_result: list[PartitionResult] = array(PartitionResult)
 
 
 class ElectLeadersResponse(Response, api_key=ApiKey.ELECT_LEADERS, versions="0-2", flexible="2+"):
-    """?"""
+    """The outcome for each partition.
 
-    throttle_time_ms: int = int32()
+    v1  error_code of the whole
+    v2  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16(versions="1+")
     replica_election_results: list[ReplicaElectionResult] = array(ReplicaElectionResult)

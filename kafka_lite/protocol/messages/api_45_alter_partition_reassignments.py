@@ -1,6 +1,6 @@
-"""?
+"""AlterPartitionReassignments: move partitions to other brokers.
 
-Kafka ? · book 2.3.5
+Kafka 2.4: clients/.../common/requests/AlterPartitionReassignmentsRequest.java · book 7.1.6
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class ReassignablePartition(Struct):
-    """?"""
+    """A partition and its new replicas."""
 
     partition_index: int = int32()
-    replicas: list[int] | None = array(int32, nullable="0+", default=None)
+    replicas: list[int] | None = array(int32, nullable="0+", default=None)  # null to cancel a reassignment
 
 
 class ReassignableTopic(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     name: str = string()
     partitions: list[ReassignablePartition] = array(ReassignablePartition)
@@ -26,14 +26,14 @@ class ReassignableTopic(Struct):
 class AlterPartitionReassignmentsRequest(
     Request, api_key=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """?"""
+    """The brokers that each partition shall have."""
 
-    timeout_ms: int = int32(default=60000)
+    timeout_ms: int = int32(default=60000)  # how long the broker may take
     topics: list[ReassignableTopic] = array(ReassignableTopic)
 
 
 class ReassignablePartitionResponse(Struct):
-    """?"""
+    """The outcome for one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
@@ -41,7 +41,7 @@ class ReassignablePartitionResponse(Struct):
 
 
 class ReassignableTopicResponse(Struct):
-    """?"""
+    """The outcome for one topic."""
 
     name: str = string()
     partitions: list[ReassignablePartitionResponse] = array(ReassignablePartitionResponse)
@@ -50,9 +50,9 @@ class ReassignableTopicResponse(Struct):
 class AlterPartitionReassignmentsResponse(
     Response, api_key=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """?"""
+    """Whether each reassignment has begun."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     responses: list[ReassignableTopicResponse] = array(ReassignableTopicResponse)

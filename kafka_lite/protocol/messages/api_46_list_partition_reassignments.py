@@ -1,6 +1,6 @@
-"""?
+"""ListPartitionReassignments: reassignments under way.
 
-Kafka ? · book 2.3.5
+Kafka 2.4: clients/.../common/requests/ListPartitionReassignmentsRequest.java · book 7.1.6
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class ListPartitionReassignmentsTopics(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     name: str = string()
     partition_indexes: list[int] = array(int32)
@@ -19,16 +19,16 @@ class ListPartitionReassignmentsTopics(Struct):
 class ListPartitionReassignmentsRequest(
     Request, api_key=ApiKey.LIST_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """?"""
+    """The partitions; null for all."""
 
-    timeout_ms: int = int32(default=60000)
+    timeout_ms: int = int32(default=60000)  # how long the broker may take
     topics: list[ListPartitionReassignmentsTopics] | None = array(
         ListPartitionReassignmentsTopics, nullable="0+", default=None
     )
 
 
 class OngoingPartitionReassignment(Struct):
-    """?"""
+    """The replicas of one partition, and which of them come and go."""
 
     partition_index: int = int32()
     replicas: list[int] = array(int32)
@@ -37,7 +37,7 @@ class OngoingPartitionReassignment(Struct):
 
 
 class OngoingTopicReassignment(Struct):
-    """?"""
+    """Those of one topic."""
 
     name: str = string()
     partitions: list[OngoingPartitionReassignment] = array(OngoingPartitionReassignment)
@@ -46,9 +46,9 @@ class OngoingTopicReassignment(Struct):
 class ListPartitionReassignmentsResponse(
     Response, api_key=ApiKey.LIST_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """?"""
+    """The partitions that are being moved."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     topics: list[OngoingTopicReassignment] = array(OngoingTopicReassignment)

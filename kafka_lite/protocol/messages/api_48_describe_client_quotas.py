@@ -1,6 +1,6 @@
-"""?
+"""DescribeClientQuotas: the limits of users, clients and addresses.
 
-Kafka ? · book 2.3.5
+Kafka 2.6: clients/.../common/requests/DescribeClientQuotasRequest.java · book 10.1
 """
 
 from __future__ import annotations
@@ -10,45 +10,51 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class ComponentData(Struct):
-    """?"""
+    """What a part of the entity (user, client-id, ip) must be."""
 
     entity_type: str = string()
-    match_type: int = int8()
+    match_type: int = int8()  # 0 exactly match, 1 the default, 2 anything that is named
     match: str | None = string(nullable="0+")
 
 
 class DescribeClientQuotasRequest(Request, api_key=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions="0-1", flexible="1+"):
-    """?"""
+    """Which entities.
+
+    v1  compact lengths and tagged fields
+    """
 
     components: list[ComponentData] = array(ComponentData)
-    strict: bool = boolean()
+    strict: bool = boolean()  # without further parts
 
 
 class EntityData(Struct):
-    """?"""
+    """A part of an entity."""
 
     entity_type: str = string()
-    entity_name: str | None = string(nullable="0+")
+    entity_name: str | None = string(nullable="0+")  # null for the default
 
 
 class ValueData(Struct):
-    """?"""
+    """A limit."""
 
     key: str = string()
     value: float = float64()
 
 
 class EntryData(Struct):
-    """?"""
+    """An entity and its limits."""
 
     entity: list[EntityData] = array(EntityData)
     values: list[ValueData] = array(ValueData)
 
 
 class DescribeClientQuotasResponse(Response, api_key=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions="0-1", flexible="1+"):
-    """?"""
+    """The limits of those that match.
 
-    throttle_time_ms: int = int32()
+    v1  compact lengths and tagged fields
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     entries: list[EntryData] | None = array(EntryData, nullable="0+")

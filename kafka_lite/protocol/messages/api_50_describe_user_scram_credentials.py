@@ -1,6 +1,6 @@
-"""?
+"""DescribeUserScramCredentials: which SCRAM credentials users have.
 
-Kafka ? · book 2.3.5
+Kafka 2.7: clients/.../common/requests/DescribeUserScramCredentialsRequest.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int8, i
 
 
 class UserName(Struct):
-    """?"""
+    """A user."""
 
     name: str = string()
 
@@ -18,20 +18,20 @@ class UserName(Struct):
 class DescribeUserScramCredentialsRequest(
     Request, api_key=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"
 ):
-    """?"""
+    """The users; null or none for all."""
 
     users: list[UserName] | None = array(UserName, nullable="0+")
 
 
 class CredentialInfo(Struct):
-    """?"""
+    """A credential."""
 
-    mechanism: int = int8()
+    mechanism: int = int8()  # 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
     iterations: int = int32()
 
 
 class DescribeUserScramCredentialsResult(Struct):
-    """?"""
+    """The credentials of one user."""
 
     user: str = string()
     error_code: int = int16()
@@ -42,9 +42,9 @@ class DescribeUserScramCredentialsResult(Struct):
 class DescribeUserScramCredentialsResponse(
     Response, api_key=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"
 ):
-    """?"""
+    """Their credentials, without anything secret."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     results: list[DescribeUserScramCredentialsResult] = array(DescribeUserScramCredentialsResult)

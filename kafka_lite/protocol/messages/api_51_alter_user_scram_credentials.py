@@ -1,6 +1,6 @@
-"""?
+"""AlterUserScramCredentials: set and remove SCRAM credentials.
 
-Kafka ? · book 2.3.5
+Kafka 2.7: clients/.../common/requests/AlterUserScramCredentialsRequest.java · book 2.3.5
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, bytes_,
 
 
 class ScramCredentialDeletion(Struct):
-    """?"""
+    """A credential to remove."""
 
     name: str = string()
-    mechanism: int = int8()
+    mechanism: int = int8()  # 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
 
 
 class ScramCredentialUpsertion(Struct):
-    """?"""
+    """A credential to set; the password itself is never sent."""
 
     name: str = string()
-    mechanism: int = int8()
+    mechanism: int = int8()  # 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
     iterations: int = int32()
     salt: bytes = bytes_()
     salted_password: bytes = bytes_()
@@ -29,14 +29,14 @@ class ScramCredentialUpsertion(Struct):
 class AlterUserScramCredentialsRequest(
     Request, api_key=ApiKey.ALTER_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"
 ):
-    """?"""
+    """Credentials to remove, and credentials to set."""
 
     deletions: list[ScramCredentialDeletion] = array(ScramCredentialDeletion)
     upsertions: list[ScramCredentialUpsertion] = array(ScramCredentialUpsertion)
 
 
 class AlterUserScramCredentialsResult(Struct):
-    """?"""
+    """The outcome for one user."""
 
     user: str = string()
     error_code: int = int16()
@@ -46,7 +46,7 @@ class AlterUserScramCredentialsResult(Struct):
 class AlterUserScramCredentialsResponse(
     Response, api_key=ApiKey.ALTER_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"
 ):
-    """?"""
+    """The outcome for each user."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     results: list[AlterUserScramCredentialsResult] = array(AlterUserScramCredentialsResult)

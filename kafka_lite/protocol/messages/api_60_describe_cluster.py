@@ -1,6 +1,6 @@
-"""?
+"""DescribeCluster: cluster id, controller and brokers.
 
-Kafka ? · book 2.3.5
+Kafka 2.8: clients/.../common/requests/DescribeClusterRequest.java · book 7.3.1
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class DescribeClusterRequest(Request, api_key=ApiKey.DESCRIBE_CLUSTER, versions="0-1", flexible="0+"):
-    """?"""
+    """What to tell beyond that.
+
+    v1  endpoint_type: controllers too (KIP-919)
+    """
 
     include_cluster_authorized_operations: bool = boolean()
-    endpoint_type: int = int8(versions="1+", default=1)
+    endpoint_type: int = int8(versions="1+", default=1)  # 1 brokers, 2 controllers
 
 
 class DescribeClusterBroker(Struct):
-    """?"""
+    """A broker."""
 
     broker_id: int = int32()
     host: str = string()
@@ -26,13 +29,17 @@ class DescribeClusterBroker(Struct):
 
 
 class DescribeClusterResponse(Response, api_key=ApiKey.DESCRIBE_CLUSTER, versions="0-1", flexible="0+"):
-    """?"""
+    """The cluster.
 
-    throttle_time_ms: int = int32()
+    v1  endpoint_type
+    """
+
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
     error_message: str | None = string(nullable="0+", default=None)
-    endpoint_type: int = int8(versions="1+", default=1)
+    endpoint_type: int = int8(versions="1+", default=1)  # 1 brokers, 2 controllers
     cluster_id: str = string()
-    controller_id: int = int32(default=-1)
+    controller_id: int = int32(default=-1)  # -1 for none
     brokers: list[DescribeClusterBroker] = array(DescribeClusterBroker)
+    # a bit per operation; not computed unless asked for
     cluster_authorized_operations: int = int32(default=-2147483648)

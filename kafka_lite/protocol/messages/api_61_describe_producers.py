@@ -1,6 +1,6 @@
-"""?
+"""DescribeProducers: the producers that a log remembers.
 
-Kafka ? · book 2.3.5
+Kafka 2.8: clients/.../common/requests/DescribeProducersRequest.java · book 10.3
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class TopicRequest(Struct):
-    """?"""
+    """Partitions of one topic."""
 
     name: str = string()
     partition_indexes: list[int] = array(int32)
 
 
 class DescribeProducersRequest(Request, api_key=ApiKey.DESCRIBE_PRODUCERS, versions="0", flexible="0+"):
-    """?"""
+    """The partitions."""
 
     topics: list[TopicRequest] = array(TopicRequest)
 
 
 class ProducerState(Struct):
-    """?"""
+    """A producer, its last batch and its open transaction."""
 
     producer_id: int = int64()
     producer_epoch: int = int32()
     last_sequence: int = int32(default=-1)
     last_timestamp: int = int64(default=-1)
     coordinator_epoch: int = int32()
-    current_txn_start_offset: int = int64(default=-1)
+    current_txn_start_offset: int = int64(default=-1)  # -1 without one
 
 
 class PartitionResponse(Struct):
-    """?"""
+    """Those of one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
@@ -43,14 +43,14 @@ class PartitionResponse(Struct):
 
 
 class TopicResponse(Struct):
-    """?"""
+    """Those of one topic."""
 
     name: str = string()
     partitions: list[PartitionResponse] = array(PartitionResponse)
 
 
 class DescribeProducersResponse(Response, api_key=ApiKey.DESCRIBE_PRODUCERS, versions="0", flexible="0+"):
-    """?"""
+    """The producers of each."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     topics: list[TopicResponse] = array(TopicResponse)

@@ -1,6 +1,6 @@
-"""?
+"""DescribeTransactions: the state of transactional ids.
 
-Kafka ? · book 2.3.5
+Kafka 3.0: clients/.../common/requests/DescribeTransactionsRequest.java · book 10.3
 """
 
 from __future__ import annotations
@@ -10,33 +10,33 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class DescribeTransactionsRequest(Request, api_key=ApiKey.DESCRIBE_TRANSACTIONS, versions="0", flexible="0+"):
-    """?"""
+    """The transactional ids."""
 
     transactional_ids: list[str] = array(string)
 
 
 class TopicData(Struct):
-    """?"""
+    """Partitions that the transaction has written."""
 
     topic: str = string()
     partitions: list[int] = array(int32)
 
 
 class TransactionState(Struct):
-    """?"""
+    """The state of one transactional id."""
 
     error_code: int = int16()
     transactional_id: str = string()
     transaction_state: str = string()
     transaction_timeout_ms: int = int32()
-    transaction_start_time_ms: int = int64()
+    transaction_start_time_ms: int = int64()  # -1 without an open transaction
     producer_id: int = int64()
     producer_epoch: int = int16()
     topics: list[TopicData] = array(TopicData)
 
 
 class DescribeTransactionsResponse(Response, api_key=ApiKey.DESCRIBE_TRANSACTIONS, versions="0", flexible="0+"):
-    """?"""
+    """Their state."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     transaction_states: list[TransactionState] = array(TransactionState)

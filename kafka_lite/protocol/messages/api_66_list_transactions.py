@@ -1,6 +1,6 @@
-"""?
+"""ListTransactions: the transactional ids that a broker coordinates.
 
-Kafka ? · book 2.3.5
+Kafka 3.0: clients/.../common/requests/ListTransactionsRequest.java · book 10.3
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class ListTransactionsRequest(Request, api_key=ApiKey.LIST_TRANSACTIONS, versions="0-1", flexible="0+"):
-    """?"""
+    """All, or those of some states and producers.
 
-    state_filters: list[str] = array(string)
-    producer_id_filters: list[int] = array(int64)
-    duration_filter: int = int64(versions="1+", default=-1)
+    v1  duration_filter: transactions that have run for some time (KIP-994)
+    """
+
+    state_filters: list[str] = array(string)  # empty for all
+    producer_id_filters: list[int] = array(int64)  # empty for all
+    duration_filter: int = int64(versions="1+", default=-1)  # milliseconds; -1 for all
 
 
 class TransactionState(Struct):
-    """?"""
+    """A transactional id."""
 
     transactional_id: str = string()
     producer_id: int = int64()
@@ -26,9 +29,9 @@ class TransactionState(Struct):
 
 
 class ListTransactionsResponse(Response, api_key=ApiKey.LIST_TRANSACTIONS, versions="0-1", flexible="0+"):
-    """?"""
+    """The transactional ids."""
 
-    throttle_time_ms: int = int32()
+    throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()
-    unknown_state_filters: list[str] = array(string)
+    unknown_state_filters: list[str] = array(string)  # filters that are no states
     transaction_states: list[TransactionState] = array(TransactionState)
