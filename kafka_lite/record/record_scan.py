@@ -19,6 +19,7 @@ length bytes starts one size further on, and so on; nothing is sampled. Records 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -70,10 +71,7 @@ def scan_records(data: bytes, record_count: int) -> RecordScan:
     Raises ``InvalidRecordError`` otherwise.
     """
     scanner = _Scanner(data, record_count)
-    try:
-        scanner.scan()
-    except IndexError:
-        raise InvalidRecordError(f"The batch ends before its {record_count} records do") from None
+    scanner.scan()
     return RecordScan(scanner.oldest, scanner.newest, scanner.consecutive, scanner.first_null_key)
 
 
@@ -130,50 +128,54 @@ class _Scanner:
         different lengths.
         """
         data, position, index, consecutive = self.data, self.position, self.index, self.consecutive
-        least, most = (
-            1 << 64,
-            -1,
-        )  # timestamp deltas as they are stored: zig-zag, and here only even, so twice the delta
+        least, most = 1 << 64, -1  # timestamp deltas as they are stored; only even ones here, so twice the delta
         last_length = -1
-        while index < self.record_count:
-            length, at = data[position], position + 1
-            if length >= 0x80:
-                length, at = length & 0x7F | data[at] << 7, at + 1
-            if length == last_length or length & ~0x3FFE:  # as the one before; or too long, or negative
-                break
-            last_length = length
-            end = at + (length >> 1)
-            delta, at = data[at + 1], at + 2  # behind the attributes
-            if delta >= 0x80:
-                delta, at = delta & 0x7F | data[at] << 7, at + 1
-            offset, at = data[at], at + 1
-            if offset >= 0x80:
-                offset, at = offset & 0x7F | data[at] << 7, at + 1
-                if offset >= 0x4000:
-                    offset, at = offset & 0x3FFF | data[at] << 14, at + 1
-            key_length, at = data[at], at + 1
-            at += key_length >> 1
-            value_length, at = data[at], at + 1
-            if value_length >= 0x80:
-                value_length, at = value_length & 0x7F | data[at] << 7, at + 1
-            at += value_length >> 1
-            if at + 1 != end or data[at] or key_length >= 0x80 or (delta | value_length) > 0x3FFF or offset > 0x1FFFFF:
-                break  # longer, with headers, or wrong
-            if (delta | offset) & 1 or (value_length & 1 and value_length != _NULL):
-                break
-            if key_length & 1:
-                if key_length != _NULL:
+        with suppress(IndexError):  # at the end of the data: _read_layout will tell what is there
+            while index < self.record_count:
+                length, at = data[position], position + 1
+                if length >= 0x80:
+                    length, at = length & 0x7F | data[at] << 7, at + 1
+                if length == last_length or length & ~0x3FFE:  # as the one before; or too long, or negative
                     break
-                if self.first_null_key is None:
-                    self.first_null_key = index
-            if delta < least:
-                least = delta
-            if delta > most:
-                most = delta
-            if offset != index << 1:
-                consecutive = False
-            index += 1
-            position = end
+                last_length = length
+                end = at + (length >> 1)
+                delta, at = data[at + 1], at + 2  # behind the attributes
+                if delta >= 0x80:
+                    delta, at = delta & 0x7F | data[at] << 7, at + 1
+                offset, at = data[at], at + 1
+                if offset >= 0x80:
+                    offset, at = offset & 0x7F | data[at] << 7, at + 1
+                    if offset >= 0x4000:
+                        offset, at = offset & 0x3FFF | data[at] << 14, at + 1
+                key_length, at = data[at], at + 1
+                at += key_length >> 1
+                value_length, at = data[at], at + 1
+                if value_length >= 0x80:
+                    value_length, at = value_length & 0x7F | data[at] << 7, at + 1
+                at += value_length >> 1
+                if (
+                    at + 1 != end
+                    or data[at]
+                    or key_length >= 0x80
+                    or (delta | value_length) > 0x3FFF
+                    or offset > 0x1FFFFF
+                ):
+                    break  # longer, with headers, or wrong
+                if (delta | offset) & 1 or (value_length & 1 and value_length != _NULL):
+                    break
+                if key_length & 1:
+                    if key_length != _NULL:
+                        break
+                    if self.first_null_key is None:
+                        self.first_null_key = index
+                if delta < least:
+                    least = delta
+                if delta > most:
+                    most = delta
+                if offset != index << 1:
+                    consecutive = False
+                index += 1
+                position = end
         if most >= 0:
             self.oldest, self.newest = min(self.oldest, least >> 1), max(self.newest, most >> 1)
         self.position, self.index, self.consecutive = position, index, consecutive
@@ -238,7 +240,7 @@ def _header_columns(data: bytes, position: int) -> list[int]:
 def _alike(data: bytes, layout: _Layout, index: int, limit: int) -> tuple[int, int, int]:
     """How many records after ``layout`` are like it, at most ``limit``, and their least and largest timestamp delta.
 
-    Alike: the same lengths (also of the headers), varints of the same width, offset deltas that count up from ``index``.
+    Alike: the same lengths (also of the headers), varints of the same width, offset deltas that count up.
     """
     start, end = layout.start, layout.end
     size = end - start
