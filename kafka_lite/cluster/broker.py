@@ -21,13 +21,13 @@ class Broker:
     end_points: tuple[EndPoint, ...]
     rack: str | None = None
 
-    def end_point(self, listener_name: str) -> EndPoint | None:
+    def get_end_point(self, listener_name: str) -> EndPoint | None:
         """The address of a listener, None when the broker does not have it."""
         return next((e for e in self.end_points if e.listener_name == listener_name), None)
 
     def require_end_point(self, listener_name: str) -> EndPoint:
         """The address of a listener; raises ApiError BROKER_NOT_AVAILABLE."""
-        found = self.end_point(listener_name)
+        found = self.get_end_point(listener_name)
         if found is None:
             message = f"End point with listener name {listener_name} not found for broker {self.id}"
             raise Errors.BROKER_NOT_AVAILABLE.exception(message)

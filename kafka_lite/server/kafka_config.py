@@ -38,6 +38,9 @@ CONFIG_GROUPS: dict[str, ConfigDef] = {
     "Security": SECURITY_CONFIGS,
 }
 
+EMBEDDED = "embedded"
+"""The value of ``zookeeper.connect`` that starts a ZooKeeper server inside the broker."""
+
 KAFKA_CONFIG_DEF = ConfigDef()
 for _group in CONFIG_GROUPS.values():
     KAFKA_CONFIG_DEF.include(_group)
@@ -132,13 +135,13 @@ class KafkaConfig:
     def _read_zookeeper(self) -> None:
         v = self.values
         self.zk_connect: str = v["zookeeper.connect"]
-        self.zk_embedded_port: int = v["zookeeper.embedded.port"]
-        self.zk_embedded_dir: str | None = v["zookeeper.embedded.dir"]
         self.zk_session_timeout_ms: int = v["zookeeper.session.timeout.ms"]
         self.zk_connection_timeout_ms: int = self._first(
             "zookeeper.connection.timeout.ms", "zookeeper.session.timeout.ms"
         )
         self.zk_sync_time_ms: int = v["zookeeper.sync.time.ms"]
+        self.zk_embedded_port: int = v["zookeeper.embedded.port"]
+        self.zk_embedded_dir: str | None = v["zookeeper.embedded.dir"]
 
     def _read_socket_server(self) -> None:
         v = self.values

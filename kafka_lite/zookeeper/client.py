@@ -51,16 +51,17 @@ class KafkaZkClient:
         self._session_timeout_ms = session_timeout_ms
         self._time = time
 
-    def start(self, *, create_chroot: bool = False) -> None:
+    def connect(self) -> None:
         """Connect; raises ZkConnectionError when ZooKeeper does not answer in time."""
-        self.zookeeper.start(create_chroot=create_chroot)
+        self.zookeeper.connect()
 
     def close(self) -> None:
         """End the session."""
         self.zookeeper.close()
 
-    def create_persistent_paths(self) -> None:
-        """What a broker creates first."""
+    def create_top_level_paths(self) -> None:
+        """What a broker creates first: the chroot, if there is one, and the parents of all other nodes."""
+        self.zookeeper.create_chroot()
         for path in paths.PERSISTENT_PATHS:
             self.zookeeper.ensure_path(path)
 
@@ -346,6 +347,10 @@ class KafkaZkClient:
     def get_entities(self, entity_type: str) -> list[str]:
         """The entities of a type (``topics``, ``clients``, ``users``, ``brokers``) that have a node."""
         return self.zookeeper.children(paths.entity_config(entity_type))
+
+    def get_all_topic_configs(self) -> dict[str, dict[str, str]]:
+        """The overrides of every topic that has a node."""
+        return {topic: self.get_entity_config(f"topics/{topic}") for topic in self.get_entities("topics")}
 
     def create_config_change(self, entity_path: str) -> None:
         """Tell all brokers that the overrides of an entity have changed."""

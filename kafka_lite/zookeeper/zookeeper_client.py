@@ -15,7 +15,6 @@ from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
 from kazoo.client import KazooClient, KazooState
-from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import EventType
 from kazoo.retry import KazooRetry
 
@@ -162,17 +161,15 @@ class ZooKeeperClient:
         forever = {"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1}
         return KazooClient(hosts, timeout=self._session_timeout_ms / 1000, connection_retry=forever)
 
-    def start(self, *, create_chroot: bool = False) -> None:
-        """Connect; raises ZkConnectionError when ``connection_timeout_ms`` passed without an answer.
-
-        ``create_chroot``: first create the path at the end of the connect string, if it is missing.
-        """
-        if self._chroot and create_chroot:
-            self._create_chroot()
+    def connect(self) -> None:
+        """Connect; raises ZkConnectionError when ``connection_timeout_ms`` passed without an answer."""
         self._connect(self._client)
         self._started = True
 
-    def _create_chroot(self) -> None:
+    def create_chroot(self) -> None:
+        """Create the path at the end of the connect string, under which all other paths lie."""
+        if not self._chroot:
+            return
         client = self._new_client(self._hosts)
         self._connect(client)
         try:
@@ -184,11 +181,12 @@ class ZooKeeperClient:
             client.close()
 
     def _connect(self, client: Any) -> None:
-        try:
-            client.start(self._connection_timeout_ms / 1000)
-        except KazooTimeoutError:
+        # Not client.start(): it warns of a chroot that does not exist, which create_chroot will change.
+        if not client.start_async().wait(self._connection_timeout_ms / 1000):
+            client.stop()
+            client.close()
             timeout = f"timeout of {self._connection_timeout_ms} ms"
-            raise ZkConnectionError(f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}") from None
+            raise ZkConnectionError(f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}")
 
     def close(self) -> None:
         """End the session: its ephemeral nodes go at once."""

@@ -1,0 +1,64 @@
+"""Which names a topic may have.
+
+Kafka 0.10.2: core/.../common/Topic.scala, clients/.../common/internals/Topic.java · book 7.1.3
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from kafka_lite.common.errors import Errors
+
+GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"
+TRANSACTION_STATE_TOPIC_NAME = "__transaction_state"
+INTERNAL_TOPICS = frozenset({GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME})
+
+MAX_NAME_LENGTH = 249
+"""A log directory is called ``topic-partition``, and file names end at 255 characters."""
+
+_LEGAL_CHARS = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+def validate_topic_name(topic: str) -> None:
+    """Raise ApiError INVALID_TOPIC_EXCEPTION unless the name may be a directory and part of a metric's name."""
+    problem = _problem(topic)
+    if problem is not None:
+        raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"Topic name is invalid: {problem}")
+
+
+def _problem(topic: str) -> str | None:
+    if not topic:
+        return "the empty string is not allowed"
+    if topic in (".", ".."):
+        return "'.' or '..' is not allowed"
+    if len(topic) > MAX_NAME_LENGTH:
+        return f"the length of '{topic}' is longer than the max allowed length {MAX_NAME_LENGTH}"
+    if _LEGAL_CHARS.fullmatch(topic) is None:
+        return f"'{topic}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None
+
+
+def is_internal(topic: str) -> bool:
+    """Whether the topic belongs to Kafka itself."""
+    return topic in INTERNAL_TOPICS
+
+
+def has_collision_chars(topic: str) -> bool:
+    """Whether the name has a character that metrics cannot tell from another one."""
+    return "." in topic or "_" in topic
+
+
+def has_collision(a: str, b: str) -> bool:
+    """Whether two names are the same once every ``.`` has become ``_``, as happens in metrics' names."""
+    return unify_collision_chars(a) == unify_collision_chars(b)
+
+
+def unify_collision_chars(topic: str) -> str:
+    """The name in metrics."""
+    return topic.replace(".", "_")
+
+
+def colliding_topics(topic: str, others: Iterable[str]) -> list[str]:
+    """Those of ``others`` that metrics could not tell from ``topic``."""
+    return [other for other in others if has_collision(topic, other)] if has_collision_chars(topic) else []

@@ -1,0 +1,211 @@
+"""What a broker knows of the cluster: live brokers, and leader, ISR and replicas of every partition.
+
+Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponsePartition, MetadataResponseTopic
+from kafka_lite.protocol.messages.api_06_update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+)
+from kafka_lite.zookeeper.data import LEADER_DURING_DELETE
+
+state_change_logger = logging.getLogger("state.change.logger")
+
+
+@dataclass(frozen=True)
+class PartitionStateInfo:
+    """What the controller last said of a partition."""
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    controller_epoch: int
+    zk_version: int
+    offline_replicas: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class MetadataSnapshot:
+    """One state of the cache. It is never changed, only replaced: readers need no lock."""
+
+    partitions: Mapping[str, Mapping[int, PartitionStateInfo]] = field(default_factory=dict)
+    alive_brokers: Mapping[int, Broker] = field(default_factory=dict)
+    controller_id: int | None = None
+
+
+class MetadataCache:
+    """The same on every broker, a little late: the controller sends UpdateMetadata after every change.
+
+    There is nothing else in it: a topic that has just been created is not here until the controller has chosen its
+    leaders, which is why clients first get LEADER_NOT_AVAILABLE.
+    """
+
+    def __init__(self, broker_id: int) -> None:
+        self._broker_id = broker_id
+        self._snapshot = MetadataSnapshot()
+        self._lock = threading.Lock()
+
+    # ---------------------------------------------------------------------------------------------------------- write
+
+    def update_cache(self, request: UpdateMetadataRequest) -> list[TopicPartition]:
+        """Replace the live brokers and merge the partitions of a request; returns the partitions that it deletes.
+
+        Leader epochs are not compared: during a reassignment the controller may send what it had before.
+        """
+        with self._lock:
+            topics = {topic: dict(partitions) for topic, partitions in self._snapshot.partitions.items()}
+            deleted = []
+            for partition, state in partition_states(request):
+                if state.leader == LEADER_DURING_DELETE:
+                    _remove(topics, partition)
+                    deleted.append(partition)
+                    state_change_logger.debug("Broker %s deleted partition %s", self._broker_id, partition)
+                else:
+                    topics.setdefault(partition.topic, {})[partition.partition] = _state_info(state)
+                    state_change_logger.debug(
+                        "Broker %s cached %s: leader %s", self._broker_id, partition, state.leader
+                    )
+            brokers = {broker.id: _broker(broker) for broker in request.live_brokers}
+            controller_id = request.controller_id if request.controller_id >= 0 else None
+            self._snapshot = MetadataSnapshot(topics, brokers, controller_id)
+            return deleted
+
+    # ----------------------------------------------------------------------------------------------------------- read
+
+    @property
+    def snapshot(self) -> MetadataSnapshot:
+        """All of it at one instant."""
+        return self._snapshot
+
+    @property
+    def controller_id(self) -> int | None:
+        """Who sent the last update."""
+        return self._snapshot.controller_id
+
+    def get_all_topics(self) -> list[str]:
+        """The names of all topics."""
+        return list(self._snapshot.partitions)
+
+    def contains(self, topic: str) -> bool:
+        """Whether the topic is known."""
+        return topic in self._snapshot.partitions
+
+    def get_partition_info(self, partition: TopicPartition) -> PartitionStateInfo | None:
+        """Leader, ISR and replicas of a partition."""
+        return self._snapshot.partitions.get(partition.topic, {}).get(partition.partition)
+
+    def get_partitions(self, topic: str) -> Mapping[int, PartitionStateInfo]:
+        """All partitions of a topic."""
+        return self._snapshot.partitions.get(topic, {})
+
+    def get_alive_brokers(self) -> list[Broker]:
+        """The brokers that are registered, sorted by id."""
+        return [broker for _, broker in sorted(self._snapshot.alive_brokers.items())]
+
+    def get_alive_broker(self, broker_id: int) -> Broker | None:
+        """A registered broker."""
+        return self._snapshot.alive_brokers.get(broker_id)
+
+    def get_topic_metadata(
+        self, topics: Iterable[str] | None, listener_name: str, *, error_unavailable_endpoints: bool = False
+    ) -> list[MetadataResponseTopic]:
+        """What a client that is connected to ``listener_name`` is told of these topics (None: of all).
+
+        Unknown topics are left out. A partition whose leader is dead has the error LEADER_NOT_AVAILABLE; one whose
+        leader lives but lacks that listener, LISTENER_NOT_FOUND. ``error_unavailable_endpoints`` is for version 0 of
+        the request: there dead replicas are left out, and missed with REPLICA_NOT_AVAILABLE.
+        """
+        snapshot = self._snapshot
+        names = snapshot.partitions if topics is None else dict.fromkeys(topics)
+        described = []
+        for name in names:
+            if name in snapshot.partitions:
+                partitions = [
+                    _describe(snapshot, number, info, listener_name, error_unavailable_endpoints)
+                    for number, info in sorted(snapshot.partitions[name].items())
+                ]
+                described.append(MetadataResponseTopic(name=name, partitions=partitions))
+        return described
+
+
+def partition_states(
+    request: UpdateMetadataRequest,
+) -> Iterator[tuple[TopicPartition, UpdateMetadataPartitionState]]:
+    """The partitions of a request: a flat list until version 4, grouped by topic after."""
+    for state in request.ungrouped_partition_states:
+        yield TopicPartition(state.topic_name, state.partition_index), state
+    for topic in request.topic_states:
+        for state in topic.partition_states:
+            yield TopicPartition(topic.topic_name, state.partition_index), state
+
+
+def _remove(topics: dict[str, dict[int, PartitionStateInfo]], partition: TopicPartition) -> None:
+    partitions = topics.get(partition.topic, {})
+    partitions.pop(partition.partition, None)
+    if not partitions:
+        topics.pop(partition.topic, None)
+
+
+def _state_info(state: UpdateMetadataPartitionState) -> PartitionStateInfo:
+    return PartitionStateInfo(
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        isr=tuple(state.isr),
+        replicas=tuple(state.replicas),
+        controller_epoch=state.controller_epoch,
+        zk_version=state.zk_version,
+        offline_replicas=tuple(state.offline_replicas),
+    )
+
+
+def _broker(broker: UpdateMetadataBroker) -> Broker:
+    """From versions 1 and up (version 0 had only one host and port; versions 1 and 2 no listener names)."""
+    if not broker.endpoints:
+        end_point = EndPoint(broker.v0_host, broker.v0_port, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
+        return Broker(broker.id, (end_point,), broker.rack)
+    end_points = []
+    for e in broker.endpoints:
+        protocol = SecurityProtocol.for_id(e.security_protocol)
+        end_points.append(EndPoint(e.host, e.port, e.listener or protocol.name, protocol))
+    return Broker(broker.id, tuple(end_points), broker.rack)
+
+
+def _describe(
+    snapshot: MetadataSnapshot, number: int, info: PartitionStateInfo, listener_name: str, hide_dead: bool
+) -> MetadataResponsePartition:
+    alive = snapshot.alive_brokers
+    dead = [replica for replica in info.replicas if replica not in alive]
+    error = _leader_error(snapshot, info, listener_name)
+    if hide_dead and dead and error is Errors.NONE:
+        error = Errors.REPLICA_NOT_AVAILABLE
+    return MetadataResponsePartition(
+        error_code=error.code,
+        partition_index=number,
+        leader_id=info.leader if info.leader in alive else -1,
+        leader_epoch=info.leader_epoch,
+        replica_nodes=[replica for replica in info.replicas if not hide_dead or replica in alive],
+        isr_nodes=[member for member in info.isr if not hide_dead or member in alive],
+        offline_replicas=sorted({*dead, *info.offline_replicas}),
+    )
+
+
+def _leader_error(snapshot: MetadataSnapshot, info: PartitionStateInfo, listener_name: str) -> Errors:
+    leader = snapshot.alive_brokers.get(info.leader)
+    if leader is None:
+        return Errors.LEADER_NOT_AVAILABLE
+    return Errors.LISTENER_NOT_FOUND if leader.get_end_point(listener_name) is None else Errors.NONE
