@@ -1,0 +1,46 @@
+"""Plans a batch query in the driver and reads its ranges in the tasks.
+
+Spark 4.2: connector/kafka-0-10-sql/.../KafkaBatch.scala · book 4.1.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kafka_lite.spark.data_loss import data_loss_reporter
+from kafka_lite.spark.offset_reader import OffsetReader
+from kafka_lite.spark.offsets import SpecificOffsets
+from kafka_lite.spark.options import ReadOptions
+from kafka_lite.spark.planner import OffsetRange, batch_ranges, split
+from kafka_lite.spark.range_reader import KafkaInputPartition, open_client, read_range
+
+
+class KafkaBatchReader(DataSourceReader):
+    """Both ends are resolved once, when the query is planned: what is appended later is not read."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+
+    def partitions(self) -> list[InputPartition]:
+        """One task for each range; PySpark makes one of ``InputPartition(None)`` when there is none."""
+        ranges = split(self._ranges(), self._options.min_partitions, self._options.max_records_per_partition)
+        return [KafkaInputPartition(offset_range) for offset_range in ranges]
+
+    def _ranges(self) -> list[OffsetRange]:
+        with open_client(self._options, "driver") as client:
+            offsets = OffsetReader(client, self._options)
+            partitions = offsets.partitions()
+            start = offsets.resolve(self._options.starting, partitions, is_start=True)
+            end = offsets.resolve(self._options.ending, partitions, is_start=False)
+            # Only an end that was given as a number can lie beyond the log.
+            latest = offsets.latest(partitions) if isinstance(self._options.ending, SpecificOffsets) else end
+        return batch_ranges(start, end, latest, data_loss_reporter(self._options.fail_on_data_loss))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Arrow record batches of one range."""
+        if not isinstance(partition, KafkaInputPartition):  # there is nothing to read at all
+            return iter(())
+        return read_range(self._options, partition.offset_range)

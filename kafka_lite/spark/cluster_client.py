@@ -1,0 +1,164 @@
+"""Asks a cluster: which brokers and leaders there are, and one broker at a time what it has.
+
+Kafka 0.10.2: clients/.../clients/NetworkClient.java, Metadata.java · book 4.2.3
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, cast
+
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kafka_lite.protocol.schema import Request, Response
+
+logger = logging.getLogger(__name__)
+
+R = TypeVar("R", bound=Response)
+
+_API_VERSIONS_VERSION = 0  # every broker since 0.10.0 has it, and it says all that is needed here
+_LOWEST_VERSIONS = {ApiKey.METADATA: 1, ApiKey.FETCH: 3, ApiKey.LIST_OFFSETS: 1}  # Kafka 0.10.1
+_HIGHEST_VERSIONS = {ApiKey.FETCH: 12}  # the later ones name topics by id, for which one must ask first
+
+
+class ClusterUnreachableError(KafkaError):
+    """No broker answers; the text says where was asked and what came of it."""
+
+
+class BrokerConnection:
+    """A connection to one broker, with the versions that both sides know."""
+
+    def __init__(self, host: str, port: int, client_id: str, request_timeout_ms: int) -> None:
+        self.address = f"{host}:{port}"
+        self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=request_timeout_ms)
+        self._channel.connect()
+        try:
+            self._versions = self._ask_versions()
+        except BaseException:
+            self._channel.close()
+            raise
+
+    def _ask_versions(self) -> dict[int, tuple[int, int]]:
+        answer = cast(ApiVersionsResponse, self._channel.exchange(ApiVersionsRequest(), _API_VERSIONS_VERSION))
+        if answer.error_code:
+            raise Errors.for_code(answer.error_code).exception()
+        return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+
+    def version(self, api_key: ApiKey) -> int:
+        """The highest version of an API that both sides know. Raises ``ApiError`` where there is none."""
+        spec = API_SPECS[api_key]
+        lowest, highest = self._versions.get(api_key, (0, -1))
+        highest = min(highest, spec.max_version, _HIGHEST_VERSIONS.get(api_key, spec.max_version))
+        if highest < max(lowest, _LOWEST_VERSIONS.get(api_key, 0)):
+            message = f"the broker at {self.address} has no version of {api_key.name} that is known here"
+            raise Errors.UNSUPPORTED_VERSION.exception(message)
+        return highest
+
+    def exchange(self, request: Request, response_class: type[R]) -> R:
+        """Send a request and wait for its answer. Raises ``OSError`` when the connection is lost or too slow."""
+        answer = self._channel.exchange(request, self.version(request.API_KEY))
+        assert isinstance(answer, response_class)
+        return answer
+
+    def close(self) -> None:
+        """Drop the connection."""
+        self._channel.close()
+
+
+class ClusterClient:
+    """Finds the leaders of partitions and keeps a connection to each broker that was asked for.
+
+    Not thread-safe: every reader has its own.
+    """
+
+    def __init__(self, bootstrap_servers: Sequence[str], client_id: str, request_timeout_ms: int) -> None:
+        self._bootstrap = [_parse_address(server) for server in bootstrap_servers]
+        self._client_id = client_id
+        self._request_timeout_ms = request_timeout_ms
+        self._bootstrap_connection: BrokerConnection | None = None
+        self._connections: dict[int, BrokerConnection] = {}
+        self._brokers: dict[int, tuple[str, int]] = {}
+        self._leaders: dict[TopicPartition, int] = {}
+
+    def __enter__(self) -> ClusterClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def metadata(self, topics: Iterable[str] | None) -> MetadataResponse:
+        """What the cluster knows of these topics, or of all; remembers the leaders.
+
+        Raises ``ClusterUnreachableError`` when none of the bootstrap servers answers.
+        """
+        wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in topics]
+        answer = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+        self._brokers = {broker.node_id: (broker.host, broker.port) for broker in answer.brokers}
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                self._leaders[TopicPartition(topic.name or "", partition.partition_index)] = partition.leader_id
+        return answer
+
+    def _ask_any(self, request: MetadataRequest) -> MetadataResponse:
+        failures = []
+        if self._bootstrap_connection is not None:
+            try:
+                return self._bootstrap_connection.exchange(request, MetadataResponse)
+            except OSError:
+                self._bootstrap_connection.close()
+                self._bootstrap_connection = None
+        for host, port in self._bootstrap:
+            try:
+                self._bootstrap_connection = self._connect(host, port)
+                return self._bootstrap_connection.exchange(request, MetadataResponse)
+            except OSError as error:
+                failures.append(f"{host}:{port} ({error})")
+        raise ClusterUnreachableError(f"no Kafka broker answers: asked {', '.join(failures)}")
+
+    def leader_of(self, partition: TopicPartition) -> int:
+        """The node id of a partition's leader, -1 while there is none. Raises ``ApiError`` for an unknown partition."""
+        if self._leaders.get(partition, -1) < 0:
+            self.metadata([partition.topic])
+        if partition not in self._leaders:
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"there is no partition {partition}")
+        return self._leaders[partition]
+
+    def forget_leader(self, partition: TopicPartition) -> None:
+        """Ask again next time: the broker that was thought to be the leader is not, or does not answer."""
+        node_id = self._leaders.pop(partition, -1)
+        if connection := self._connections.pop(node_id, None):
+            connection.close()
+
+    def connection(self, node_id: int) -> BrokerConnection:
+        """A connection to a broker that ``metadata`` has told of. Raises ``OSError``, ``ApiError``."""
+        if node_id not in self._brokers:
+            raise Errors.LEADER_NOT_AVAILABLE.exception()
+        if node_id not in self._connections:
+            self._connections[node_id] = self._connect(*self._brokers[node_id])
+        return self._connections[node_id]
+
+    def _connect(self, host: str, port: int) -> BrokerConnection:
+        return BrokerConnection(host, port, self._client_id, self._request_timeout_ms)
+
+    def close(self) -> None:
+        """Drop all connections. A later call opens them anew."""
+        connections = [*self._connections.values(), *filter(None, [self._bootstrap_connection])]
+        self._connections, self._bootstrap_connection = {}, None
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.close()
+
+
+def _parse_address(server: str) -> tuple[str, int]:
+    """``host:port``, where a host of IPv6 stands in brackets."""
+    host, _, port = server.rpartition(":")
+    if not host or not port.isdecimal():
+        raise Errors.INVALID_CONFIG.exception(f"Invalid url in bootstrap.servers: {server} (host:port is needed)")
+    return host.removeprefix("[").removesuffix("]"), int(port)

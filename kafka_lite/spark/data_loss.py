@@ -1,0 +1,32 @@
+"""What to do when records are gone that a query should have read: ``failOnDataLoss``.
+
+Spark 4.2: connector/kafka-0-10-sql/.../KafkaMicroBatchStream.scala (reportDataLoss) · book 4.4.4
+"""
+
+from __future__ import annotations
+
+import logging
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.spark.planner import ReportDataLoss
+
+logger = logging.getLogger(__name__)
+
+_WHY = "they were aged out by Kafka, or the topic was deleted, before the query came to them"
+
+
+class DataLossError(KafkaError):
+    """Records that the query should have read are gone, and ``failOnDataLoss`` is true."""
+
+
+def data_loss_reporter(fail_on_data_loss: bool) -> ReportDataLoss:
+    """A function to call with what was found: it raises ``DataLossError``, or else logs a warning."""
+    return _fail if fail_on_data_loss else _warn
+
+
+def _fail(finding: str) -> None:
+    raise DataLossError(f"{finding}; {_WHY}. If the query is to go on without them, set failOnDataLoss to false")
+
+
+def _warn(finding: str) -> None:
+    logger.warning("%s; %s. If the query is to fail then, set failOnDataLoss to true", finding, _WHY)

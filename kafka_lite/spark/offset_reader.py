@@ -1,0 +1,202 @@
+"""Finds out from the cluster which partitions a query reads, and where they begin and end.
+
+Spark 4.2: connector/kafka-0-10-sql/.../KafkaOffsetReaderAdmin.scala · book 4.1.2
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseTopic
+from kafka_lite.spark.cluster_client import ClusterClient, ClusterUnreachableError
+from kafka_lite.spark.offsets import (
+    EARLIEST,
+    LATEST,
+    Extreme,
+    GlobalTimestamp,
+    OffsetLimit,
+    PartitionOffsets,
+    SparkOptionError,
+    SpecificOffsets,
+    SpecificTimestamps,
+    describe,
+)
+from kafka_lite.spark.options import AssignStrategy, ReadOptions, SubscribePatternStrategy, SubscribeStrategy
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_CONSUMER_REPLICA_ID = -1
+_ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
+
+
+def isolation_level(options: ReadOptions) -> int:
+    """The code of ``kafka.isolation.level`` on the wire."""
+    return _ISOLATION_LEVELS[options.consumer["isolation.level"]]
+
+
+class OffsetReader:
+    """The driver's view of the cluster. What fails for a passing reason is tried ``fetchOffset.numRetries`` times."""
+
+    def __init__(self, client: ClusterClient, options: ReadOptions, time: Time = SYSTEM_TIME) -> None:
+        self._client = client
+        self._options = options
+        self._time = time
+
+    def partitions(self) -> set[TopicPartition]:
+        """All partitions that the query reads, now. Raises ``ApiError`` for a topic that does not exist."""
+        return self._retrying(lambda: self._partitions(missing_is_error=True))
+
+    def existing_partitions(self) -> set[TopicPartition]:
+        """The same, without the topics that do not exist (any more)."""
+        return self._retrying(lambda: self._partitions(missing_is_error=False))
+
+    def earliest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
+        """Where the logs begin."""
+        return self.list_offsets(dict.fromkeys(partitions, EARLIEST))
+
+    def latest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
+        """Where the logs end: the high watermarks, or with read_committed the last stable offsets."""
+        return self.list_offsets(dict.fromkeys(partitions, LATEST))
+
+    def resolve(self, limit: OffsetLimit, partitions: set[TopicPartition], *, is_start: bool) -> PartitionOffsets:
+        """The offset that a limit means for each partition.
+
+        Raises ``SparkOptionError`` when the limit does not name the partitions that there are, or when no record is as
+        young as a starting timestamp.
+        """
+        match limit:
+            case Extreme():
+                return self.list_offsets(dict.fromkeys(partitions, limit.value))
+            case SpecificOffsets(offsets):
+                _ensure_same(offsets, partitions, "Use -1 for latest, -2 for earliest.")
+                symbolic = {partition: offset for partition, offset in offsets.items() if offset < 0}
+                return offsets | self.list_offsets(symbolic)
+            case SpecificTimestamps(timestamps):
+                _ensure_same(timestamps, partitions, "Timestamps are needed for all of them.")
+                return self._at_timestamps(timestamps, is_start)
+            case GlobalTimestamp(timestamp_ms):
+                return self._at_timestamps(dict.fromkeys(partitions, timestamp_ms), is_start)
+
+    def list_offsets(self, timestamps: Mapping[TopicPartition, int]) -> PartitionOffsets:
+        """Asks every leader: for a timestamp in ms the first offset not older (-1: none), for -1 and -2 the ends.
+
+        Raises ``ApiError``.
+        """
+        return self._retrying(lambda: self._list_offsets(timestamps))
+
+    def _partitions(self, *, missing_is_error: bool) -> set[TopicPartition]:
+        match self._options.strategy:
+            case AssignStrategy(partitions):
+                existing = self._partitions_of({partition.topic for partition in partitions}, missing_is_error)
+                if missing_is_error and not partitions <= existing:
+                    raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(
+                        f"no such partition: {describe(partitions - existing)}"
+                    )
+                return set(partitions & existing)
+            case SubscribeStrategy(topics):
+                return self._partitions_of(set(topics), missing_is_error)
+            case SubscribePatternStrategy(pattern):
+                every = self._client.metadata(None).topics
+                matching = [
+                    topic for topic in every if not topic.is_internal and re.fullmatch(pattern, topic.name or "")
+                ]
+                return {partition for topic in matching for partition in _checked_partitions(topic)}
+
+    def _partitions_of(self, topics: set[str], missing_is_error: bool) -> set[TopicPartition]:
+        described = self._client.metadata(sorted(topics)).topics
+        missing = [topic for topic in described if topic.error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code]
+        if missing and missing_is_error:
+            names = ", ".join(sorted(topic.name or "" for topic in missing))
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"This server does not host the topic: {names}")
+        return {partition for topic in described if topic not in missing for partition in _checked_partitions(topic)}
+
+    def _at_timestamps(self, timestamps: Mapping[TopicPartition, int], is_start: bool) -> PartitionOffsets:
+        found = self.list_offsets(timestamps)
+        beyond = [partition for partition, offset in found.items() if offset == LATEST]
+        if beyond and is_start and not self._options.no_match_begins_at_end:
+            partition = min(beyond)
+            message = (
+                f"No offset matched from request of topic-partition {partition} and timestamp {timestamps[partition]}"
+            )
+            raise SparkOptionError(f"{message}; set startingOffsetsByTimestampStrategy to latest to begin at its end")
+        return found | self.latest(beyond)
+
+    def _list_offsets(self, timestamps: Mapping[TopicPartition, int]) -> PartitionOffsets:
+        by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
+        for partition in timestamps:
+            by_leader[self._client.leader_of(partition)].append(partition)
+        found: PartitionOffsets = {}
+        for node_id, partitions in by_leader.items():
+            request = self._request({partition: timestamps[partition] for partition in partitions})
+            try:
+                found |= _checked_offsets(self._client.connection(node_id).exchange(request, ListOffsetsResponse))
+            except (OSError, ApiError):
+                for partition in partitions:
+                    self._client.forget_leader(partition)
+                raise
+        return found
+
+    def _request(self, timestamps: Mapping[TopicPartition, int]) -> ListOffsetsRequest:
+        topics: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
+        for (topic, partition), timestamp in timestamps.items():
+            topics[topic].append(ListOffsetsPartition(partition_index=partition, timestamp=timestamp))
+        return ListOffsetsRequest(
+            replica_id=_CONSUMER_REPLICA_ID,
+            isolation_level=isolation_level(self._options),
+            topics=[ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics.items()],
+        )
+
+    def _retrying(self, ask: Callable[[], T]) -> T:
+        for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
+            try:
+                return ask()
+            except (OSError, ApiError, ClusterUnreachableError) as error:
+                passing = not isinstance(error, ApiError) or error.retriable
+                if not attempts_left or not passing:
+                    raise
+                logger.warning("Asking for offsets again: %s", error)
+                self._time.sleep(self._options.offset_retry_interval_ms)
+        raise AssertionError("there is at least one attempt")
+
+
+def _checked_partitions(topic: MetadataResponseTopic) -> list[TopicPartition]:
+    if topic.error_code:
+        raise Errors.for_code(topic.error_code).exception(
+            f"topic {topic.name}: {Errors.for_code(topic.error_code).message}"
+        )
+    return [TopicPartition(topic.name or "", partition.partition_index) for partition in topic.partitions]
+
+
+def _checked_offsets(answer: ListOffsetsResponse) -> PartitionOffsets:
+    found = {}
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            asked = TopicPartition(topic.name, partition.partition_index)
+            if partition.error_code:
+                error = Errors.for_code(partition.error_code)
+                raise error.exception(f"offsets of {asked}: {error.message}")
+            found[asked] = partition.offset
+    return found
+
+
+def _ensure_same(named: Mapping[TopicPartition, int], existing: set[TopicPartition], hint: str) -> None:
+    if named.keys() != existing:
+        message = (
+            f"all partitions must be named that are read. {hint} Named: {describe(named)}; read: {describe(existing)}"
+        )
+        raise SparkOptionError(message)

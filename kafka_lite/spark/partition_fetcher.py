@@ -1,0 +1,149 @@
+"""Fetches the batches of one range of offsets from the leader of its partition: what one Spark task reads.
+
+Kafka 0.10.2: clients/.../clients/consumer/internals/Fetcher.java · book 4.1.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.protocol.messages.api_01_fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
+from kafka_lite.record.records import Batch, batches
+from kafka_lite.spark.cluster_client import ClusterClient
+from kafka_lite.spark.committed_batches import visible_batches
+from kafka_lite.spark.offset_reader import OffsetReader, isolation_level
+from kafka_lite.spark.options import ReadOptions
+from kafka_lite.spark.planner import OffsetRange, ReportDataLoss
+
+logger = logging.getLogger(__name__)
+
+_RETRY_PAUSE_MS = 100
+_CONSUMER_REPLICA_ID = -1
+
+
+class PollTimeoutError(KafkaError):
+    """Records that should be there did not come within ``kafkaConsumer.pollTimeoutMs``."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The complete batches of one answer, and the offset to go on from."""
+
+    batches: list[Batch]
+    next_offset: int
+
+
+class PartitionFetcher:
+    """Reads ``[from_offset, until_offset)`` of one partition, answer by answer."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        options: ReadOptions,
+        offset_range: OffsetRange,
+        report: ReportDataLoss,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self._client = client
+        self._options = options
+        self._range = offset_range
+        self._report = report
+        self._time = time
+
+    def fetch(self) -> Iterator[list[Batch]]:
+        """Lists of batches until the range is read; the first and the last batch may reach beyond it.
+
+        Offsets that are missing within it are holes that compaction or transactions left. Raises ``PollTimeoutError``,
+        ``ApiError``, and what ``report`` raises when the log has lost the offset to read.
+        """
+        position = self._range.from_offset
+        deadline = self._deadline()
+        while position < self._range.until_offset:
+            fetched = self._fetch_from(position, deadline)
+            if fetched.next_offset > position:
+                position = fetched.next_offset
+                deadline = self._deadline()
+            if fetched.batches:
+                yield fetched.batches
+
+    def _deadline(self) -> float:
+        return self._time.hi_res_ms() + self._options.poll_timeout_ms
+
+    def _fetch_from(self, position: int, deadline: float) -> Fetched:
+        """The next batches. Asks again, until the deadline, while there are none or the leader changes."""
+        while True:
+            cause = "no records came"
+            try:
+                data = self._ask_leader(position)
+                if data.error_code == Errors.OFFSET_OUT_OF_RANGE.code:
+                    return Fetched([], self._next_available(position))
+                if data.error_code:
+                    raise Errors.for_code(data.error_code).exception()
+                if fetched := self._visible(data):
+                    return fetched
+            except (OSError, ApiError) as error:
+                if isinstance(error, ApiError) and not error.retriable:
+                    raise
+                cause = str(error)
+                self._client.forget_leader(self._range.topic_partition)
+                self._time.sleep(_RETRY_PAUSE_MS)
+            if self._time.hi_res_ms() >= deadline:
+                what = f"offset {position} of {self._range.topic_partition}"
+                raise PollTimeoutError(f"cannot fetch {what} in {self._options.poll_timeout_ms} ms: {cause}")
+
+    def _ask_leader(self, position: int) -> PartitionData:
+        node_id = self._client.leader_of(self._range.topic_partition)
+        answer = self._client.connection(node_id).exchange(self._request(position), FetchResponse)
+        if answer.error_code:
+            raise Errors.for_code(answer.error_code).exception()
+        return answer.responses[0].partitions[0]
+
+    def _request(self, position: int) -> FetchRequest:
+        topic, partition = self._range.topic_partition
+        consumer = self._options.consumer
+        max_bytes = consumer["max.partition.fetch.bytes"]
+        wanted = FetchPartition(partition=partition, fetch_offset=position, partition_max_bytes=max_bytes)
+        return FetchRequest(
+            replica_id=_CONSUMER_REPLICA_ID,
+            max_wait_ms=consumer["fetch.max.wait.ms"],
+            min_bytes=consumer["fetch.min.bytes"],
+            max_bytes=consumer["fetch.max.bytes"],
+            isolation_level=isolation_level(self._options),
+            topics=[FetchTopic(topic=topic, partitions=[wanted])],
+        )
+
+    def _visible(self, data: PartitionData) -> Fetched | None:
+        """The complete batches of an answer that a consumer sees; None when there is no complete batch at all."""
+        complete = list(batches(data.records)) if isinstance(data.records, memoryview) else []
+        if not complete:
+            return None
+        if self._options.consumer["check.crcs"]:
+            for batch in complete:
+                batch.ensure_valid()
+        aborted = [(aborted.producer_id, aborted.first_offset) for aborted in data.aborted_transactions or ()]
+        return Fetched(list(visible_batches(complete, aborted)), complete[-1].next_offset)
+
+    def _next_available(self, position: int) -> int:
+        """Where to go on when the log does not have ``position``: at its beginning, or not at all."""
+        partition, until = self._range.topic_partition, self._range.until_offset
+        offsets = OffsetReader(self._client, self._options, self._time)
+        earliest = offsets.earliest([partition])[partition]
+        latest = offsets.latest([partition])[partition]
+        available = f"the log has offsets from {earliest} to {latest}"
+        if position < earliest:
+            self._report(f"offsets from {position} to {min(earliest, until)} of {partition} are gone: {available}")
+            return min(earliest, until)
+        if position > latest:
+            self._report(f"offsets from {position} to {until} of {partition} are not there: {available}")
+            return until
+        return position  # it has come back: the topic was made anew and has filled up

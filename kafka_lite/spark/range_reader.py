@@ -1,0 +1,47 @@
+"""Runs in a Spark task: one range of offsets in, Arrow record batches out.
+
+Spark 4.2: connector/kafka-0-10-sql/.../KafkaBatchPartitionReader.scala · book 4.1.5
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql.datasource import InputPartition
+
+from kafka_lite.spark.arrow_decoder import ArrowDecoder
+from kafka_lite.spark.cluster_client import ClusterClient
+from kafka_lite.spark.data_loss import data_loss_reporter
+from kafka_lite.spark.options import ReadOptions
+from kafka_lite.spark.partition_fetcher import PartitionFetcher
+from kafka_lite.spark.planner import OffsetRange
+
+
+@dataclass
+class KafkaInputPartition(InputPartition):
+    """What the driver sends to a task."""
+
+    offset_range: OffsetRange
+
+
+def open_client(options: ReadOptions, role: str) -> ClusterClient:
+    """A client of the cluster for the driver or a task (``role``), which the broker's logs can tell apart.
+
+    The name is that of the consumers of Spark's own source: it holds the group id, although no group is joined.
+    """
+    consumer = options.consumer
+    group_id = consumer["group.id"] or f"{options.group_id_prefix or 'spark-kafka-source'}-{uuid.uuid4()}-{role}"
+    client_id = consumer["client.id"] or f"consumer-{group_id}"
+    return ClusterClient(consumer["bootstrap.servers"], client_id, consumer["request.timeout.ms"])
+
+
+def read_range(options: ReadOptions, offset_range: OffsetRange) -> Iterator[Any]:
+    """The records of a range as Arrow record batches, as they come in."""
+    decoder = ArrowDecoder(offset_range.topic_partition, options.include_headers)
+    with open_client(options, "executor") as client:
+        fetcher = PartitionFetcher(client, options, offset_range, data_loss_reporter(options.fail_on_data_loss))
+        for batches in fetcher.fetch():
+            yield from decoder.decode(batches, offset_range.from_offset, offset_range.until_offset)

@@ -1,0 +1,102 @@
+"""A Spark on this machine, in one call: Java found, logs quiet, nothing open to the network, the source registered.
+
+Spark 4.2: python/pyspark/sql/session.py · book 1.1
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.spark.java_runtime import java_home
+from kafka_lite.spark.source import KafkaSource
+
+STDERR = 2
+
+_LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+"""
+
+DEFAULTS: dict[str, str] = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.memory": "1g",
+    # Python workers must find this package and its dependencies where the driver does.
+    "spark.pyspark.python": sys.executable,
+    "spark.pyspark.driver.python": sys.executable,
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+}
+"""What the session has unless told otherwise."""
+
+
+class SparkStartError(KafkaError):
+    """Spark does not start; the text has the end of its log."""
+
+
+def session(
+    app_name: str = "kafka_lite",
+    *,
+    master: str = "local[*]",
+    config: Mapping[str, str] | None = None,
+    log_file: Path | None = None,
+) -> SparkSession:
+    """The running session of this process, or a new one, with ``format("kafka_lite")`` registered.
+
+    ``config`` adds to ``DEFAULTS`` or replaces some of them. What Spark, its Java and its Python workers have to say
+    goes to ``log_file`` (one in the temporary directory unless given): what makes a query fail comes as an exception.
+
+    Sets ``JAVA_HOME`` for this process. Raises ``JavaNotFoundError``, or ``SparkStartError`` with the end of the log.
+    """
+    if SparkSession.getActiveSession() is None:
+        os.environ["JAVA_HOME"] = str(java_home())
+    log_file = log_file or Path(tempfile.gettempdir(), f"kafka_lite-spark-{os.getpid()}.log")
+    with tempfile.TemporaryDirectory(prefix="kafka_lite-") as folder, _stderr_goes_to(log_file):
+        logging_config = Path(folder, "log4j2.properties")
+        logging_config.write_text(_LOGGING, encoding="utf-8")
+        java_options = f"-Dlog4j2.configurationFile={logging_config.as_uri()}"
+        settings = {**DEFAULTS, "spark.driver.extraJavaOptions": java_options, **(config or {})}
+        builder = SparkSession.builder.master(master).appName(app_name)
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        spark = _start(builder, log_file)
+    spark.dataSource.register(KafkaSource)
+    return spark
+
+
+def _start(builder: SparkSession.Builder, log_file: Path) -> SparkSession:
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        last_lines = "\n".join(log_file.read_text(encoding="utf-8", errors="replace").splitlines()[-10:])
+        raise SparkStartError(f"Spark does not start: {error}\nThe end of {log_file}:\n{last_lines}") from error
+
+
+@contextmanager
+def _stderr_goes_to(log_file: Path) -> Iterator[None]:
+    """Processes that are started meanwhile write their errors to a file, for as long as they live."""
+    saved = os.dup(STDERR)
+    with log_file.open("ab") as log:
+        try:
+            os.dup2(log.fileno(), STDERR)
+            yield
+        finally:
+            os.dup2(saved, STDERR)
+            os.close(saved)

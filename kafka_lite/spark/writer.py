@@ -1,0 +1,167 @@
+"""Writes the rows of a query to Kafka, in batch and in streaming, at least once.
+
+Spark 4.2: connector/kafka-0-10-sql/.../KafkaWriter.scala, KafkaWriteTask.scala · book 2.1.1
+
+Columns (only ``value`` must be there):
+
+    value      string or binary                            key        string or binary
+    topic      string; or else the option of that name     partition  int; null: chosen by key
+    headers    array<struct<key:string,value:binary>>      timestamp  timestamp, or double in s; null: now
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.spark.offsets import SparkOptionError
+from kafka_lite.spark.options import WriteOptions
+
+_TYPES = {
+    "topic": ("string",),
+    "key": ("string", "binary"),
+    "value": ("string", "binary"),
+    "headers": ("array<struct<key:string,value:binary>>",),
+    "partition": ("int",),
+    "timestamp": ("timestamp", "double"),
+}
+_BUFFER_FULL_PAUSE_S = 0.1
+
+
+class WriteError(KafkaError):
+    """A row that cannot be written, or was not taken by the broker."""
+
+
+@dataclass
+class KafkaCommitMessage(WriterCommitMessage):
+    """What a task tells the driver when all its rows are acknowledged."""
+
+    row_count: int
+
+
+def validate_schema(schema: StructType, topic: str | None) -> None:
+    """Raise ``SparkOptionError`` when the columns are not those of the module's docstring."""
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    for name, allowed in _TYPES.items():
+        if name in types and types[name] not in allowed:
+            raise SparkOptionError(
+                f"{name} attribute unsupported type {types[name]}: it must be {' or '.join(allowed)}"
+            )
+    if "value" not in types:
+        raise SparkOptionError(f"Required attribute 'value' not found in {', '.join(types) or 'no columns'}")
+    if topic is None and "topic" not in types:
+        message = "topic option required when no 'topic' attribute is present. Use the topic option for setting a topic"
+        raise SparkOptionError(message)
+
+
+def write_rows(options: WriteOptions, batches: Iterator[Any]) -> KafkaCommitMessage:
+    """Send the rows of one task and wait until all are acknowledged.
+
+    Raises ``WriteError`` at the first row that is not; rows before and after it may have been written, and Spark's
+    repetition of the task will write them again.
+    """
+    delivery = _Delivery(options)
+    row_count = 0
+    for batch in batches:
+        for row in _rows(batch, options.topic):
+            delivery.send(row)
+            row_count += 1
+    delivery.finish()
+    return KafkaCommitMessage(row_count)
+
+
+def _rows(batch: Any, topic: str | None) -> Iterator[dict[str, Any]]:
+    """The arguments of ``produce`` for every row."""
+    names = [name for name in batch.schema.names if name in _TYPES]
+    columns = [batch.column(name).to_pylist() for name in names]
+    for values in zip(*columns, strict=True):
+        row = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        if topic is not None:
+            row["topic"] = topic
+        if "topic" not in row:
+            raise WriteError("null topic present in the data. Use the topic option for setting a default topic")
+        if row.get("partition", 0) < 0:
+            raise WriteError(f"Invalid partition: {row['partition']}. A partition number should not be negative")
+        if "headers" in row:
+            row["headers"] = [(header["key"], header["value"]) for header in row["headers"]]
+        if "timestamp" in row:
+            row["timestamp"] = _milliseconds(row["timestamp"])
+        yield row
+
+
+def _milliseconds(timestamp: datetime | float) -> int:
+    seconds = timestamp.timestamp() if isinstance(timestamp, datetime) else timestamp
+    return round(seconds * 1000)
+
+
+class _Delivery:
+    """librdkafka's producer, with the first failure kept."""
+
+    def __init__(self, options: WriteOptions) -> None:
+        self._failure: str | None = None
+        # A call per row only where one fails: a call for each would cost more than the sending.
+        self._producer = make_producer({**options.producer, "delivery.report.only.error": "true"})
+
+    def send(self, row: dict[str, Any]) -> None:
+        """Hand over one row; waits while the buffer is full."""
+        while self._failure is None:
+            try:
+                self._producer.produce(on_delivery=self._on_failure, **row)
+                self._producer.poll(0)
+                return
+            except BufferError:
+                self._producer.poll(_BUFFER_FULL_PAUSE_S)
+            except KafkaException as error:
+                raise WriteError(f"cannot write to {row['topic']}: {error.args[0].str()}") from error
+        raise WriteError(self._failure)
+
+    def finish(self) -> None:
+        """Wait until all is acknowledged, or has failed (``delivery.timeout.ms`` sees to that)."""
+        self._producer.flush()
+        if self._failure is not None:
+            raise WriteError(self._failure)
+
+    def _on_failure(self, error: Any, message: Any) -> None:
+        if error is not None and self._failure is None:
+            self._failure = f"cannot write to {message.topic()}: {error.str()} ({error.name()})"
+
+
+def make_producer(configuration: dict[str, str]) -> Any:
+    """A producer of librdkafka. Raises ``SparkOptionError`` for an option that it does not know or take."""
+    try:
+        return Producer(configuration)
+    except KafkaException as error:
+        raise SparkOptionError(f"Kafka option refused by librdkafka: {error.args[0].str()}") from error
+
+
+class KafkaWriter(DataSourceArrowWriter):
+    """Batch: ``df.write``."""
+
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        validate_schema(schema, options.topic)
+        make_producer(options.producer)  # in the driver, so that a wrong option fails before any task runs
+        self._options = options
+
+    def write(self, iterator: Iterator[Any]) -> KafkaCommitMessage:
+        """The rows of one task."""
+        return write_rows(self._options, iterator)
+
+
+class KafkaStreamWriter(DataSourceStreamArrowWriter):
+    """Streaming: ``df.writeStream``. A batch that is repeated after a failure is written again."""
+
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        validate_schema(schema, options.topic)
+        make_producer(options.producer)
+        self._options = options
+
+    def write(self, iterator: Iterator[Any]) -> KafkaCommitMessage:
+        """The rows of one task of a micro-batch."""
+        return write_rows(self._options, iterator)
