@@ -1,0 +1,94 @@
+"""Graphviz drawings that look right on any page: inline SVG without fixed colours for lines and text.
+
+The layout is made by ``dot`` where there is one, else by ``graphviz-pure``, the same program from PyPI.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import graphviz
+
+# Fills that can be read on white and on black; the last two digits are the opacity.
+PLAIN = "#80808022"
+BLUE = "#3f7fff44"
+GREEN = "#2faf5f55"
+ORANGE = "#ff9a2f66"
+RED = "#ff4f4f55"
+
+_SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
+
+
+class Drawing:
+    """A graph that shows itself in a notebook, and gives its SVG to a page."""
+
+    def __init__(self, graph: graphviz.Digraph, alt: str) -> None:
+        """``alt`` says in words what is to be seen."""
+        self.graph = graph
+        self._alt = alt
+
+    def svg(self) -> str:
+        """The drawing as one ``<svg>`` element; no ids, so that a page may have many."""
+        result = subprocess.run(
+            [dot_program(), "-Tsvg"], input=self.graph.source, capture_output=True, text=True, check=True, timeout=60
+        )
+        found = _SVG.search(result.stdout)
+        if found is None:
+            raise RuntimeError(f"{dot_program()} drew nothing: {result.stderr}")
+        return _adapt(found[0], self._alt)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"image/svg+xml": self.svg(), "text/plain": self._alt}
+
+
+@functools.cache
+def dot_program() -> str:
+    """The program that draws; RuntimeError when there is none."""
+    beside_python = Path(sys.executable).with_name("graphviz-pure")
+    candidates = [shutil.which("dot"), shutil.which("graphviz-pure"), str(beside_python)]
+    for program in candidates:
+        if program and Path(program).exists():
+            return program
+    raise RuntimeError("neither dot nor graphviz-pure is installed: pip install graphviz-pure")
+
+
+def new_graph(rank_direction: str = "TB") -> graphviz.Digraph:
+    """An empty graph in the style of the site."""
+    graph = graphviz.Digraph(graph_attr={"rankdir": rank_direction, "bgcolor": "transparent", "margin": "0"})
+    graph.attr("node", shape="plain", fontname="Courier New", fontsize="12")
+    graph.attr("edge", fontname="Courier New", fontsize="11", arrowsize="0.7")
+    return graph
+
+
+def cell(text: str, *, fill: str = "", port: str = "", columns: int = 1, border: int = 1) -> str:
+    """One cell of an HTML-like table; line breaks in ``text`` are kept."""
+    attributes = f'BORDER="{border}" COLSPAN="{columns}"'
+    attributes += f' BGCOLOR="{fill}"' if fill else ""
+    attributes += f' PORT="{port}"' if port else ""
+    return f"<TD {attributes}>{html.escape(text).replace(chr(10), '<BR/>')}</TD>"
+
+
+def table(rows: list[list[str]]) -> str:
+    """An HTML-like label out of rows of cells."""
+    body = "".join(f"<TR>{''.join(row)}</TR>" for row in rows)
+    return f'<<TABLE BORDER="0" CELLBORDER="1" CELLSPACING="0" CELLPADDING="5">{body}</TABLE>>'
+
+
+def _adapt(svg: str, alt: str) -> str:
+    """Lines and text in the page's own colour, the size up to the page, and words for those who do not see it."""
+    svg = re.sub(r"<!--.*?-->|<title>.*?</title>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\s(id|class)="[^"]*"', "", svg)
+    svg = svg.replace('stroke="black"', 'stroke="currentColor"').replace('fill="black"', 'fill="currentColor"')
+    svg = re.sub(r"<text(?![^>]*fill=)", '<text fill="currentColor"', svg)
+    width = re.search(r'width="([\d.]+)pt"', svg)
+    natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"
+    svg = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"\s*height="[^"]*"', r"\1", svg, count=1)
+    label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    opening = f'<svg role="img" aria-label="{label}" style="width:{natural}"'
+    return "\n".join(row for row in svg.replace("<svg", opening, 1).splitlines() if row.strip())
