@@ -1,0 +1,77 @@
+"""Logs and batches for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kafka_lite.common.scheduler import MockScheduler
+from kafka_lite.common.time import MockTime
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import Record
+from kafka_lite.record.records import batches
+
+
+def record_set(
+    *values: bytes,
+    timestamp: int = 1_000,
+    magic: int = 2,
+    compression: CompressionType = CompressionType.NONE,
+    base_offset: int = 0,
+    leader_epoch: int = -1,
+) -> bytearray:
+    """A set of one record per value, as a producer would send it; timestamps count up by 1 ms."""
+    builder = MemoryRecordsBuilder(magic, compression, base_offset=base_offset, partition_leader_epoch=leader_epoch)
+    for index, value in enumerate(values):
+        builder.append(timestamp + index, b"key", value)
+    return bytearray(builder.build())
+
+
+def open_log(
+    parent: Path,
+    *,
+    time: MockTime | None = None,
+    recovery_point: int = 0,
+    log_start_offset: int = 0,
+    had_clean_shutdown: bool = False,
+    failures: LogDirFailureChannel | None = None,
+    name: str = "topic-0",
+    **config: object,
+) -> Log:
+    """The log in ``parent/name``; configuration keys have ``_`` for ``.``, and small index files by default."""
+    time = time or MockTime()
+    props: dict[str, object] = {"segment.index.bytes": 4096}
+    props.update({key.replace("_", "."): value for key, value in config.items()})
+    return Log(
+        parent / name,
+        LogConfig(props),
+        recovery_point,
+        MockScheduler(time),
+        time,
+        log_start_offset=log_start_offset,
+        had_clean_shutdown=had_clean_shutdown,
+        log_dir_failure_channel=failures,
+    )
+
+
+def read_records(log: Log, start: int | None = None, max_bytes: int = 1 << 20) -> list[Record]:
+    """All records from an offset (by default the log start offset) to the end, by as many reads as it takes."""
+    offset = log.log_start_offset if start is None else start
+    found: list[Record] = []
+    while offset < log.log_end_offset:
+        data = log.read(offset, max_bytes, min_one_message=True)
+        records = [record for batch in batches(to_bytes(data.records)) for record in batch.records()]
+        records = [record for record in records if record.offset >= offset]
+        if not records:
+            break
+        found += records
+        offset = records[-1].offset + 1
+    return found
+
+
+def to_bytes(part: object) -> bytes:
+    """The bytes of a Part."""
+    return bytes(part) if isinstance(part, bytes | bytearray | memoryview) else part.to_bytes()  # type: ignore[attr-defined,no-any-return]

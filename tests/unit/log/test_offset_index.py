@@ -1,0 +1,192 @@
+"""OffsetIndex: the entries, the binary search, the file."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_lite.log.abstract_index import CorruptIndexError, InvalidOffsetError
+from kafka_lite.log.index_entry import OffsetPosition
+from kafka_lite.log.offset_index import OffsetIndex
+
+BASE = 45
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> OffsetIndex:
+    return OffsetIndex(tmp_path / "00000000000000000045.index", BASE, 30 * 8)
+
+
+def fill(index: OffsetIndex, *pairs: tuple[int, int]) -> None:
+    for offset, position in pairs:
+        index.append(offset, position)
+
+
+def test_file_is_preallocated_in_whole_entries(tmp_path: Path) -> None:
+    index = OffsetIndex(tmp_path / "i", 0, 67)
+    assert (tmp_path / "i").stat().st_size == 64
+    assert (index.max_entries, index.entries) == (8, 0)
+
+
+def test_entries_are_relative_offset_and_position_big_endian(index: OffsetIndex) -> None:
+    fill(index, (46, 1), (BASE + 2**31 - 1, 2**31 - 1))
+    index.flush()
+    assert index.file.read_bytes()[:24] == bytes.fromhex("00000001 00000001 7fffffff 7fffffff 00000000 00000000")
+
+
+def test_lookup_in_an_empty_index_is_the_beginning_of_the_segment(index: OffsetIndex) -> None:
+    assert index.lookup(BASE + 100) == OffsetPosition(BASE, 0)
+    assert index.last_offset == BASE
+
+
+def test_lookup_finds_the_greatest_entry_not_greater(index: OffsetIndex) -> None:
+    fill(index, (47, 100), (50, 200), (52, 300))
+    assert index.lookup(44) == (BASE, 0)
+    assert index.lookup(46) == (BASE, 0)
+    assert index.lookup(47) == (47, 100)
+    assert index.lookup(49) == (47, 100)
+    assert index.lookup(50) == (50, 200)
+    assert index.lookup(51) == (50, 200)
+    assert index.lookup(10_000) == (52, 300)
+
+
+@given(st.sets(st.integers(1, 300), max_size=30), st.lists(st.integers(-5, 310), min_size=1))
+def test_lookup_is_what_a_linear_search_finds(
+    tmp_path_factory: pytest.TempPathFactory, offsets: set[int], targets: list[int]
+) -> None:
+    index = OffsetIndex(tmp_path_factory.mktemp("i") / "i", 0, 30 * 8)
+    entries = [OffsetPosition(offset, offset * 10) for offset in sorted(offsets)]
+    fill(index, *entries)
+    for target in targets:
+        not_greater = [entry for entry in entries if entry.offset <= target]
+        assert index.lookup(target) == (not_greater[-1] if not_greater else (0, 0))
+    for target in targets:
+        index.truncate_to(target)
+        entries = [entry for entry in entries if entry.offset < target]
+        assert [index.entry(n) for n in range(index.entries)] == entries
+
+
+def test_offsets_must_grow(index: OffsetIndex) -> None:
+    with pytest.raises(InvalidOffsetError, match="45"):
+        index.append(BASE, 1)  # relative offset 0 is never written
+    fill(index, (51, 0))
+    for offset in (51, 50):
+        with pytest.raises(InvalidOffsetError, match="51"):
+            index.append(offset, 1)
+    assert index.entries == 1
+
+
+def test_append_to_a_full_index(index: OffsetIndex) -> None:
+    for i in range(index.max_entries):
+        index.append(BASE + i + 1, i)
+    assert index.is_full
+    with pytest.raises(IndexError, match="full"):
+        index.append(BASE + 1000, 1)
+
+
+def test_offset_that_does_not_fit(index: OffsetIndex) -> None:
+    assert not index.can_append_offset(BASE + 2**31)
+    assert not index.can_append_offset(BASE - 1)
+    with pytest.raises(OverflowError):
+        index.append(BASE + 2**31, 0)
+
+
+def test_entry_by_number(index: OffsetIndex) -> None:
+    fill(index, (46, 7))
+    assert index.entry(0) == (46, 7)
+    for n in (1, -1):
+        with pytest.raises(IndexError):
+            index.entry(n)
+
+
+def test_truncate_to(index: OffsetIndex) -> None:
+    fill(index, *((BASE + i, i) for i in range(1, 10)))
+    index.truncate_to(BASE + 12)
+    assert index.entries == 9
+    index.truncate_to(BASE + 10)
+    assert (index.entries, index.last_offset) == (9, BASE + 9)
+    index.truncate_to(BASE + 9)
+    assert (index.entries, index.last_offset) == (8, BASE + 8)
+    index.truncate_to(BASE)
+    assert (index.entries, index.last_offset) == (0, BASE)
+
+
+def test_truncated_entries_are_zeroed_and_can_be_written_again(index: OffsetIndex) -> None:
+    fill(index, (46, 1), (47, 2))
+    index.truncate()
+    assert index.file.read_bytes() == bytes(240)
+    fill(index, (48, 3))
+    assert index.lookup(48) == (48, 3)
+
+
+def test_trim_reopen_and_resize(index: OffsetIndex) -> None:
+    fill(index, (51, 345), (52, 456))
+    index.close()
+    assert index.file.stat().st_size == 16
+    again = OffsetIndex(index.file, BASE, 30 * 8)
+    again.sanity_check()
+    assert (again.entries, again.last_offset, again.is_full) == (2, 52, True)
+    assert again.lookup(51) == (51, 345)
+    again.resize(30 * 8)
+    again.append(53, 567)
+    assert [again.entry(n) for n in range(3)] == [(51, 345), (52, 456), (53, 567)]
+    again.close()
+    assert again.file.read_bytes() == struct.pack(">6i", 6, 345, 7, 456, 8, 567)
+
+
+def test_empty_index_closes_to_an_empty_file_and_opens_again(index: OffsetIndex) -> None:
+    index.close()
+    index.close()
+    assert index.file.stat().st_size == 0
+    again = OffsetIndex(index.file, BASE, 240)
+    again.sanity_check()
+    assert (again.entries, again.lookup(50)) == (0, (BASE, 0))
+    again.resize(240)
+    again.append(46, 3)
+    assert again.lookup(46) == (46, 3)
+
+
+def test_file_that_was_not_trimmed_is_corrupt(index: OffsetIndex) -> None:
+    fill(index, (51, 345))
+    index.flush()
+    with pytest.raises(CorruptIndexError, match="not greater than its base offset"):
+        OffsetIndex(index.file, BASE, 240).sanity_check()
+
+
+def test_file_that_is_not_whole_entries_is_corrupt(tmp_path: Path) -> None:
+    (tmp_path / "i").write_bytes(bytes(17))
+    with pytest.raises(CorruptIndexError, match="17"):
+        OffsetIndex(tmp_path / "i", 0, 240).sanity_check()
+
+
+def test_no_room_for_one_entry(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="7 bytes"):
+        OffsetIndex(tmp_path / "i", 0, 7)
+
+
+def test_lookup_after_close_fails(index: OffsetIndex) -> None:
+    fill(index, (51, 345))
+    index.close()
+    with pytest.raises(ValueError, match="closed"):
+        index.lookup(51)
+
+
+def test_rename_and_delete(index: OffsetIndex, tmp_path: Path) -> None:
+    fill(index, (51, 345))
+    index.rename_to(tmp_path / "other")
+    assert index.lookup(60) == (51, 345)
+    index.delete()
+    index.delete()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_preallocated_file_takes_no_room_until_it_is_used(tmp_path: Path) -> None:
+    index = OffsetIndex(tmp_path / "i", 0, 10 * 2**20)
+    assert index.file.stat().st_blocks == 0
+    index.append(1, 1)
+    index.flush()
+    assert 0 < index.file.stat().st_blocks * 512 <= 64 * 1024
