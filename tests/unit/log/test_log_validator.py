@@ -51,7 +51,7 @@ def three(magic: int, codec: CompressionType = NONE) -> bytes:
 
 
 def changed(data: bytes, position: int, layout: str, value: int) -> bytes:
-    """A v2 batch with one field overwritten and the checksum right again: a fault of the producer, not of the network."""
+    """A v2 batch with one field overwritten and the checksum right again: the fault is the producer's."""
     batch = bytearray(data)
     struct.pack_into(layout, batch, position, value)
     struct.pack_into(">I", batch, 17, crc32c(batch[21:]))
