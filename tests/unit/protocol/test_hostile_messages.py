@@ -1,0 +1,91 @@
+"""Bytes that are no message: only SchemaError comes out, and nothing large is allocated on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.framing import decode_request, decode_response
+from kafka_lite.protocol.schema import Message
+from kafka_lite.protocol.schema_error import SchemaError
+from tests.support.messages import MESSAGES, random_message, versions
+
+HUGE_LENGTHS = (
+    b"\x7f\xff\xff\xff",
+    b"\x7f\xff",
+    b"\xff\xff\xff\xff\x07",
+    b"\x80\x00\x00\x00",
+    b"\xff\xff\xff\xff\xff\x01",
+)
+
+
+@pytest.mark.parametrize("message_class", MESSAGES)
+def test_a_message_that_is_cut_short_is_refused(message_class: type[Message]) -> None:
+    rng = random.Random(message_class.__name__)
+    for version in versions(message_class):
+        encoded = random_message(message_class, version, rng).encode(version)
+        for length in rng.sample(range(len(encoded)), min(len(encoded), 12)):
+            with pytest.raises(SchemaError, match=f"{message_class.__name__} v{version}"):
+                message_class.decode(encoded[:length], version)
+
+
+@pytest.mark.parametrize("message_class", MESSAGES)
+def test_a_message_with_flipped_bytes_decodes_or_is_refused(message_class: type[Message]) -> None:
+    rng = random.Random(message_class.__name__)
+    for version in 5 * list(versions(message_class)):
+        encoded = bytearray(random_message(message_class, version, rng).encode(version))
+        for _ in range(rng.randint(1, 4) if encoded else 0):
+            encoded[rng.randrange(len(encoded))] = rng.randrange(256)
+        decodes_or_refuses(message_class, version, bytes(encoded))
+
+
+@pytest.mark.parametrize("message_class", MESSAGES)
+def test_huge_lengths_allocate_nothing(message_class: type[Message]) -> None:
+    rng = random.Random(message_class.__name__)
+    for version in message_class.VERSIONS:
+        encoded = random_message(message_class, version, rng).encode(version)
+        decodes_or_refuses(message_class, version, encoded)  # compile before measuring
+        positions = rng.sample(range(len(encoded)), min(len(encoded), 40))
+        frames = [encoded[:at] + huge + encoded[at + len(huge) :] for at in positions for huge in HUGE_LENGTHS]
+        tracemalloc.start()
+        for frame in frames:
+            decodes_or_refuses(message_class, version, frame)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 1_000_000
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200), st.integers(0, 70), st.integers(-1, 20))
+def test_random_frames_are_refused_or_read(body: bytes, key: int, version: int) -> None:
+    head = key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True)
+    for decode in (lambda: decode_request(head + body), lambda: decode_response(key, version, body)):
+        with contextlib.suppress(SchemaError):
+            decode()
+
+
+def test_null_where_no_null_may_be() -> None:
+    group_id_is_null = b"\xff\xff"
+    with pytest.raises(SchemaError, match=r"OffsetFetchRequest v1: group_id is null"):
+        API_SPECS[9].request.decode(group_id_is_null, 1)  # type: ignore[index]
+
+
+def test_tags_that_never_end() -> None:
+    heartbeat_v4 = b"\x02g" + bytes(4) + b"\x02m" + b"\x00" + b"\xff\xff\xff\xff\x07"
+    with pytest.raises(SchemaError):
+        API_SPECS[12].request.decode(heartbeat_v4, 4)  # type: ignore[index]
+
+
+def decodes_or_refuses(message_class: type[Message], version: int, encoded: bytes) -> None:
+    """Decode; what decodes is a message like any other."""
+    try:
+        message = message_class.decode(encoded, version)
+    except SchemaError:
+        return
+    assert message.encode(version) is not None
