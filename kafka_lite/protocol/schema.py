@@ -57,7 +57,7 @@ class Struct:
 
     FIELDS: ClassVar[tuple[Field, ...]] = ()
 
-    unknown_tagged_fields: ClassVar[tuple[RawTaggedField, ...]] = ()
+    unknown_tagged_fields: tuple[RawTaggedField, ...] = ()
     """What a decoder met and did not know; set on the single message that carries some."""
 
     def __init_subclass__(cls) -> None:
