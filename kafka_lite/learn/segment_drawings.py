@@ -71,7 +71,7 @@ def draw_segment(segment: LogSegment, *, highlight: int | None = None, timestamp
         if start is not None and highlight is not None and start.position <= batch.position:
             fill = ORANGE if batch.last_offset == highlight else BLUE if batch.last_offset < highlight else PLAIN
         text = f"{_offset_range(batch.first_or_last_offset, batch.last_offset)}\nat {batch.position}"
-        text += f"\n…{batch.max_timestamp % 100_000:05d}" if timestamps else ""
+        text += f"\nt={batch.max_timestamp % 100_000:05d}" if timestamps else ""
         cells.append(cell(text, fill=fill, port=f"p{batch.position}"))
     graph.node("log", table([cells]))
     _draw_offset_index(graph, segment, start, name)
@@ -102,7 +102,7 @@ def _draw_time_index(graph: Any, segment: LogSegment, positions: dict[int, int],
     if not entries:
         return
     cells = [
-        cell(f"…{entry.timestamp % 100_000:05d} → {entry.offset - segment.base_offset}", port=f"t{n}")
+        cell(f"t={entry.timestamp % 100_000:05d} → {entry.offset - segment.base_offset}", port=f"t{n}")
         for n, entry in enumerate(entries)
     ]
     title = cell(f"{name}.timeindex, {index.size_in_bytes} bytes used", columns=len(cells), border=0)
