@@ -89,7 +89,7 @@ class LogSegment:
 
         The entry that is added when more than ``index.interval.bytes`` were written since the last one describes
         this append: the offset it is given is the appended set's first one up to message format v1, as Kafka 0.10
-        has it, and its last one from v2 on, as Kafka has had it since 0.11 (a follower knows the first offset of a
+        has it, and its last one from v2 on, as Kafka has had it since 2.0 (a follower knows the first offset of a
         compressed message only after decompressing it). Lookups need not know: either way the batch that has the
         offset begins at the position.
 
