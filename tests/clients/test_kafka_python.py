@@ -1,0 +1,66 @@
+"""kafka-python, unmodified: admin, every codec, reading by assignment."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
+
+_names = itertools.count()
+
+
+@pytest.fixture
+def topic(bootstrap: str) -> str:
+    name = f"kafka-python-{next(_names)}"
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.create_topics([NewTopic(name, num_partitions=2, replication_factor=1)])
+    admin.close()
+    return name
+
+
+@pytest.mark.parametrize("codec", [None, "gzip", "snappy", "lz4", "zstd"])
+def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | None) -> None:
+    producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20)
+    values = [b"%d-" % i + b"x" * (i % 300) for i in range(300)]
+    sent = [producer.send(topic, value, partition=i % 2) for i, value in enumerate(values)]
+    producer.flush(30)
+    assert [future.get(10).offset for future in sent] == [i // 2 for i in range(300)]
+    producer.close()
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=20_000)
+    partitions = [TopicPartition(topic, p) for p in range(2)]
+    consumer.assign(partitions)
+    consumer.seek_to_beginning(*partitions)
+    found: dict[int, list[bytes]] = {0: [], 1: []}
+    for message in itertools.islice(consumer, len(values)):
+        assert message.offset == len(found[message.partition])
+        found[message.partition].append(message.value)
+    consumer.close()
+    assert found == {0: values[0::2], 1: values[1::2]}
+
+
+def test_offsets(bootstrap: str, topic: str) -> None:
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+    for i in range(5):
+        producer.send(topic, b"v", partition=0, timestamp_ms=1000 * i).get(10)
+    producer.close()
+    partition = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap)
+    assert consumer.beginning_offsets([partition]) == {partition: 0}
+    assert consumer.end_offsets([partition]) == {partition: 5}
+    found = consumer.offsets_for_times({partition: 2500})[partition]
+    assert found is not None
+    assert (found.offset, found.timestamp) == (3, 3000)
+    assert consumer.offsets_for_times({partition: 99_000}) == {partition: None}
+    consumer.close()
+
+
+def test_admin(bootstrap: str, topic: str) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    assert topic in admin.list_topics()
+    (described,) = admin.describe_topics([topic])
+    assert [p.get("partition_index", p.get("partition")) for p in described["partitions"]] == [0, 1]
+    admin.delete_topics([topic])
+    assert topic not in admin.list_topics()
+    admin.close()
