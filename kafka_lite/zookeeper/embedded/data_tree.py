@@ -94,7 +94,7 @@ class DataNode:
             kept.version,
             kept.cversion * 2 - len(self.children),
             kept.aversion,
-            kept.ephemeral_owner,
+            kept.ephemeral_owner if is_session_owner(kept.ephemeral_owner) else 0,
             len(self.data or b""),
             len(self.children),
             kept.pzxid,

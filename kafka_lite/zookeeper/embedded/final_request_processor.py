@@ -37,6 +37,8 @@ from kafka_lite.zookeeper.embedded.protocol import (
 from kafka_lite.zookeeper.embedded.watch_manager import Watcher, WatcherMode, WatchManager
 
 _WATCHER_TYPE_CHILDREN, _WATCHER_TYPE_DATA, _WATCHER_TYPE_ANY = 1, 2, 3
+_MULTI_ANSWERS = {OpCode.CREATE_CONTAINER: OpCode.CREATE2, OpCode.CREATE_TTL: OpCode.CREATE2}
+"""The operations whose results in a multi bear another's type."""
 _ADD_WATCH_MODES = {0: WatcherMode.PERSISTENT, 1: WatcherMode.PERSISTENT_RECURSIVE}
 
 
@@ -90,8 +92,9 @@ class FinalRequestProcessor:
         out = bytearray()
         if op is OpCode.MULTI:
             for sub_op, sub_result in result.multi:
-                write_record(out, MultiHeader(sub_op, False, Code.OK))
-                _write_result(out, sub_op, sub_result)
+                answer = _MULTI_ANSWERS.get(sub_op, sub_op)
+                write_record(out, MultiHeader(answer, False, Code.OK))
+                _write_result(out, answer, sub_result)
             write_record(out, MULTI_END)
         else:
             _write_result(out, op, result)
@@ -179,7 +182,7 @@ class FinalRequestProcessor:
     def _add_watch(self, request: AddWatchRequest, client: Client, out: bytearray) -> None:
         mode = _ADD_WATCH_MODES.get(request.mode)
         if mode is None:
-            raise KeeperException(Code.BAD_ARGUMENTS, request.path)
+            raise KeeperException(Code.MARSHALLING_ERROR, request.path)
         self._tree.add_watch(_path(request), client, mode)
         write_record(out, ErrorResponse(Code.OK))
 

@@ -47,6 +47,7 @@ from kafka_lite.zookeeper.embedded.txns import (
     Txn,
 )
 
+_NO_TTL = -1
 _MAX_INT = (1 << 31) - 1
 _MIN_INT = -(1 << 31)
 
@@ -130,7 +131,7 @@ class PrepRequestProcessor:
 
     def _create(self, request: CreateRequest | CreateTTLRequest) -> Txn:
         mode = _create_mode(request.flags)
-        ttl_ms = request.ttl if isinstance(request, CreateTTLRequest) else 0
+        ttl_ms = request.ttl if isinstance(request, CreateTTLRequest) else _NO_TTL
         self._check_ttl(mode, ttl_ms)
         path = request.path
         if "/" not in path or "\0" in path:
@@ -235,22 +236,31 @@ class PrepRequestProcessor:
         return self._session_id if mode.is_ephemeral else 0
 
     def _check_ttl(self, mode: CreateMode, ttl_ms: int) -> None:
-        if not mode.has_ttl:
-            return
-        if not self._extended_types_enabled:
+        if mode.has_ttl and not self._extended_types_enabled:
             raise KeeperException(Code.UNIMPLEMENTED)
-        if not 0 < ttl_ms <= MAX_TTL_MS:
-            raise KeeperException(Code.BAD_ARGUMENTS)
+        if (0 < ttl_ms <= MAX_TTL_MS) if mode.has_ttl else ttl_ms < 0:
+            return
+        raise KeeperException(Code.BAD_ARGUMENTS)
+
+
+_CREATES = frozenset({OpCode.CREATE, OpCode.CREATE2, OpCode.CREATE_CONTAINER, OpCode.CREATE_TTL})
+_CREATES_BY_FLAGS = {
+    CreateMode.CONTAINER: OpCode.CREATE_CONTAINER,
+    CreateMode.PERSISTENT_WITH_TTL: OpCode.CREATE_TTL,
+    CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL: OpCode.CREATE_TTL,
+}
+"""In a multi the flags say which create it is, whatever its header says; and a create2 is answered as a create."""
 
 
 def read_multi(body: JuteReader) -> list[tuple[OpCode, Any]]:
     """The operations of a multi, each ``| MultiHeader | request |``, up to a header that says done; JuteError."""
     operations: list[tuple[OpCode, Any]] = []
     while not (header := read_record(MultiHeader, body)).done:
-        if header.type not in REQUEST_CLASSES:
+        if header.type not in REQUEST_CLASSES or header.type == OpCode.SET_ACL:
             raise KeeperException(Code.MARSHALLING_ERROR)
         op = OpCode(header.type)
-        operations.append((op, read_record(REQUEST_CLASSES[op], body)))
+        request = read_record(REQUEST_CLASSES[op], body)
+        operations.append((_CREATES_BY_FLAGS.get(request.flags, OpCode.CREATE) if op in _CREATES else op, request))
     return operations
 
 

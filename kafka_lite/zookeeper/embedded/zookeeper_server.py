@@ -41,7 +41,9 @@ from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
 logger = logging.getLogger(__name__)
 
 _WRITE_OPS = (frozenset(REQUEST_CLASSES) - {OpCode.CHECK}) | {OpCode.MULTI}
-_KNOWN_OPS = frozenset(OpCode)
+_INTERNAL_OPS = {OpCode.CREATE_SESSION, OpCode.ERROR, OpCode.DELETE_CONTAINER}
+"""Types of transactions that no client may ask for."""
+_KNOWN_OPS = frozenset(OpCode) - _INTERNAL_OPS
 _NO_PASSWORD = bytes(16)
 CONTAINER_CHECK_INTERVAL_MS = 60_000
 

