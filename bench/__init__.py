@@ -1,0 +1,1 @@
+"""Produce and fetch, measured beside real Kafka: ``python -m bench``."""
