@@ -482,12 +482,13 @@ class Log:
 
     def close(self) -> None:
         """Complete, trim and flush all files; the log cannot be used after that."""
-        with self._lock, self._storage_errors("closing"):
+        with self._lock:
             if self._closed:
                 return
-            self._closed = True
-            for segment in self.segments:
-                segment.close()
+            with self._storage_errors("closing"):
+                self._closed = True
+                for segment in self.segments:
+                    segment.close()
 
     def delete(self) -> None:
         """Remove all files and the directory at once."""

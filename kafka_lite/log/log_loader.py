@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_lite.common.time import Time
-from kafka_lite.log.abstract_index import CorruptIndexError, InvalidOffsetError
+from kafka_lite.log.abstract_index import CorruptIndexError
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import (
@@ -164,7 +164,7 @@ class LogLoader:
         segment = self._open(base_offset)
         if not has_index:
             logger.error("Found no index of %s, rebuilding it", segment.log.file)
-            self._recover_segment(segment)
+            segment.recover()
             return segment
         if not has_time_index:
             # Written by a Kafka before 0.10.1. To build it would mean to read all of the log at the first start.
@@ -173,18 +173,11 @@ class LogLoader:
             segment.sanity_check()
         except CorruptIndexError as error:
             logger.warning("Found a corrupt index (%s), rebuilding both indexes of the segment", error)
-            self._recover_segment(segment)
+            segment.recover()
         return segment
 
     def _open(self, base_offset: int) -> LogSegment:
         return LogSegment.open(self._dir, base_offset, self._config, self._time)
-
-    def _recover_segment(self, segment: LogSegment) -> int:
-        try:
-            return segment.recover(self._leader_epoch_cache)
-        except (InvalidOffsetError, OverflowError) as error:
-            logger.warning("Found an invalid offset (%s), emptying %s", error, segment.log.file)
-            return segment.truncate_to(segment.base_offset)
 
     # -- pass 4 ------------------------------------------------------------------------------------------------------
 
@@ -197,14 +190,14 @@ class LogLoader:
                 self._segments.active.read_next_offset()
         except CorruptRecordError as error:
             logger.error("The log in %s is corrupt in spite of a clean shutdown (%s)", self._dir, error)
-            self._recover_segment(self._segments.active)
+            self._segments.active.recover()
 
     def _recover_unflushed_segments(self) -> None:
         unflushed = list(self._segments.from_offset(self._recovery_point_checkpoint))
         while unflushed:
             segment = unflushed.pop(0)
             logger.info("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
-            truncated_bytes = self._recover_segment(segment)
+            truncated_bytes = segment.recover(self._leader_epoch_cache)
             if truncated_bytes:
                 logger.warning("Truncated %d bytes of corrupt messages in %s", truncated_bytes, segment.log.file)
                 self._delete_segments(unflushed)

@@ -245,20 +245,21 @@ class LogSegment:
     def recover(self, leader_epoch_cache: LeaderEpochFileCache | None = None) -> int:
         """Read the whole file, check every CRC, build both indexes anew; cut off all from the first bad batch on.
 
-        Leader epochs that are met and not yet known are added to the cache. Returns how many bytes were cut off;
-        raises InvalidOffsetError when offsets do not grow.
+        Leader epochs that are met and not yet known are added to the cache. Returns how many bytes were cut off.
         """
         self._reset_indexes()
         valid_bytes = 0
+        next_offset = self.base_offset
         try:
             for batch in self.log.batches_from():
-                self.log.load(batch).ensure_valid()
+                self._ensure_valid(batch, next_offset)
                 if batch.max_timestamp > self._max_timestamp_so_far.timestamp:
                     self._max_timestamp_so_far = TimestampOffset(batch.max_timestamp, batch.last_offset)
                 if self._bytes_since_last_index_entry > self._index_interval_bytes:
                     self._append_index_entries(batch.last_offset, batch.position)
                 self._bytes_since_last_index_entry += batch.size_in_bytes
                 valid_bytes += batch.size_in_bytes
+                next_offset = batch.next_offset
                 if leader_epoch_cache is not None and batch.partition_leader_epoch >= 0:
                     leader_epoch_cache.assign_newer(batch.partition_leader_epoch, batch.first_or_last_offset)
         except CorruptRecordError as error:
@@ -266,6 +267,12 @@ class LogSegment:
         truncated = self.log.truncate_to(valid_bytes)
         self.on_become_inactive_segment()
         return truncated
+
+    def _ensure_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> None:
+        """Raise CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be here."""
+        if batch.last_offset < next_offset or not self.can_convert_to_relative_offset(batch.last_offset):
+            raise CorruptRecordError(f"offset {batch.last_offset} cannot follow offset {next_offset - 1}")
+        self.log.load(batch).ensure_valid()
 
     def _reset_indexes(self) -> None:
         self.offset_index.truncate()

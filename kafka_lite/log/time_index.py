@@ -82,14 +82,14 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
                 self._truncate_to_entries(slot + 1)
 
     def sanity_check(self) -> None:
-        """Raise CorruptIndexError when there are not only whole entries, or the last comes before the first."""
+        """Raise CorruptIndexError when there are not only whole entries, or the last is not greater than the first."""
         size = self.file.stat().st_size
         if size % self.entry_size != 0:
             raise CorruptIndexError(f"{self.file} has {size} bytes, which is not a multiple of {self.entry_size}")
         if not self._entries:
             return
         first, last = self._parse_entry(0), self.last_entry
-        if last.timestamp < first.timestamp:
+        if self._entries > 1 and last.timestamp <= first.timestamp:
             raise CorruptIndexError(
                 f"the last timestamp of {self.file} is {last.timestamp}, the first {first.timestamp}"
             )

@@ -1,0 +1,535 @@
+"""Log: appends, reads, rolls, retention, truncation, offsets by time."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.time import MockTime
+from kafka_lite.log.file_message_set import FileMessageSetSlice
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.record.compression import CompressionType
+from tests.support.logs import open_log, read_records, record_set, to_bytes
+
+SET_SIZE = len(record_set(b"x" * 20))
+
+
+def append(log: Log, *values: bytes, **kwargs: int) -> int:
+    return log.append_as_leader(record_set(*values, **kwargs), 0).first_offset
+
+
+def assert_error(error: Errors, info: pytest.ExceptionInfo[ApiError]) -> None:
+    assert info.value.error is error
+
+
+# -- append and read -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP])
+def test_what_is_appended_is_read(tmp_path: Path, magic: int, codec: CompressionType) -> None:
+    version = ["0.9.0", "0.10.2", "3.9"][magic]
+    log = open_log(tmp_path, message_format_version=version, segment_bytes=600, index_interval_bytes=50)
+    values = [b"%d" % i * 10 for i in range(60)]
+    for start in range(0, 60, 3):
+        log.append_as_leader(record_set(*values[start : start + 3], magic=magic, compression=codec), 0)
+    assert len(log.segments) > 2
+    for start in range(60):
+        found = read_records(log, start, max_bytes=200)
+        assert [record.value for record in found] == values[start:]
+        assert [record.offset for record in found] == list(range(start, 60))
+
+
+def test_append_info(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a")
+    info = log.append_as_leader(record_set(b"b", b"c", timestamp=500), 7)
+    assert (info.first_offset, info.last_offset, info.max_timestamp) == (1, 2, 501)
+    assert (info.offset_of_max_timestamp, info.log_append_time, info.log_start_offset) == (2, -1, 0)
+    assert log.latest_epoch == 7
+
+
+def test_log_append_time(tmp_path: Path) -> None:
+    time = MockTime(start_ms=123_456)
+    log = open_log(tmp_path, time=time, message_timestamp_type="LogAppendTime")
+    info = log.append_as_leader(record_set(b"a"), 0)
+    assert info.log_append_time == info.max_timestamp == 123_456
+    assert read_records(log)[0].timestamp == 123_456
+
+
+def test_empty_set_appends_nothing(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    info = log.append_as_leader(b"", 0)
+    assert (info.first_offset, info.last_offset, log.log_end_offset, log.size) == (-1, -1, 0, 0)
+
+
+def test_batch_that_is_too_large(tmp_path: Path) -> None:
+    log = open_log(tmp_path, max_message_bytes=100)
+    with pytest.raises(ApiError) as info:
+        append(log, b"x" * 100)
+    assert_error(Errors.MESSAGE_TOO_LARGE, info)
+    assert log.log_end_offset == 0
+
+
+def test_follower_takes_what_the_leader_took(tmp_path: Path) -> None:
+    log = open_log(tmp_path, max_message_bytes=100)
+    info = log.append_as_follower(record_set(b"x" * 100, base_offset=5, leader_epoch=3))
+    assert (info.first_offset, info.last_offset, log.log_end_offset, log.latest_epoch) == (5, 5, 6, 3)
+
+
+def test_set_that_does_not_fit_into_a_segment(tmp_path: Path) -> None:
+    log = open_log(tmp_path, segment_bytes=100)
+    with pytest.raises(ApiError) as info:
+        append(log, b"x" * 100)
+    assert_error(Errors.RECORD_LIST_TOO_LARGE, info)
+    assert (log.log_end_offset, log.size) == (0, 0)
+
+
+def test_wrong_crc(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for log_append in (lambda data: log.append_as_leader(data, 0), log.append_as_follower):
+        damaged = record_set(b"abc")
+        damaged[-3] ^= 1
+        with pytest.raises(ApiError) as info:
+            log_append(damaged)
+        assert_error(Errors.CORRUPT_MESSAGE, info)
+    assert log.size == 0
+
+
+def test_timestamp_out_of_bounds(tmp_path: Path) -> None:
+    time = MockTime(start_ms=10_000)
+    log = open_log(tmp_path, time=time, message_timestamp_after_max_ms=100, message_timestamp_before_max_ms=5_000)
+    append(log, b"old", timestamp=5_000)
+    for timestamp in (10_101, 4_999):
+        with pytest.raises(ApiError) as info:
+            append(log, b"x", timestamp=timestamp)
+        assert_error(Errors.INVALID_TIMESTAMP, info)
+
+
+def test_follower_refuses_offsets_below_the_end_and_out_of_order(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append_as_follower(record_set(b"a", b"b", base_offset=3))
+    for records in (
+        record_set(b"x", base_offset=4),
+        record_set(b"x", base_offset=9) + record_set(b"x", base_offset=8),
+    ):
+        with pytest.raises(ApiError) as info:
+            log.append_as_follower(records)
+        assert_error(Errors.CORRUPT_MESSAGE, info)
+    assert log.log_end_offset == 5
+
+
+def test_follower_cuts_off_an_incomplete_batch(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    records = record_set(b"a") + record_set(b"b", base_offset=1)
+    log.append_as_follower(records[:-1])
+    assert log.log_end_offset == 1
+    assert log.size == len(record_set(b"a"))
+
+
+def test_read_out_of_range(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a", b"b")
+    log.maybe_increment_log_start_offset(1)
+    for offset in (-1, 0, 3):
+        with pytest.raises(ApiError) as info:
+            log.read(offset, 100)
+        assert_error(Errors.OFFSET_OUT_OF_RANGE, info)
+    assert to_bytes(log.read(2, 100).records) == b""
+    assert log.convert_to_offset_metadata(0) == LogOffsetMetadata.UNKNOWN
+
+
+def test_read_stops_at_max_offset(tmp_path: Path) -> None:
+    log = open_log(tmp_path, index_interval_bytes=0)
+    for _ in range(5):
+        append(log, b"x" * 20)
+    assert log.read(1, 10_000, max_offset=3).size_in_bytes == 2 * SET_SIZE
+    assert log.read(1, 10_000, max_offset=1).size_in_bytes == 0
+    assert log.read(3, 10_000, max_offset=1).size_in_bytes == 0
+    assert log.read(3, 10_000, max_offset=5).size_in_bytes == 2 * SET_SIZE
+
+
+def test_read_limits(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for _ in range(3):
+        append(log, b"x" * 20)
+    cut = log.read(0, SET_SIZE + 5)
+    assert (cut.size_in_bytes, cut.first_entry_incomplete) == (SET_SIZE + 5, False)
+    short = log.read(0, 5)
+    assert (short.size_in_bytes, short.first_entry_incomplete) == (5, True)
+    whole = log.read(0, 5, min_one_message=True)
+    assert (whole.size_in_bytes, whole.first_entry_incomplete) == (SET_SIZE, False)
+    assert log.read(1, 0).size_in_bytes == 0
+    assert log.read(1, 0).fetch_offset_metadata == (1, 0, SET_SIZE)
+
+
+def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a", b"b", b"c")
+    append(log, b"d")
+    data = log.read(1, 10_000)
+    assert data.fetch_offset_metadata == (1, 0, 0)
+    assert data.size_in_bytes == log.size
+
+
+def test_read_goes_on_in_the_next_segment_when_one_has_nothing_left(tmp_path: Path) -> None:
+    """As after a compaction that took the last messages of a segment."""
+    log = open_log(tmp_path)
+    log.append_as_follower(record_set(b"a", base_offset=0))
+    log.roll(10)
+    log.append_as_follower(record_set(b"b", base_offset=10))
+    assert [record.offset for record in read_records(log)] == [0, 10]
+    assert log.read(5, 1000).fetch_offset_metadata == (5, 10, 0)
+
+
+def test_end_offset_metadata_measures_what_is_new(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    before = log.log_end_offset_metadata
+    append(log, b"x" * 20)
+    assert log.log_end_offset_metadata.position_diff(before) == SET_SIZE
+    log.roll()
+    assert log.log_end_offset_metadata == (1, 1, 0)
+    assert before.on_older_segment(log.log_end_offset_metadata)
+
+
+def test_slice_is_sent_from_the_file_even_after_its_segment_was_deleted(tmp_path: Path) -> None:
+    time = MockTime()
+    log = open_log(tmp_path, time=time, retention_ms=0, file_delete_delay_ms=10)
+    append(log, b"x" * 20)
+    records = log.read(0, 1000).records
+    expected = to_bytes(records)
+    assert log.delete_old_segments() == 1
+    time.sleep(11)
+    assert [file.name for file in log.dir.glob("*.log*")] == ["00000000000000000001.log"]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert isinstance(records, FileMessageSetSlice)
+        assert records.send_to(ours, 3, 1000) == SET_SIZE - 3
+        assert theirs.recv(1000) == expected[3:]
+
+
+# -- roll ------------------------------------------------------------------------------------------------------------
+
+
+def bases(log: Log) -> list[int]:
+    return [segment.base_offset for segment in log.segments]
+
+
+def test_roll_by_size(tmp_path: Path) -> None:
+    log = open_log(tmp_path, segment_bytes=2 * SET_SIZE)
+    for _ in range(5):
+        append(log, b"x" * 20)
+    assert bases(log) == [0, 2, 4]
+
+
+def test_roll_by_time_of_the_first_message(tmp_path: Path) -> None:
+    log = open_log(tmp_path, segment_ms=100)
+    append(log, b"a", timestamp=1_000)
+    append(log, b"b", timestamp=1_100)
+    append(log, b"c", timestamp=1_050)
+    assert bases(log) == [0]
+    append(log, b"d", timestamp=1_101)
+    assert bases(log) == [0, 3]
+
+
+def test_roll_by_time_goes_on_after_a_restart(tmp_path: Path) -> None:
+    append(open_log(tmp_path, segment_ms=100), b"a", timestamp=1_000)
+    log = open_log(tmp_path, segment_ms=100)
+    append(log, b"b", timestamp=1_101)
+    assert bases(log) == [0, 1]
+
+
+def test_roll_by_clock_without_timestamps(tmp_path: Path) -> None:
+    time = MockTime()
+    log = open_log(tmp_path, time=time, segment_ms=100, message_format_version="0.9.0")
+    append(log, b"a", magic=0)
+    time.sleep(100)
+    append(log, b"b", magic=0)
+    assert bases(log) == [0]
+    time.sleep(1)
+    append(log, b"c", magic=0)
+    assert bases(log) == [0, 2]
+
+
+def test_jitter_lets_segments_roll_earlier(tmp_path: Path) -> None:
+    config = LogConfig({"segment.ms": 100, "segment.jitter.ms": 1000})
+    jitters = {config.random_segment_jitter_ms() for _ in range(200)}
+    assert min(jitters) >= 0
+    assert max(jitters) < 100
+    assert len(jitters) > 10
+
+
+def test_roll_when_an_index_is_full(tmp_path: Path) -> None:
+    log = open_log(tmp_path, index_interval_bytes=0, segment_index_bytes=24)
+    for _ in range(6):
+        append(log, b"x")
+    # Room for two time index entries, of which one is reserved: one message without an entry, one with.
+    assert bases(log) == [0, 2, 4]
+    assert [record.offset for record in read_records(log)] == list(range(6))
+
+
+def test_roll_when_the_offset_does_not_fit(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append_as_follower(record_set(b"a", base_offset=0))
+    log.append_as_follower(record_set(b"b", base_offset=2**31 + 5))
+    assert bases(log) == [0, 6]
+    assert [record.offset for record in read_records(log)] == [0, 2**31 + 5]
+
+
+def test_first_message_far_behind_the_base_offset(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append_as_follower(record_set(b"b", base_offset=2**31 + 5))
+    assert bases(log) == [0, 6]
+    assert log.log_end_offset == 2**31 + 6
+
+
+def test_rolled_segment_shrinks_and_is_flushed(tmp_path: Path) -> None:
+    time = MockTime()
+    log = open_log(tmp_path, time=time, preallocate=True, segment_bytes=10_000)
+    append(log, b"x" * 20)
+    assert (log.dir / "00000000000000000000.log").stat().st_size == 10_000
+    log.roll()
+    sizes = {file.name: file.stat().st_size for file in log.dir.iterdir() if file.name.startswith("0" * 20)}
+    assert sizes == {f"{'0' * 20}.log": SET_SIZE, f"{'0' * 20}.index": 0, f"{'0' * 20}.timeindex": 12}
+    assert log.recovery_point == 0
+    time.sleep(1)
+    assert log.recovery_point == 1
+
+
+def test_left_over_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"x")
+    for suffix in ("log", "index", "timeindex"):
+        (log.dir / f"00000000000000000001.{suffix}").write_bytes(b"left over")
+    log.roll()
+    append(log, b"y")
+    assert [record.value for record in read_records(log)] == [b"x", b"y"]
+
+
+def test_flush_messages(tmp_path: Path) -> None:
+    log = open_log(tmp_path, flush_messages=2)
+    append(log, b"x")
+    assert (log.recovery_point, log.unflushed_messages) == (0, 1)
+    append(log, b"x")
+    assert (log.recovery_point, log.unflushed_messages) == (2, 0)
+
+
+# -- retention -------------------------------------------------------------------------------------------------------
+
+
+def segments_of_one(tmp_path: Path, count: int, time: MockTime | None = None, **config: object) -> Log:
+    log = open_log(tmp_path, time=time, segment_bytes=SET_SIZE, **config)
+    for i in range(count):
+        append(log, b"x" * 20, timestamp=1_000 + i * 100)
+    return log
+
+
+def test_retention_by_time(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 4, MockTime(start_ms=2_150), retention_ms=1_000)
+    assert log.delete_old_segments() == 2
+    assert (bases(log), log.log_start_offset) == ([2, 3], 2)
+    assert log.delete_old_segments() == 0
+
+
+def test_retention_by_time_may_take_everything(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 3, MockTime(start_ms=10_000), retention_ms=1_000)
+    assert log.delete_old_segments() == 3
+    assert (bases(log), log.log_start_offset, log.log_end_offset) == ([3], 3, 3)
+    assert log.delete_old_segments() == 0
+
+
+def test_retention_by_size(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 5, retention_ms=-1, retention_bytes=2 * SET_SIZE + 1)
+    assert log.delete_old_segments() == 2
+    assert bases(log) == [2, 3, 4]
+
+
+def test_retention_by_log_start_offset(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 5, retention_ms=-1, cleanup_policy="compact")
+    log.maybe_increment_log_start_offset(3)
+    assert log.delete_old_segments() == 3
+    assert bases(log) == [3, 4]
+
+
+def test_compacted_topics_are_not_deleted(tmp_path: Path) -> None:
+    log = segments_of_one(
+        tmp_path, 3, MockTime(start_ms=10**9), retention_ms=1, retention_bytes=0, cleanup_policy="compact"
+    )
+    assert log.delete_old_segments() == 0
+
+
+def test_deleted_files_are_renamed_then_removed(tmp_path: Path) -> None:
+    time = MockTime(start_ms=10_000)
+    log = segments_of_one(tmp_path, 1, time, retention_ms=1_000, file_delete_delay_ms=500)
+    log.delete_old_segments()
+    renamed = {f"{'0' * 20}{suffix}.deleted" for suffix in (".log", ".index", ".timeindex")}
+    assert renamed <= {file.name for file in log.dir.iterdir()}
+    time.sleep(499)
+    assert renamed <= {file.name for file in log.dir.iterdir()}
+    time.sleep(1)
+    assert not renamed & {file.name for file in log.dir.iterdir()}
+
+
+def test_log_start_offset_must_not_lie_behind_the_end(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 2)
+    with pytest.raises(ApiError) as info:
+        log.maybe_increment_log_start_offset(3)
+    assert_error(Errors.OFFSET_OUT_OF_RANGE, info)
+    assert log.maybe_increment_log_start_offset(2)
+    assert not log.maybe_increment_log_start_offset(1)
+    assert log.log_start_offset == 2
+
+
+# -- truncation ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", range(7))
+def test_truncate(tmp_path: Path, target: int) -> None:
+    log = open_log(tmp_path, segment_bytes=2 * SET_SIZE, index_interval_bytes=0)
+    for i in range(6):
+        append(log, b"%d" % i * 20)
+    log.flush()
+    assert log.truncate_to(target) == (target < 6)
+    assert (log.log_end_offset, log.recovery_point) == (target, target)
+    assert append(log, b"new") == target
+    assert [record.value[:1] for record in read_records(log) if record.value] == [
+        *(b"%d" % i for i in range(target)),
+        b"n",
+    ]
+    assert [record.value for record in read_records(open_log(tmp_path))][-1] == b"new"
+
+
+def test_truncate_within_a_batch_takes_all_of_it(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a")
+    append(log, b"b", b"c", b"d")
+    log.truncate_to(2)
+    assert log.log_end_offset == 1
+    log.append_as_follower(record_set(b"b", b"c", b"d", base_offset=1))
+    assert [record.value for record in read_records(log)] == [b"a", b"b", b"c", b"d"]
+
+
+def test_truncate_below_the_first_segment(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.truncate_fully_and_start_at(100)
+    append(log, b"a")
+    log.truncate_to(50)
+    assert (bases(log), log.log_start_offset, log.log_end_offset) == ([50], 50, 50)
+
+
+def test_truncate_fully_and_start_at(tmp_path: Path) -> None:
+    log = open_log(tmp_path, segment_bytes=SET_SIZE)
+    for _ in range(3):
+        append(log, b"x" * 20)
+    log.flush()
+    log.truncate_fully_and_start_at(70)
+    assert (bases(log), log.log_start_offset, log.log_end_offset, log.recovery_point) == ([70], 70, 70, 3)
+    assert append(log, b"y") == 70
+    assert log.end_offset_for_epoch(0) == (0, 71)
+
+
+def test_truncate_to_a_negative_offset(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="negative"):
+        open_log(tmp_path).truncate_to(-1)
+
+
+def test_truncation_forgets_epochs_and_timestamps(tmp_path: Path) -> None:
+    log = open_log(tmp_path, index_interval_bytes=0)
+    for epoch, timestamp in enumerate((100, 300, 200)):
+        log.append_as_leader(record_set(b"x", timestamp=timestamp), epoch)
+    log.truncate_to(1)
+    assert log.latest_epoch == 0
+    assert log.active_segment.max_timestamp_so_far == (100, 0)
+    assert log.fetch_offset_by_timestamp(101) is None
+
+
+# -- offsets by time ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("magic", [1, 2])
+def test_offset_by_timestamp(tmp_path: Path, magic: int) -> None:
+    version = {1: "0.10.2", 2: "3.9"}[magic]
+    log = open_log(tmp_path, segment_bytes=400, index_interval_bytes=50, message_format_version=version)
+    timestamps = [(i * 7919) % 1000 for i in range(60)]
+    for timestamp in timestamps:
+        append(log, b"x", timestamp=timestamp, magic=magic)
+    assert len(log.segments) > 3
+    for target in range(0, 1001, 13):
+        expected = next(((ts, offset) for offset, ts in enumerate(timestamps) if ts >= target), None)
+        found = log.fetch_offset_by_timestamp(target)
+        assert (found[:2] if found else None) == expected
+
+
+def test_special_timestamps(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    assert log.fetch_offset_by_timestamp(-1) == (-1, 0, -1)
+    assert log.fetch_offset_by_timestamp(-3) is None
+    for epoch, timestamp in ((3, 100), (4, 900), (5, 500)):
+        log.append_as_leader(record_set(b"x", b"y", timestamp=timestamp), epoch)
+    assert log.fetch_offset_by_timestamp(-1) == (-1, 6, 5)
+    assert log.fetch_offset_by_timestamp(-2) == (-1, 0, 3)
+    assert log.fetch_offset_by_timestamp(-3) == (901, 3, 4)
+    assert log.fetch_offset_by_timestamp(-4) == (-1, 0, 3)
+    assert log.fetch_offset_by_timestamp(500) == (900, 2, 4)
+    log.maybe_increment_log_start_offset(3)
+    assert log.fetch_offset_by_timestamp(0) == (901, 3, 4)
+    assert log.fetch_offset_by_timestamp(-2) == (-1, 3, 4)
+
+
+def test_format_without_timestamps_cannot_be_searched(tmp_path: Path) -> None:
+    log = open_log(tmp_path, message_format_version="0.9.0")
+    append(log, b"x", magic=0)
+    with pytest.raises(ApiError) as info:
+        log.fetch_offset_by_timestamp(5)
+    assert_error(Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT, info)
+    assert log.fetch_offset_by_timestamp(-1) == (-1, 1, -1)
+
+
+def test_legacy_fetch_offsets_before(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 4)
+    assert log.legacy_fetch_offsets_before(-1, 10) == [4, 3, 2, 1, 0]
+    assert log.legacy_fetch_offsets_before(-1, 2) == [4, 3]
+    assert log.legacy_fetch_offsets_before(-2, 10) == [0]
+    assert log.legacy_fetch_offsets_before(0, 10) == []
+    assert log.legacy_fetch_offsets_before(-1, 0) == []
+
+
+# -- other -----------------------------------------------------------------------------------------------------------
+
+
+def test_closed_log_answers_storage_error(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"x")
+    log.close()
+    log.close()
+    for use in (lambda: append(log, b"y"), lambda: log.read(0, 10)):
+        with pytest.raises(ApiError) as info:
+            use()
+        assert_error(Errors.KAFKA_STORAGE_ERROR, info)
+
+
+def test_rename_and_delete(tmp_path: Path) -> None:
+    log = open_log(tmp_path, segment_bytes=SET_SIZE)
+    append(log, b"x" * 20)
+    log.rename_dir(tmp_path / "topic-0.0123456789abcdef0123456789abcdef-delete")
+    append(log, b"y" * 20)
+    assert len(read_records(log)) == 2
+    log.delete()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_change_of_format_at_run_time(tmp_path: Path) -> None:
+    log = open_log(tmp_path, message_format_version="0.10.2")
+    append(log, b"a")
+    assert log.leader_epoch_cache is None
+    log.update_config(LogConfig())
+    log.append_as_leader(record_set(b"b"), 4)
+    assert log.latest_epoch == 4
+    log.append_as_follower(record_set(b"c", magic=1, base_offset=2))
+    assert log.latest_epoch == -1
+    assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
