@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -44,7 +45,9 @@ def execute(script: Path) -> Any:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
-    client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, resources={"metadata": {"path": str(script.parent)}})
+    kernels = AsyncKernelManager(transport="ipc", kernel_name="python3")  # no port is opened
+    place = {"metadata": {"path": str(script.parent)}}
+    client = NotebookClient(notebook, km=kernels, timeout=CELL_TIMEOUT_S, resources=place)
     try:
         return client.execute(env=environment)
     except CellExecutionError as error:
