@@ -94,6 +94,9 @@ class _EncoderWriter(SourceWriter):
         if self._flexible:
             self._flush()
             self._tagged_fields(cls, variable)
+        else:
+            with self.block(f"if {variable}.unknown_tagged_fields:"):
+                self.line(f"raise not_in_version('unknown_tagged_fields', {self._version})")
 
     def _differs(self, value: str, field: Field) -> str:
         """The condition that a field does not hold its default."""

@@ -99,32 +99,32 @@ def _value(kind: WireType, version: int) -> st.SearchStrategy[Any]:
 # -- a seeded random
 
 
-def random_message(message: type[Message], version: int, rng: random.Random) -> Any:
-    """One message that this version can carry."""
-    made = _random_struct(message, version, rng)
-    if version in message.FLEXIBLE and rng.random() < 0.3:
+def random_message(message: type[Message], version: int, rng: random.Random, defaults: float = 0.0) -> Any:
+    """One message that this version can carry; a share of its fields keep their defaults."""
+    made = _random_struct(message, version, rng, defaults)
+    if version in message.FLEXIBLE and rng.random() < 0.3 * (1 - defaults):
         made.unknown_tagged_fields = (RawTaggedField(rng.randint(100, 2**31 - 1), rng.randbytes(rng.randint(0, 9))),)
     return made
 
 
-def _random_struct(cls: type[Struct], version: int, rng: random.Random) -> Any:
-    present = (field for field in cls.FIELDS if version in field.versions)
-    return cls(**{field.name: _random_field(field, version, rng) for field in present})
+def _random_struct(cls: type[Struct], version: int, rng: random.Random, defaults: float) -> Any:
+    present = [field for field in cls.FIELDS if version in field.versions and rng.random() >= defaults]
+    return cls(**{field.name: _random_field(field, version, rng, defaults) for field in present})
 
 
-def _random_field(field: Field, version: int, rng: random.Random) -> Any:
+def _random_field(field: Field, version: int, rng: random.Random, defaults: float) -> Any:
     if version in field.nullable and rng.random() < 0.2:
         return None
     if version in field.tagged and rng.random() < 0.3:
         return field.new_default()
-    return _random_value(field.type, version, rng)
+    return _random_value(field.type, version, rng, defaults)
 
 
-def _random_value(kind: WireType, version: int, rng: random.Random) -> Any:
+def _random_value(kind: WireType, version: int, rng: random.Random, defaults: float) -> Any:
     if isinstance(kind, Array):
-        return [_random_value(kind.element, version, rng) for _ in range(rng.choice((0, 1, 1, 2, 3)))]
+        return [_random_value(kind.element, version, rng, defaults) for _ in range(rng.choice((0, 1, 1, 2, 3)))]
     if isinstance(kind, StructType):
-        return _random_struct(kind.cls, version, rng)
+        return _random_struct(kind.cls, version, rng, defaults)
     if isinstance(kind, Primitive) and kind.code in "bhHiIq":
         return rng.choice((0, *bounds(kind), rng.randint(*bounds(kind))))
     simple: dict[str, Callable[[], Any]] = {

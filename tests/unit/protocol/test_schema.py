@@ -134,6 +134,8 @@ def test_unknown_tagged_fields_are_kept_and_sent_on_in_order() -> None:
     assert decoded.unknown_tagged_fields == (RawTaggedField(7, b""), RawTaggedField(2_000, b"later"))
     assert decoded.encode(3) == known.encode(3)
     assert ApiVersionsResponse().unknown_tagged_fields == ()
+    with pytest.raises(UnsupportedVersionError):
+        decoded.encode(2)
 
 
 def test_a_tagged_field_of_the_wrong_size_is_refused() -> None:

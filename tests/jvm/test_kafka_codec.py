@@ -1,0 +1,173 @@
+"""Our codecs against Kafka's own, byte for byte: every API and version, in both directions.
+
+``KafkaCodec.java`` lets the classes of kafka-clients decode what we encode, encode it again, and say in JSON what they
+understood.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.protocol.api_keys import API_SPECS, ApiSpec
+from kafka_lite.protocol.schema import Message, Request, Struct
+from kafka_lite.protocol.schema_error import SchemaError
+from tests.support.jvm import classpath, compile_java, run_java
+from tests.support.messages import MESSAGES, random_message, versions
+
+pytestmark = pytest.mark.jvm
+
+SAMPLES = 6
+JACKSON = "com.fasterxml.jackson.core:jackson-databind:2.16.2"
+REMOVED_IN_4 = {"LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"}
+
+Ask = Callable[[list[str]], list[str]]
+
+
+@pytest.fixture(scope="module", params=["3.9.1", "4.1.0"])
+def kafka_version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def ask(kafka_version: str) -> Ask:
+    """Sends questions to KafkaCodec, returns its answers."""
+    jars = classpath(f"org.apache.kafka:kafka-clients:{kafka_version}", JACKSON)
+    classes = compile_java(Path(__file__).with_name("KafkaCodec.java"), jars)
+
+    def answers(questions: list[str]) -> list[str]:
+        done = run_java("KafkaCodec", classpath=[classes, *jars], stdin="".join(f"{line}\n" for line in questions))
+        lines = done.stdout.splitlines()
+        assert len(lines) == len(questions)
+        return lines
+
+    return answers
+
+
+def test_kafka_and_we_read_and_write_the_same_bytes(ask: Ask, kafka_version: str) -> None:
+    cases = [
+        (message, version, random_message(message, version, random.Random(f"{message.__name__} {version} {sample}")))
+        for message in MESSAGES
+        for version in versions(message)
+        for sample in range(SAMPLES)
+    ]
+    encoded = [message.encode(version) for _, version, message in cases]
+    answers = ask([f"recode {where(case[0], case[1])} {data.hex()}" for case, data in zip(cases, encoded, strict=True)])
+    compared = set()
+    for (message_class, version, message), data, answer in zip(cases, encoded, answers, strict=True):
+        if answer == "unsupported":
+            continue
+        assert not answer.startswith("error"), f"{message_class.__name__} v{version}: {answer}"
+        recoded, _, values = answer.partition("\t")
+        assert recoded == data.hex(), f"{message_class.__name__} v{version}"
+        assert_same_values(message, version, json.loads(values))
+        compared.add((message_class.API_KEY, version))  # type: ignore[attr-defined]
+    everything = {(key, version) for key, spec in API_SPECS.items() for version in spec_versions(spec)}
+    left_out = everything - compared
+    if kafka_version == "3.9.1":
+        assert not left_out
+    else:
+        # Kafka 4 has dropped the oldest versions of some APIs and all versions of four, and none in the middle.
+        assert {key.name for key, version in left_out if version == API_SPECS[key].max_version} == REMOVED_IN_4
+
+
+def test_the_defaults_are_kafka_s(ask: Ask) -> None:
+    cases = [(message, version) for message in MESSAGES for version in versions(message)]
+    answers = ask([f"default {where(message, version)}" for message, version in cases])
+    assert sum(answer != "unsupported" for answer in answers) > 400
+    for (message, version), answer in zip(cases, answers, strict=True):
+        if answer != "unsupported":
+            assert answer == message().encode(version).hex(), f"{message.__name__} v{version}"
+
+
+def test_a_value_without_a_place_is_dropped_or_refused_as_kafka_does(ask: Ask) -> None:
+    """Messages of the highest version, mostly defaults, are encoded in all lower ones."""
+    cases: list[tuple[int, Message]] = []
+    for message in MESSAGES:
+        rng = random.Random(message.__name__)
+        highest = message.VERSIONS.highest
+        targets = 8 * list(versions(message))
+        cases += [(version, random_message(message, highest, rng, defaults=0.75)) for version in targets]
+    questions = []
+    for version, message in cases:
+        highest = message.VERSIONS.highest
+        key, _, direction = where(type(message), version).split()
+        questions.append(f"convert {key} {highest} {version} {direction} {message.encode(highest).hex()}")
+    refused = 0
+    for (version, message), answer in zip(cases, ask(questions), strict=True):
+        if answer != "unsupported":
+            refused += answer.startswith("error")
+            assert outcome(message, version) == answer.partition(" ")[0], f"{message} v{version}: {answer}"
+    assert 50 < refused < len(cases) / 2
+
+
+def test_the_headers_are_kafka_s(ask: Ask) -> None:
+    cases = [(spec, version) for spec in API_SPECS.values() for version in spec_versions(spec)]
+    answers = ask([f"headers {spec.key} {version}" for spec, version in cases])
+    assert sum(answer != "unsupported" for answer in answers) > 200
+    for (spec, version), answer in zip(cases, answers, strict=True):
+        if answer != "unsupported":
+            ours = f"{spec.request_header_version(version)} {spec.response_header_version(version)}"
+            assert answer == ours, f"{spec.key.name} v{version}"
+
+
+def where(message: type[Message], version: int) -> str:
+    """``KEY VERSION DIRECTION`` of a message."""
+    direction = "request" if issubclass(message, Request) else "response"
+    return f"{int(message.API_KEY)} {version} {direction}"  # type: ignore[attr-defined]
+
+
+def spec_versions(spec: ApiSpec) -> range:
+    return range(spec.min_version, spec.max_version + 1)
+
+
+def outcome(message: Message, version: int) -> str:
+    """Our bytes in hex, or "error"."""
+    try:
+        return message.encode(version).hex()
+    except SchemaError:
+        return "error"
+
+
+def assert_same_values(message: Any, version: int, kafka: dict[str, Any]) -> None:
+    """What Kafka's JSON says of a struct is what its fields hold; tagged fields at their default are not in it."""
+    theirs = {snake_case(name): value for name, value in kafka.items()}
+    expected = [field for field in message.FIELDS if version in field.versions]
+    for field in expected:
+        value = getattr(message, field.name)
+        if "records_size_in_bytes" in theirs and field.name == "records":
+            assert theirs.pop("records_size_in_bytes") == len(value)
+        elif field.name not in theirs:
+            assert version in field.tagged
+            assert value == field.new_default()
+        else:
+            assert_same_value(value, version, theirs.pop(field.name))
+    assert not theirs
+
+
+def assert_same_value(ours: Any, version: int, theirs: Any) -> None:
+    if isinstance(ours, Struct):
+        assert_same_values(ours, version, theirs)
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            assert_same_value(one, version, other)
+    elif isinstance(ours, bytes):
+        assert ours == base64.b64decode(theirs)
+    elif isinstance(ours, uuid.UUID):
+        assert ours.bytes == base64.urlsafe_b64decode(theirs + "==")
+    else:
+        assert ours == theirs
+
+
+def snake_case(name: str) -> str:
+    """``isKRaftController`` -> ``is_kraft_controller``, as Kafka's own generator names fields."""
+    pairs = zip(f" {name}", name, strict=False)
+    return "".join(f"_{char.lower()}" if char.isupper() > before.isupper() else char.lower() for before, char in pairs)
