@@ -13,12 +13,13 @@ import json
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jupytext
-from jupyter_client import AsyncKernelManager
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -45,13 +46,14 @@ def execute(script: Path) -> Any:
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
-    kernels = AsyncKernelManager(transport="ipc", kernel_name="python3")  # no port is opened
     place = {"metadata": {"path": str(script.parent)}}
-    client = NotebookClient(notebook, km=kernels, timeout=CELL_TIMEOUT_S, resources=place)
-    try:
-        return client.execute(env=environment)
-    except CellExecutionError as error:
-        raise NotebookError(f"{script.name}: {_ANSI.sub('', str(error))}") from error
+    with tempfile.TemporaryDirectory(prefix="kafka-lite-kernel-") as sockets:
+        kernels = AsyncKernelManager(transport="ipc", ip=f"{sockets}/kernel")  # no port is opened
+        client = NotebookClient(notebook, km=kernels, timeout=CELL_TIMEOUT_S, resources=place)
+        try:
+            return client.execute(env=environment)
+        except CellExecutionError as error:
+            raise NotebookError(f"{script.name}: {_ANSI.sub('', str(error))}") from error
 
 
 def executed(script: Path) -> Any:
