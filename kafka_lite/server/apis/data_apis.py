@@ -1,0 +1,358 @@
+"""Requests that read and write records: Produce, Fetch, ListOffsets, DeleteRecords, OffsetForLeaderEpoch.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest, handleFetchRequest)
+· book 2.3.5
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.sendable import Buffer, Part, size_of
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.messages import (
+    api_00_produce as produce,
+)
+from kafka_lite.protocol.messages import (
+    api_01_fetch as fetch,
+)
+from kafka_lite.protocol.messages import (
+    api_02_list_offsets as list_offsets,
+)
+from kafka_lite.protocol.messages import (
+    api_21_delete_records as delete_records,
+)
+from kafka_lite.protocol.messages import (
+    api_23_offset_for_leader_epoch as epochs,
+)
+from kafka_lite.protocol.schema import Response
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.records import batches
+from kafka_lite.server.delayed_fetch import FetchParams
+from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+from kafka_lite.server.replica_manager import ReplicaManager
+
+logger = logging.getLogger(__name__)
+
+Respond = Callable[[Response | None], None]
+"""Sends the answer; ``None`` sends nothing and lets the connection go on (acks=0)."""
+
+ADMIN_CLIENT_ID = "__admin_client"
+"""The client id whose owner may write to internal topics, as in Kafka."""
+
+FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {EARLIEST_TIMESTAMP: 1, MAX_TIMESTAMP: 7}
+"""Negative timestamps that ask for something else than a time, and the ListOffsets version that brought them."""
+ALL_VERSIONS = 2**15
+READ_COMMITTED = 1
+NO_SESSION = 0
+FINAL_EPOCH = -1
+
+
+class DataApis:
+    """Handlers that translate between the wire and the replica manager. None of them blocks."""
+
+    def __init__(self, replica_manager: ReplicaManager, close_connection: Callable[[Request], None]) -> None:
+        self._replicas = replica_manager
+        self._close_connection = close_connection
+
+    # ── Produce ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_produce(self, request: Request, body: produce.ProduceRequest, respond: Respond) -> None:
+        """Append every partition's records, answer when ``acks`` of the request are satisfied."""
+        entries: dict[TopicPartition, Buffer] = {}
+        refused: dict[TopicPartition, PartitionResponse] = {}
+        for topic in body.topic_data:
+            for partition in topic.partition_data:
+                topic_partition = TopicPartition(topic.name, partition.index)
+                records = partition.records
+                if not isinstance(records, bytes | bytearray | memoryview):
+                    refused[topic_partition] = PartitionResponse(
+                        Errors.INVALID_RECORD, error_message="the records are null"
+                    )
+                elif (error := self._check_produce(request, topic_partition, records)) is not None:
+                    refused[topic_partition] = error
+                else:
+                    entries[topic_partition] = records
+
+        def send(responses: dict[TopicPartition, PartitionResponse]) -> None:
+            self._send_produce_response(request, body, refused | responses, respond)
+
+        if not entries:
+            send({})
+            return
+        internal_topics_allowed = request.header.client_id == ADMIN_CLIENT_ID
+        self._replicas.append_records(body.timeout_ms, body.acks, internal_topics_allowed, entries, send)
+
+    def _check_produce(
+        self, request: Request, topic_partition: TopicPartition, records: Buffer
+    ) -> PartitionResponse | None:
+        """What can be refused without looking at the log; None when the log is to decide."""
+        if request.header.api_version < 3:
+            return None
+        # From version 3 on there must be exactly one batch, in format v2: KIP-98.
+        found = list(batches(records))
+        if len(found) != 1 or found[0].magic != 2 or found[0].size_in_bytes != size_of(records):
+            return PartitionResponse(
+                Errors.INVALID_RECORD,
+                error_message=f"{topic_partition}: a produce request of version "
+                f"{request.header.api_version} must hold exactly one record batch of format v2",
+            )
+        if found[0].compression is CompressionType.ZSTD and request.header.api_version < 7:
+            return PartitionResponse(Errors.UNSUPPORTED_COMPRESSION_TYPE)
+        if found[0].is_transactional:
+            return PartitionResponse(
+                Errors.INVALID_TXN_STATE, error_message=f"{topic_partition} is not part of a transaction"
+            )
+        if found[0].is_control:
+            return PartitionResponse(Errors.INVALID_RECORD, error_message="clients may not write control batches")
+        return None
+
+    def _send_produce_response(
+        self,
+        request: Request,
+        body: produce.ProduceRequest,
+        responses: dict[TopicPartition, PartitionResponse],
+        respond: Respond,
+    ) -> None:
+        if body.acks == 0:
+            failed = [f"{tp}: {r.error.name}" for tp, r in responses.items() if r.error is not Errors.NONE]
+            if failed:
+                # There is no answer to carry the error, so the connection is closed: the producer then looks for
+                # the leaders anew.
+                logger.info("Closing %s: acks=0 and %s", request.connection_id, ", ".join(failed))
+                self._close_connection(request)
+            else:
+                respond(None)
+            return
+        respond(produce.ProduceResponse(responses=_produce_topics(body, responses)))
+
+    # ── Fetch ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
+        """Read from every partition; wait for ``min_bytes`` up to ``max_wait_ms``.
+
+        Every answer says session id 0: this broker keeps no incremental fetch sessions (as a Kafka broker whose
+        session cache is full), so clients name all partitions in every request.
+        """
+        version = request.header.api_version
+        if body.session_id != NO_SESSION and body.session_epoch != FINAL_EPOCH:
+            respond(fetch.FetchResponse(error_code=Errors.FETCH_SESSION_ID_NOT_FOUND.code))
+            return
+        infos = [
+            (TopicPartition(topic.topic, p.partition), _fetch_partition(p))
+            for topic in body.topics
+            for p in topic.partitions
+        ]
+        params = FetchParams(
+            body.replica_id,
+            body.max_wait_ms,
+            body.min_bytes,
+            body.max_bytes if version >= 3 else sum(info.max_bytes for _, info in infos),
+            hard_max_bytes=version <= 2,
+        )
+
+        def send(results: list[tuple[TopicPartition, LogReadResult]]) -> None:
+            respond(self._fetch_response(version, body, results))
+
+        self._replicas.fetch_messages(params, infos, send)
+
+    def _fetch_response(
+        self, version: int, body: fetch.FetchRequest, results: list[tuple[TopicPartition, LogReadResult]]
+    ) -> fetch.FetchResponse:
+        topics: list[fetch.FetchableTopicResponse] = []
+        committed_only = body.isolation_level == READ_COMMITTED
+        for topic_partition, result in results:
+            if not topics or topics[-1].topic != topic_partition.topic:
+                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic))
+            topics[-1].partitions.append(self._fetch_partition_data(version, topic_partition, result, committed_only))
+        return fetch.FetchResponse(responses=topics)
+
+    def _fetch_partition_data(
+        self, version: int, topic_partition: TopicPartition, result: LogReadResult, committed_only: bool
+    ) -> fetch.PartitionData:
+        data = fetch.PartitionData(
+            partition_index=topic_partition.partition,
+            error_code=result.error.code,
+            high_watermark=result.high_watermark,
+            # Without transactions everything below the high watermark is stable.
+            last_stable_offset=result.high_watermark,
+            log_start_offset=result.log_start_offset,
+            aborted_transactions=[] if committed_only and result.error is Errors.NONE else None,
+            records=b"",
+        )
+        try:
+            data.records = _records_for_version(version, result.records)
+        except ApiError as failure:
+            logger.info("Cannot convert %s for fetch version %d: %s", topic_partition, version, failure)
+            data.error_code = failure.error.code
+            data.high_watermark = data.last_stable_offset = data.log_start_offset = -1
+        return data
+
+    # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_list_offsets(self, request: Request, body: list_offsets.ListOffsetsRequest, respond: Respond) -> None:
+        """Offsets for times. Version 0 answers with the base offsets of segments, as 0.8 did."""
+        version = request.header.api_version
+        named = Counter(TopicPartition(t.name, p.partition_index) for t in body.topics for p in t.partitions)
+        topics = []
+        for topic in body.topics:
+            partitions = []
+            for asked in topic.partitions:
+                topic_partition = TopicPartition(topic.name, asked.partition_index)
+                if version >= 1 and named[topic_partition] > 1:
+                    answer = list_offsets.ListOffsetsPartitionResponse(error_code=Errors.INVALID_REQUEST.code)
+                else:
+                    answer = self._list_offsets(version, body.replica_id, topic_partition, asked)
+                answer.partition_index = asked.partition_index
+                partitions.append(answer)
+            topics.append(list_offsets.ListOffsetsTopicResponse(name=topic.name, partitions=partitions))
+        respond(list_offsets.ListOffsetsResponse(topics=topics))
+
+    def _list_offsets(
+        self, version: int, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
+    ) -> list_offsets.ListOffsetsPartitionResponse:
+        try:
+            if version == 0:
+                offsets = self._legacy_offsets(replica_id, topic_partition, asked)
+                return list_offsets.ListOffsetsPartitionResponse(old_style_offsets=offsets)
+            return self._offset_for_timestamp(replica_id, topic_partition, asked, version)
+        except ApiError as failure:
+            return list_offsets.ListOffsetsPartitionResponse(error_code=failure.error.code)
+
+    def _legacy_offsets(
+        self, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
+    ) -> list[int]:
+        """Segment base offsets before a time, newest first; consumers see none above the high watermark."""
+        partition, log = self._replicas.get_leader_log(topic_partition)
+        offsets = log.legacy_fetch_offsets_before(asked.timestamp, asked.max_num_offsets)
+        leader = partition.leader_replica_if_local
+        if replica_id >= 0 or leader is None:
+            return offsets
+        high_watermark = leader.high_watermark.message_offset
+        if any(offset > high_watermark for offset in offsets):
+            return [high_watermark, *(offset for offset in offsets if offset < high_watermark)]
+        return offsets
+
+    def _offset_for_timestamp(
+        self,
+        replica_id: int,
+        topic_partition: TopicPartition,
+        asked: list_offsets.ListOffsetsPartition,
+        version: int,
+    ) -> list_offsets.ListOffsetsPartitionResponse:
+        partition, log = self._replicas.get_leader_log(topic_partition, asked.current_leader_epoch)
+        leader = partition.leader_replica_if_local
+        if leader is None:
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
+        end = log.log_end_offset if replica_id >= 0 else leader.high_watermark.message_offset
+        response = list_offsets.ListOffsetsPartitionResponse
+        if asked.timestamp == LATEST_TIMESTAMP:
+            return response(offset=end, leader_epoch=partition.leader_epoch)
+        if asked.timestamp < 0 and version < FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS):
+            raise Errors.UNSUPPORTED_VERSION.exception(f"version {version} has no timestamp {asked.timestamp}")
+        found = log.fetch_offset_by_timestamp(asked.timestamp)
+        if found is None or (found.offset >= end and asked.timestamp != EARLIEST_TIMESTAMP):
+            return response()
+        return response(timestamp=found.timestamp, offset=found.offset, leader_epoch=found.leader_epoch)
+
+    # ── DeleteRecords, OffsetForLeaderEpoch ───────────────────────────────────────────────────────────────────────
+
+    def handle_delete_records(
+        self,
+        _request: Request,
+        body: delete_records.DeleteRecordsRequest,
+        respond: Respond,
+    ) -> None:
+        """Move log start offsets up, partition by partition."""
+        topics = []
+        for topic in body.topics:
+            partitions = []
+            for asked in topic.partitions:
+                answer = delete_records.DeleteRecordsPartitionResult(
+                    partition_index=asked.partition_index, low_watermark=-1
+                )
+                try:
+                    topic_partition = TopicPartition(topic.name, asked.partition_index)
+                    answer.low_watermark = self._replicas.delete_records(topic_partition, asked.offset)
+                except ApiError as failure:
+                    answer.error_code = failure.error.code
+                partitions.append(answer)
+            topics.append(delete_records.DeleteRecordsTopicResult(name=topic.name, partitions=partitions))
+        respond(delete_records.DeleteRecordsResponse(topics=topics))
+
+    def handle_offset_for_leader_epoch(
+        self,
+        _request: Request,
+        body: epochs.OffsetForLeaderEpochRequest,
+        respond: Respond,
+    ) -> None:
+        """Where an epoch ended: how followers and consumers find out that a log was truncated (KIP-101, KIP-320)."""
+        topics = [
+            epochs.OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[self._epoch_end(topic.topic, asked) for asked in topic.partitions]
+            )
+            for topic in body.topics
+        ]
+        respond(epochs.OffsetForLeaderEpochResponse(topics=topics))
+
+    def _epoch_end(self, topic: str, asked: epochs.OffsetForLeaderPartition) -> epochs.EpochEndOffset:
+        answer = epochs.EpochEndOffset(partition=asked.partition, leader_epoch=-1, end_offset=-1)
+        try:
+            topic_partition = TopicPartition(topic, asked.partition)
+            partition, log = self._replicas.get_leader_log(topic_partition, asked.current_leader_epoch)
+            if asked.leader_epoch == partition.leader_epoch:
+                answer.leader_epoch, answer.end_offset = asked.leader_epoch, log.log_end_offset
+            else:
+                answer.leader_epoch, answer.end_offset = log.end_offset_for_epoch(asked.leader_epoch)
+        except ApiError as failure:
+            answer.error_code = failure.error.code
+        return answer
+
+
+def _produce_topics(
+    body: produce.ProduceRequest, responses: dict[TopicPartition, PartitionResponse]
+) -> list[produce.TopicProduceResponse]:
+    """The answer in the shape of the request."""
+    by_topic: dict[str, list[produce.PartitionProduceResponse]] = defaultdict(list)
+    for topic in body.topic_data:
+        for partition in topic.partition_data:
+            result = responses[TopicPartition(topic.name, partition.index)]
+            by_topic[topic.name].append(
+                produce.PartitionProduceResponse(
+                    index=partition.index,
+                    error_code=result.error.code,
+                    base_offset=result.base_offset,
+                    log_append_time_ms=result.log_append_time_ms,
+                    log_start_offset=result.log_start_offset,
+                    error_message=result.error_message,
+                )
+            )
+    return [produce.TopicProduceResponse(name=name, partition_responses=parts) for name, parts in by_topic.items()]
+
+
+def _fetch_partition(asked: fetch.FetchPartition) -> FetchPartition:
+    return FetchPartition(
+        asked.fetch_offset, asked.partition_max_bytes, asked.log_start_offset, asked.current_leader_epoch
+    )
+
+
+def _records_for_version(version: int, records: Part) -> Part:
+    """Records that a client of this fetch version can read.
+
+    From version 4 on clients read every format: the file slice goes out as it lies on disk. Older ones get format v1
+    (versions 2 and 3) or v0, converted batch by batch if something newer is there.
+    """
+    if version >= 4:
+        return records
+    newest_magic = 1 if version >= 2 else 0
+    data = records if isinstance(records, bytes | bytearray | memoryview) else records.to_bytes()
+    if all(batch.magic <= newest_magic for batch in batches(data)):
+        return records
+    return down_convert(data, newest_magic)

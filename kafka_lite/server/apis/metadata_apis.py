@@ -1,0 +1,293 @@
+"""Requests about the cluster: ApiVersions, Metadata, FindCoordinator, DescribeCluster, DescribeLogDirs.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleTopicMetadataRequest)
+· book 2.3.5, 7.3.2
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_lite.admin.topic_names import validate_topic_name
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.common.utils import java_abs, java_string_hash
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.messages import (
+    api_03_metadata as metadata,
+)
+from kafka_lite.protocol.messages import (
+    api_10_find_coordinator as coordinators,
+)
+from kafka_lite.protocol.messages import (
+    api_18_api_versions as versions,
+)
+from kafka_lite.protocol.messages import (
+    api_35_describe_log_dirs as log_dirs,
+)
+from kafka_lite.protocol.messages import (
+    api_60_describe_cluster as cluster,
+)
+from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.replica_manager import INTERNAL_TOPICS, ReplicaManager
+
+logger = logging.getLogger(__name__)
+
+GROUP_METADATA_TOPIC = "__consumer_offsets"
+GROUP_KEY_TYPE = 0
+SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""What a client may call itself and its version."""
+NO_AUTHORIZED_OPERATIONS = -(2**31)
+"""What a broker answers when nobody asked for operations."""
+
+# Bit n stands for the operation with code n (AclOperation). Without an authorizer everybody may do everything that
+# makes sense for the resource.
+TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
+"""READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS."""
+CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
+"""CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE."""
+
+AutoCreate = Callable[[str], None]
+"""Creates a topic with the broker's defaults; raises ApiError."""
+
+
+@dataclass(frozen=True)
+class ApiRange:
+    """The versions of one API that this broker serves."""
+
+    min_version: int
+    max_version: int
+
+
+class MetadataApis:
+    """Handlers that answer from the metadata cache."""
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        cluster_id: str,
+        metadata_cache: MetadataCache,
+        replica_manager: ReplicaManager,
+        create_topic: AutoCreate,
+        api_ranges: dict[ApiKey, ApiRange],
+    ) -> None:
+        self._config = config
+        self._cluster_id = cluster_id
+        self._cache = metadata_cache
+        self._replicas = replica_manager
+        self._create_topic = create_topic
+        self._api_ranges = api_ranges
+
+    # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
+        """Tell what this broker serves.
+
+        From version 3 on clients name themselves, and a name that could not stand in a metric is refused (KIP-511).
+        """
+        if request.header.api_version >= 3 and not (
+            SOFTWARE_NAME.fullmatch(body.client_software_name) and SOFTWARE_NAME.fullmatch(body.client_software_version)
+        ):
+            respond(versions.ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code))
+            return
+        keys = [
+            versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
+            for key, served in sorted(self._api_ranges.items())
+        ]
+        respond(versions.ApiVersionsResponse(api_keys=keys))
+
+    def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
+        """The answer, in the layout of version 0, to an ApiVersions request from the future.
+
+        It names the range of ApiVersions itself, so that the client can ask again with the highest common version.
+        """
+        served = self._api_ranges[ApiKey.API_VERSIONS]
+        own = versions.ApiVersion(
+            api_key=ApiKey.API_VERSIONS, min_version=served.min_version, max_version=served.max_version
+        )
+        return versions.ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION.code, api_keys=[own])
+
+    # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
+        """Brokers, topics, leaders. A topic that is missing is created when broker and client allow it."""
+        version = request.header.api_version
+        # Version 0 had no null: its empty list means all topics. Since version 1 an empty list means none.
+        all_topics = body.topics is None or (version == 0 and not body.topics)
+        names = None if body.topics is None or all_topics else [topic.name or "" for topic in body.topics]
+        topics = self._cache.get_topic_metadata(names, request.listener_name)
+        if names is not None:
+            known = {topic.name for topic in topics}
+            may_create = self._config.auto_create_topics_enable and (version < 4 or body.allow_auto_topic_creation)
+            topics += [self._missing_topic(name, may_create) for name in dict.fromkeys(names) if name not in known]
+        for topic in topics:
+            topic.is_internal = topic.name in INTERNAL_TOPICS
+            topic.topic_authorized_operations = (
+                TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
+            )
+            if version == 0:
+                _hide_missing_replicas(topic)
+        respond(self._metadata_response(request, topics, body.include_cluster_authorized_operations))
+
+    def _metadata_response(
+        self, request: Request, topics: list[metadata.MetadataResponseTopic], with_operations: bool
+    ) -> metadata.MetadataResponse:
+        brokers = [
+            metadata.MetadataResponseBroker(node_id=broker_id, host=end_point.host, port=end_point.port, rack=rack)
+            for broker_id, end_point, rack in self._alive_brokers(request.listener_name)
+        ]
+        return metadata.MetadataResponse(
+            brokers=brokers,
+            cluster_id=self._cluster_id,
+            controller_id=self._controller_id(),
+            topics=topics,
+            cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
+        )
+
+    def _missing_topic(self, name: str, may_create: bool) -> metadata.MetadataResponseTopic:
+        """Why a topic is not there: illegal name, unknown, or just being created."""
+        try:
+            validate_topic_name(name)
+            if not may_create and name != GROUP_METADATA_TOPIC:
+                raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
+            self._create_topic(name)
+            error = Errors.LEADER_NOT_AVAILABLE
+        except ApiError as failure:
+            error = failure.error
+            if error is Errors.TOPIC_ALREADY_EXISTS:
+                error = Errors.LEADER_NOT_AVAILABLE
+        return metadata.MetadataResponseTopic(error_code=error.code, name=name)
+
+    def _alive_brokers(self, listener_name: str) -> Iterable[tuple[int, EndPoint, str | None]]:
+        for broker in self._cache.get_alive_brokers():
+            end_point = broker.get_end_point(listener_name)
+            if end_point is not None:
+                yield broker.id, end_point, broker.rack
+
+    def _controller_id(self) -> int:
+        controller_id = self._cache.controller_id
+        return -1 if controller_id is None else controller_id
+
+    # ── FindCoordinator ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_find_coordinator(
+        self, request: Request, body: coordinators.FindCoordinatorRequest, respond: Respond
+    ) -> None:
+        """Which broker coordinates a group: the leader of its partition of ``__consumer_offsets``."""
+        keys = body.coordinator_keys if request.header.api_version >= 4 else [body.key]
+        found = [self._find_coordinator(request.listener_name, body.key_type, key) for key in keys]
+        if request.header.api_version >= 4:
+            respond(coordinators.FindCoordinatorResponse(coordinators=found))
+            return
+        only = found[0]
+        respond(
+            coordinators.FindCoordinatorResponse(
+                error_code=only.error_code,
+                error_message=only.error_message,
+                node_id=only.node_id,
+                host=only.host,
+                port=only.port,
+            )
+        )
+
+    def _find_coordinator(self, listener_name: str, key_type: int, key: str) -> coordinators.Coordinator:
+        answer = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
+        try:
+            if key_type != GROUP_KEY_TYPE:
+                raise Errors.INVALID_REQUEST.exception(f"this broker has no coordinators of key type {key_type}")
+            node_id, end_point = self._group_coordinator(listener_name, key)
+            answer.node_id, answer.host, answer.port = node_id, end_point.host, end_point.port
+        except ApiError as failure:
+            answer.error_code, answer.error_message = failure.error.code, str(failure)
+        return answer
+
+    def _group_coordinator(self, listener_name: str, group_id: str) -> tuple[int, EndPoint]:
+        topics = self._cache.get_topic_metadata([GROUP_METADATA_TOPIC], listener_name)
+        if not topics:
+            self._missing_topic(GROUP_METADATA_TOPIC, may_create=True)
+            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{GROUP_METADATA_TOPIC} is being created")
+        hashed = java_abs(java_string_hash(group_id))
+        partition = TopicPartition(GROUP_METADATA_TOPIC, hashed % max(1, len(topics[0].partitions)))
+        leaders = {p.partition_index: p.leader_id for p in topics[0].partitions}
+        leader = leaders.get(partition.partition, -1)
+        for broker_id, end_point, _ in self._alive_brokers(listener_name):
+            if broker_id == leader:
+                return broker_id, end_point
+        raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{partition} has no leader")
+
+    # ── DescribeCluster, DescribeLogDirs ──────────────────────────────────────────────────────────────────────────
+
+    def handle_describe_cluster(self, request: Request, body: cluster.DescribeClusterRequest, respond: Respond) -> None:
+        """Cluster id, controller, brokers (KIP-700)."""
+        brokers = [
+            cluster.DescribeClusterBroker(broker_id=broker_id, host=end_point.host, port=end_point.port, rack=rack)
+            for broker_id, end_point, rack in self._alive_brokers(request.listener_name)
+        ]
+        with_operations = body.include_cluster_authorized_operations
+        respond(
+            cluster.DescribeClusterResponse(
+                cluster_id=self._cluster_id,
+                controller_id=self._controller_id(),
+                brokers=brokers,
+                cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
+            )
+        )
+
+    def handle_describe_log_dirs(
+        self,
+        _request: Request,
+        body: log_dirs.DescribeLogDirsRequest,
+        respond: Respond,
+    ) -> None:
+        """How much of which partition lies in which directory (KIP-113), and how much room is left (KIP-827)."""
+        wanted = None
+        if body.topics is not None:
+            wanted = {TopicPartition(topic.topic, index) for topic in body.topics for index in topic.partitions}
+        results = [self._describe_log_dir(Path(directory), wanted) for directory in self._config.log_dirs]
+        respond(log_dirs.DescribeLogDirsResponse(results=results))
+
+    def _describe_log_dir(self, directory: Path, wanted: set[TopicPartition] | None) -> log_dirs.DescribeLogDirsResult:
+        result = log_dirs.DescribeLogDirsResult(log_dir=str(directory.absolute()))
+        manager = self._replicas.log_manager
+        if directory.absolute() not in {Path(live).absolute() for live in manager.live_log_dirs}:
+            result.error_code = Errors.KAFKA_STORAGE_ERROR.code
+            return result
+        by_topic: dict[str, log_dirs.DescribeLogDirsTopic] = {}
+        for log in manager.all_logs():
+            topic, index = log.topic_partition
+            if log.dir.parent.absolute() != directory.absolute():
+                continue
+            if wanted is not None and log.topic_partition not in wanted:
+                continue
+            described = log_dirs.DescribeLogDirsPartition(
+                partition_index=index, partition_size=log.size, offset_lag=self._offset_lag(log.topic_partition)
+            )
+            by_topic.setdefault(topic, log_dirs.DescribeLogDirsTopic(name=topic)).partitions.append(described)
+        result.topics = list(by_topic.values())
+        usage = shutil.disk_usage(directory)
+        result.total_bytes, result.usable_bytes = usage.total, usage.free
+        return result
+
+    def _offset_lag(self, topic_partition: TopicPartition) -> int:
+        """How far the log is behind the high watermark: 0 unless a replica was just reassigned."""
+        partition = self._replicas.get_partition(topic_partition)
+        replica = partition.get_replica() if partition is not None else None
+        if replica is None:
+            return 0
+        return max(0, replica.high_watermark.message_offset - replica.log_end_offset.message_offset)
+
+
+def _hide_missing_replicas(topic: metadata.MetadataResponseTopic) -> None:
+    """Clients of version 0 take REPLICA_NOT_AVAILABLE for a failure, though the partition can be used."""
+    for partition in topic.partitions:
+        if partition.error_code == Errors.REPLICA_NOT_AVAILABLE.code:
+            partition.error_code = Errors.NONE.code

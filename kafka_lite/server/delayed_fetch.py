@@ -1,0 +1,94 @@
+"""A fetch request that waits until there is enough to read: the long poll.
+
+Kafka 0.10.2: core/.../server/DelayedFetch.scala · book 6.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.server.delayed_operation import DelayedOperation
+from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+
+
+@dataclass(frozen=True)
+class FetchParams:
+    """The part of a fetch request that concerns all of its partitions."""
+
+    replica_id: int
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    hard_max_bytes: bool
+    """Fetch up to version 2 cuts the records at the limit, in the middle of the first message if need be."""
+
+    @property
+    def from_follower(self) -> bool:
+        """Whether another broker asks (consumers send -1)."""
+        return self.replica_id >= 0
+
+
+class DelayedFetch(DelayedOperation):
+    """Complete when
+
+    - A: this broker no longer leads one of the partitions, or does not know it any more,
+    - B: the fetch offset does not lie in the log's newest segment: a slice of an old one is as full as it will ever be,
+    - C: what has accumulated in all partitions reaches ``min_bytes``,
+    - or the time is up; then it is answered with whatever there is.
+    """
+
+    def __init__(
+        self,
+        params: FetchParams,
+        fetched_at: Mapping[TopicPartition, tuple[FetchPartition, LogOffsetMetadata]],
+        partition_of: Callable[[TopicPartition], Partition | None],
+        read_again: Callable[[], list[tuple[TopicPartition, LogReadResult]]],
+        respond: Callable[[list[tuple[TopicPartition, LogReadResult]]], None],
+    ) -> None:
+        super().__init__(params.max_wait_ms)
+        self._params = params
+        self._fetched_at = fetched_at
+        self._partition_of = partition_of
+        self._read_again = read_again
+        self._respond = respond
+
+    def try_complete(self) -> bool:
+        """Add up what has come since; positions in the newest segment make that a subtraction, not a read."""
+        accumulated_bytes = 0
+        for topic_partition, (asked, position) in self._fetched_at.items():
+            available = self._available_bytes(topic_partition, asked, position)
+            if available is None:
+                return self.force_complete()
+            accumulated_bytes += available
+        return accumulated_bytes >= self._params.min_bytes and self.force_complete()
+
+    def _available_bytes(
+        self, topic_partition: TopicPartition, asked: FetchPartition, position: LogOffsetMetadata
+    ) -> int | None:
+        """Bytes to read in one partition; None when waiting longer makes no sense (cases A and B)."""
+        partition = self._partition_of(topic_partition)
+        leader = partition.leader_replica_if_local if partition is not None else None
+        if partition is None or leader is None or leader.log is None:
+            return None
+        if partition.check_leader_epoch(asked.current_leader_epoch) is not Errors.NONE:
+            return None
+        end = leader.log_end_offset if self._params.from_follower else leader.high_watermark
+        if end.message_offset < position.message_offset:
+            return None  # the log was truncated below the fetch offset: the reader must be told
+        if end.message_offset == position.message_offset:
+            return 0
+        if end.message_offset_only or position.on_older_segment(end) or end.on_older_segment(position):
+            return None  # a rolled segment, or a watermark of unknown position: there is something to read for sure
+        return min(end.position_diff(position), asked.max_bytes)
+
+    def on_expiration(self) -> None:
+        """The long poll has lasted as long as the client wished; nothing is wrong with that."""
+
+    def on_complete(self) -> None:
+        """Read once more and answer; called exactly once."""
+        self._respond(self._read_again())

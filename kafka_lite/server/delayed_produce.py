@@ -1,0 +1,94 @@
+"""A produce request with acks=all that waits until the in-sync replicas have what it appended.
+
+Kafka 0.10.2: core/.../server/DelayedProduce.scala · book 6.3.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.server.delayed_operation import DelayedOperation
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class PartitionResponse:
+    """One partition's part of a produce answer; offsets and times are -1 where there are none."""
+
+    error: Errors
+    base_offset: int = -1
+    log_append_time_ms: int = -1
+    log_start_offset: int = -1
+    error_message: str | None = None
+
+
+@dataclass
+class ProducePartitionStatus:
+    """What one partition waits for: the high watermark at ``required_offset``."""
+
+    required_offset: int
+    response: PartitionResponse
+    acks_pending: bool = False
+
+
+class DelayedProduce(DelayedOperation):
+    """Complete when every partition either
+
+    - A: is no longer led by this broker (an error), or
+    - B: has its high watermark at or beyond the offset after the appended records, with enough replicas in sync or not.
+
+    Whatever is still pending when the time is up is answered REQUEST_TIMED_OUT: the records may be committed yet.
+    """
+
+    def __init__(
+        self,
+        delay_ms: float,
+        statuses: Mapping[TopicPartition, ProducePartitionStatus],
+        partition_of: Callable[[TopicPartition], Partition | None],
+        respond: Callable[[dict[TopicPartition, PartitionResponse]], None],
+    ) -> None:
+        super().__init__(delay_ms)
+        self._statuses = statuses
+        self._partition_of = partition_of
+        self._respond = respond
+        for status in statuses.values():
+            status.acks_pending = status.response.error is Errors.NONE
+
+    def try_complete(self) -> bool:
+        """Look at every partition that still waits; complete when none does."""
+        for topic_partition, status in self._statuses.items():
+            if status.acks_pending:
+                self._check(topic_partition, status)
+        if any(status.acks_pending for status in self._statuses.values()):
+            return False
+        return self.force_complete()
+
+    def _check(self, topic_partition: TopicPartition, status: ProducePartitionStatus) -> None:
+        try:
+            partition = self._partition_of(topic_partition)
+            if partition is None:
+                raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
+            reached, error = partition.check_enough_replicas_reach_offset(status.required_offset)
+        except ApiError as failure:
+            reached, error = False, failure.error
+        if reached or error is not Errors.NONE:
+            status.acks_pending = False
+            status.response.error = error
+
+    def on_expiration(self) -> None:
+        """Time is up for what still waits."""
+        waiting = [str(tp) for tp, status in self._statuses.items() if status.acks_pending]
+        logger.debug("Produce request timed out waiting for the replicas of %s", ", ".join(waiting))
+
+    def on_complete(self) -> None:
+        """Answer; called exactly once."""
+        for status in self._statuses.values():
+            if status.acks_pending:
+                status.response.error = Errors.REQUEST_TIMED_OUT
+        self._respond({tp: status.response for tp, status in self._statuses.items()})

@@ -1,0 +1,443 @@
+"""All partitions of this broker: appends, fetches, and what the controller orders.
+
+Kafka 0.10.2: core/.../server/ReplicaManager.scala · book 6.2.1
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.protocol.messages.api_04_leader_and_isr import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+)
+from kafka_lite.protocol.messages.api_05_stop_replica import (
+    StopReplicaPartitionError,
+    StopReplicaRequest,
+    StopReplicaResponse,
+)
+from kafka_lite.server.delayed_fetch import DelayedFetch, FetchParams
+from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.server.delayed_produce import DelayedProduce, PartitionResponse, ProducePartitionStatus
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+
+logger = logging.getLogger(__name__)
+state_change_logger = logging.getLogger("state.change.logger")
+
+HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+
+ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
+FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
+
+
+class ReplicaManager:
+    """Where request handlers, the controller's orders and the logs meet.
+
+    Reads and appends of different partitions run in parallel; only becoming leader or follower, and stopping, are one
+    at a time (``_state_change_lock``).
+    """
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        log_manager: LogManager,
+        topic_config: Callable[[str], LogConfig],
+        scheduler: Scheduler,
+        time: Time,
+    ) -> None:
+        self.config = config
+        self.log_manager = log_manager
+        self.controller_epoch = 0
+        self._topic_config = topic_config
+        self._scheduler = scheduler
+        self._time = time
+        self._partitions: dict[TopicPartition, Partition] = {}
+        self._state_change_lock = threading.RLock()
+        self._checkpoint_task_started = False
+        self._checkpoints = {
+            directory: OffsetCheckpointFile(Path(directory) / HIGH_WATERMARK_CHECKPOINT)
+            for directory in log_manager.live_log_dirs
+        }
+        self._checkpointed: dict[TopicPartition, int] = {}
+        self.delayed_produce_purgatory: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
+            "Produce", broker_id=config.broker_id, purge_interval=config.producer_purgatory_purge_interval_requests
+        )
+        self.delayed_fetch_purgatory: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
+            "Fetch", broker_id=config.broker_id, purge_interval=config.fetch_purgatory_purge_interval_requests
+        )
+
+    # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def startup(self) -> None:
+        """Read the high watermarks that the last run left."""
+        for checkpoint in self._checkpoints.values():
+            self._checkpointed.update(checkpoint.read())
+
+    def get_partition(self, topic_partition: TopicPartition) -> Partition | None:
+        """The partition, if this broker holds a replica of it."""
+        return self._partitions.get(topic_partition)
+
+    @property
+    def partitions(self) -> list[Partition]:
+        """All partitions of which this broker holds a replica."""
+        return list(self._partitions.values())
+
+    def get_leader_partition(self, topic_partition: TopicPartition) -> Partition:
+        """The partition, which this broker must lead.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads.
+        """
+        partition = self._partitions.get(topic_partition)
+        if partition is None:
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
+        if partition.leader_replica_if_local is None:
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
+        return partition
+
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
+        """The log of a partition that this broker leads under the epoch that the client knows (-1: any).
+
+        Raises what ``get_leader_partition`` raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
+        """
+        partition = self.get_leader_partition(topic_partition)
+        error = partition.check_leader_epoch(leader_epoch)
+        if error is not Errors.NONE:
+            raise error.exception()
+        log = partition.log
+        if log is None:
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log of {topic_partition} is offline")
+        return partition, log
+
+    def _log_for(self, topic_partition: TopicPartition) -> Log:
+        return self.log_manager.get_or_create_log(topic_partition, self._topic_config(topic_partition.topic))
+
+    # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def append_records(
+        self,
+        timeout_ms: int,
+        required_acks: int,
+        internal_topics_allowed: bool,
+        entries: Mapping[TopicPartition, Buffer],
+        respond: ProduceCallback,
+    ) -> None:
+        """Append to the local logs; ``respond`` is called once, at once or when acks=all is satisfied or timed out."""
+        if required_acks not in (-1, 0, 1):
+            respond({tp: PartitionResponse(Errors.INVALID_REQUIRED_ACKS) for tp in entries})
+            return
+        statuses = {
+            tp: self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
+            for tp, records in entries.items()
+        }
+        responses = {tp: status.response for tp, status in statuses.items()}
+        if required_acks == -1 and any(response.error is Errors.NONE for response in responses.values()):
+            delayed = DelayedProduce(timeout_ms, statuses, self.get_partition, respond)
+            self.delayed_produce_purgatory.try_complete_else_watch(delayed, list(statuses))
+        else:
+            respond(responses)
+
+    def _append_to_local_log(
+        self, topic_partition: TopicPartition, records: Buffer, required_acks: int, internal_topics_allowed: bool
+    ) -> ProducePartitionStatus:
+        try:
+            if topic_partition.topic in INTERNAL_TOPICS and not internal_topics_allowed:
+                raise Errors.INVALID_TOPIC_EXCEPTION.exception(
+                    f"clients may not write to the internal topic {topic_partition.topic}"
+                )
+            partition = self.get_leader_partition(topic_partition)
+            info, high_watermark_moved = partition.append_records_to_leader(records, required_acks)
+        except ApiError as failure:
+            logger.debug("Append to %s refused: %s", topic_partition, failure)
+            return ProducePartitionStatus(-1, PartitionResponse(failure.error, error_message=str(failure)))
+        except Exception:
+            # Whatever it was, the client must hear of it, and the other partitions of the request must not suffer.
+            logger.exception("Error processing append operation on partition %s", topic_partition)
+            return ProducePartitionStatus(-1, PartitionResponse(Errors.UNKNOWN_SERVER_ERROR))
+        if high_watermark_moved:
+            self.complete_delayed_requests(topic_partition)
+        response = PartitionResponse(Errors.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
+        return ProducePartitionStatus(info.last_offset + 1, response)
+
+    def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
+        """The high watermark has moved: someone may have waited for that."""
+        self.delayed_fetch_purgatory.check_and_complete(topic_partition)
+        self.delayed_produce_purgatory.check_and_complete(topic_partition)
+
+    # ── fetch ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def fetch_messages(
+        self,
+        params: FetchParams,
+        fetch_infos: list[tuple[TopicPartition, FetchPartition]],
+        respond: FetchCallback,
+    ) -> None:
+        """Read, and answer at once when there is enough, something went wrong or the client does not wish to wait."""
+        results = self.read_from_local_logs(params, fetch_infos)
+        read_bytes = sum(result.size_in_bytes for _, result in results)
+        failed = any(result.error is not Errors.NONE for _, result in results)
+        if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or failed:
+            respond(results)
+            return
+        fetched_at = {
+            tp: (asked, result.fetch_offset_metadata)
+            for (tp, asked), (_, result) in zip(fetch_infos, results, strict=True)
+            if result.fetch_offset_metadata is not None
+        }
+        delayed = DelayedFetch(
+            params, fetched_at, self.get_partition, lambda: self.read_from_local_logs(params, fetch_infos), respond
+        )
+        self.delayed_fetch_purgatory.try_complete_else_watch(delayed, list(fetched_at))
+
+    def read_from_local_logs(
+        self, params: FetchParams, fetch_infos: list[tuple[TopicPartition, FetchPartition]]
+    ) -> list[tuple[TopicPartition, LogReadResult]]:
+        """Read partition after partition until ``max_bytes`` are together.
+
+        The first message of the first partition that has any is returned whole, however large it is, so that a
+        consumer with small limits still gets on (KIP-74); old versions of the request do not want that.
+        """
+        results = []
+        left_bytes = params.max_bytes
+        min_one_message = not params.hard_max_bytes
+        for topic_partition, asked in fetch_infos:
+            result = self._read_from_local_log(params, topic_partition, asked, left_bytes, min_one_message)
+            size = result.size_in_bytes
+            if size > 0:
+                min_one_message = False
+            left_bytes = max(0, left_bytes - size)
+            results.append((topic_partition, result))
+        return results
+
+    def _read_from_local_log(
+        self,
+        params: FetchParams,
+        topic_partition: TopicPartition,
+        asked: FetchPartition,
+        limit_bytes: int,
+        min_one_message: bool,
+    ) -> LogReadResult:
+        try:
+            partition, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
+        except ApiError as failure:
+            return LogReadResult(failure.error)
+        leader = partition.leader_replica_if_local
+        if leader is None:
+            return LogReadResult(Errors.NOT_LEADER_OR_FOLLOWER)
+        max_offset = partition.fetchable_end_offset(leader, params.from_follower)
+        try:
+            data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
+            if params.from_follower:
+                self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata)
+        except ApiError as failure:
+            # Where the log begins and ends helps a consumer to go on; Kafka tells it with OFFSET_OUT_OF_RANGE too.
+            start = log.log_start_offset if failure.error is Errors.OFFSET_OUT_OF_RANGE else -1
+            return LogReadResult(failure.error, -1, start)
+        except Exception:
+            logger.exception("Error processing fetch operation on partition %s", topic_partition)
+            return LogReadResult(Errors.UNKNOWN_SERVER_ERROR)
+        return LogReadResult(
+            Errors.NONE,
+            leader.high_watermark.message_offset,
+            log.log_start_offset,
+            data.fetch_offset_metadata,
+            data.records,
+        )
+
+    def _note_follower_position(self, replica_id: int, partition: Partition, position: LogOffsetMetadata) -> None:
+        if partition.update_follower_log_end_offset(replica_id, position):
+            self.complete_delayed_requests(partition.topic_partition)
+
+    # ── what the controller orders ────────────────────────────────────────────────────────────────────────────────
+
+    def become_leader_or_follower(self, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse:
+        """Make partitions leaders or followers; a stale controller is refused as a whole."""
+        with self._state_change_lock:
+            if request.controller_epoch < self.controller_epoch:
+                state_change_logger.warning(
+                    "Ignoring LeaderAndIsr of controller %d: its epoch %d is older than %d",
+                    request.controller_id,
+                    request.controller_epoch,
+                    self.controller_epoch,
+                )
+                return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
+            self.controller_epoch = request.controller_epoch
+            errors = [
+                LeaderAndIsrPartitionError(
+                    topic_name=state.topic_name,
+                    partition_index=state.partition_index,
+                    error_code=self._apply_partition_state(state).code,
+                )
+                for state in _partition_states(request)
+            ]
+            self._start_high_watermark_checkpoints()
+        return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
+
+    def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
+        topic_partition = TopicPartition(state.topic_name, state.partition_index)
+        if self.config.broker_id not in state.replicas:
+            state_change_logger.warning("Ignoring LeaderAndIsr of %s: no replica is ours", topic_partition)
+            return Errors.UNKNOWN_TOPIC_OR_PARTITION
+        partition = self._partitions.get(topic_partition)
+        if partition is None:
+            partition = self._new_partition(topic_partition)
+        elif state.leader_epoch <= partition.leader_epoch:
+            state_change_logger.warning(
+                "Ignoring LeaderAndIsr of %s: leader epoch %d is not newer than %d",
+                topic_partition,
+                state.leader_epoch,
+                partition.leader_epoch,
+            )
+            return Errors.STALE_CONTROLLER_EPOCH
+        try:
+            self._make_leader_or_follower(partition, state)
+        except ApiError as failure:
+            logger.error("Cannot take over %s: %s", topic_partition, failure)
+            return failure.error
+        except OSError:
+            logger.exception("Cannot take over %s", topic_partition)
+            return Errors.KAFKA_STORAGE_ERROR
+        return Errors.NONE
+
+    def _new_partition(self, topic_partition: TopicPartition) -> Partition:
+        return Partition(
+            topic_partition, self.config.broker_id, self._log_for, lambda tp: self._checkpointed.get(tp, 0)
+        )
+
+    def _make_leader_or_follower(self, partition: Partition, state: LeaderAndIsrPartitionState) -> None:
+        ordered = PartitionState(
+            state.controller_epoch, state.leader, state.leader_epoch, state.isr, state.partition_epoch, state.replicas
+        )
+        if state.leader == self.config.broker_id:
+            partition.make_leader(ordered)
+        else:
+            partition.make_follower(ordered)
+        self._partitions[partition.topic_partition] = partition
+        self.complete_delayed_requests(partition.topic_partition)
+        state_change_logger.info(
+            "%s is led by broker %d, leader epoch %d", partition.topic_partition, state.leader, state.leader_epoch
+        )
+
+    def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
+        """Stop serving partitions, and delete their logs when told to."""
+        with self._state_change_lock:
+            if request.controller_epoch < self.controller_epoch:
+                return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
+            self.controller_epoch = request.controller_epoch
+            errors = [
+                StopReplicaPartitionError(
+                    topic_name=tp.topic,
+                    partition_index=tp.partition,
+                    error_code=self._stop_replica(tp, delete).code,
+                )
+                for tp, delete in _partitions_to_stop(request)
+            ]
+        return StopReplicaResponse(error_code=Errors.NONE.code, partition_errors=errors)
+
+    def _stop_replica(self, topic_partition: TopicPartition, delete: bool) -> Errors:
+        self._partitions.pop(topic_partition, None)
+        # Whoever waits on the partition is answered that it is gone.
+        self.complete_delayed_requests(topic_partition)
+        if not delete:
+            return Errors.NONE
+        self._checkpointed.pop(topic_partition, None)
+        try:
+            if self.log_manager.get_log(topic_partition) is not None:
+                self.log_manager.async_delete(topic_partition)
+        except OSError:
+            logger.exception("Cannot delete the log of %s", topic_partition)
+            return Errors.KAFKA_STORAGE_ERROR
+        return Errors.NONE
+
+    # ── records that are deleted on request, high watermarks that are kept ────────────────────────────────────────
+
+    def delete_records(self, topic_partition: TopicPartition, before_offset: int) -> int:
+        """Move the log start offset up (-1: to the high watermark) and return it.
+
+        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION when the topic is not to be deleted
+        from, and what ``get_leader_log`` raises.
+        """
+        partition, log = self.get_leader_log(topic_partition)
+        leader = partition.leader_replica_if_local
+        if leader is None:
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
+        if not log.config.delete:
+            raise Errors.POLICY_VIOLATION.exception(f"{topic_partition.topic} does not have the delete cleanup policy")
+        high_watermark = leader.high_watermark.message_offset
+        target = high_watermark if before_offset == -1 else before_offset
+        if not 0 <= target <= high_watermark:
+            raise Errors.OFFSET_OUT_OF_RANGE.exception(
+                f"cannot delete up to {target}: the high watermark of {topic_partition} is {high_watermark}"
+            )
+        log.maybe_increment_log_start_offset(target)
+        return log.log_start_offset
+
+    def _start_high_watermark_checkpoints(self) -> None:
+        if not self._checkpoint_task_started:
+            self._checkpoint_task_started = True
+            interval_ms = self.config.replica_high_watermark_checkpoint_interval_ms
+            self._scheduler.schedule(
+                "highwatermark-checkpoint", self.checkpoint_high_watermarks, interval_ms, interval_ms
+            )
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Write the high watermarks of every log directory into its ``replication-offset-checkpoint``."""
+        by_directory: dict[str, dict[TopicPartition, int]] = {str(directory): {} for directory in self._checkpoints}
+        for partition in self.partitions:
+            replica = partition.get_replica()
+            if replica is not None and replica.log is not None:
+                offsets = by_directory.get(str(replica.log.dir.parent))
+                if offsets is not None:
+                    offsets[partition.topic_partition] = replica.high_watermark.message_offset
+        for directory, checkpoint in self._checkpoints.items():
+            try:
+                checkpoint.write(by_directory[str(directory)])
+            except OSError:
+                logger.exception("Cannot write the high watermarks of %s", directory)
+
+    def shutdown(self) -> None:
+        """Answer who waits, and keep the high watermarks for the next start."""
+        self.delayed_fetch_purgatory.shutdown()
+        self.delayed_produce_purgatory.shutdown()
+        if self._checkpoint_task_started:
+            self.checkpoint_high_watermarks()
+
+
+def _partition_states(request: LeaderAndIsrRequest) -> list[LeaderAndIsrPartitionState]:
+    """Partition states of both shapes of the request: a flat list (version 0 and 1), or by topic."""
+    states = list(request.ungrouped_partition_states)
+    for topic in request.topic_states:
+        for state in topic.partition_states:
+            state.topic_name = topic.topic_name
+            states.append(state)
+    return states
+
+
+def _partitions_to_stop(request: StopReplicaRequest) -> list[tuple[TopicPartition, bool]]:
+    """What is to be stopped, and whether it is to be deleted, of all three shapes of the request."""
+    delete = request.delete_partitions
+    stops = [(TopicPartition(p.topic_name, p.partition_index), delete) for p in request.ungrouped_partitions]
+    stops += [(TopicPartition(t.name, index), delete) for t in request.topics for index in t.partition_indexes]
+    stops += [
+        (TopicPartition(t.topic_name, p.partition_index), p.delete_partition)
+        for t in request.topic_states
+        for p in t.partition_states
+    ]
+    return stops

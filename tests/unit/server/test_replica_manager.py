@@ -1,0 +1,311 @@
+"""Appends, fetches and the controller's orders, over real logs and without a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.scheduler import MockScheduler
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_manager import LogManager
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaPartitionV0, StopReplicaRequest
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.records import batches
+from kafka_lite.server.delayed_fetch import FetchParams
+from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+from kafka_lite.server.replica_manager import ReplicaManager
+
+TP, TP1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+Produced = dict[TopicPartition, PartitionResponse]
+Fetched = list[tuple[TopicPartition, LogReadResult]]
+
+
+class Broker:
+    """A replica manager with its logs, and what it answered."""
+
+    def __init__(self, directory: Path, **topic_config: object) -> None:
+        self.time = MockTime()
+        self.directory = directory
+        self.topic_config = {key.replace("_", "."): value for key, value in topic_config.items()}
+        config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directory)})
+        self.scheduler = MockScheduler(self.time)
+        self.logs = LogManager([directory], {}, LogConfig(), self.scheduler, self.time)
+        self.logs.startup()
+        self.replicas = ReplicaManager(
+            config, self.logs, lambda _: LogConfig(self.topic_config), self.scheduler, self.time
+        )
+        self.replicas.startup()
+        self.produced: list[Produced] = []
+        self.fetched: list[Fetched] = []
+
+    def lead(
+        self,
+        *partitions: TopicPartition,
+        leader: int = 1,
+        epoch: int = 0,
+        isr: tuple[int, ...] = (1,),
+        controller: int = 1,
+    ) -> list[int]:
+        states = [
+            LeaderAndIsrPartitionState(
+                topic_name=tp.topic, partition_index=tp.partition, controller_epoch=controller, leader=leader,
+                leader_epoch=epoch, isr=list(isr), partition_epoch=0, replicas=sorted({1, *isr}),
+            )
+            for tp in partitions
+        ]  # fmt: skip
+        request = LeaderAndIsrRequest(controller_id=1, controller_epoch=controller, ungrouped_partition_states=states)
+        response = self.replicas.become_leader_or_follower(request)
+        return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
+
+    def produce(self, tp: TopicPartition, count: int = 1, acks: int = -1, internal: bool = False) -> None:
+        builder = MemoryRecordsBuilder(2, CompressionType.NONE)
+        for i in range(count):
+            builder.append(i, None, b"x" * 100)
+        self.replicas.append_records(1000, acks, internal, {tp: builder.build()}, self.produced.append)
+
+    def fetch(
+        self, tp: TopicPartition, offset: int, min_bytes: int = 1, max_wait_ms: int = 0, max_bytes: int = 1 << 20,
+        replica_id: int = -1, hard: bool = False,
+    ) -> None:  # fmt: skip
+        params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard)
+        self.replicas.fetch_messages(params, [(tp, FetchPartition(offset, max_bytes))], self.fetched.append)
+
+    def close(self) -> None:
+        self.replicas.shutdown()
+        self.logs.shutdown()
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    broker = Broker(tmp_path / "logs")
+    yield broker
+    broker.close()
+
+
+def only(results: list[Fetched]) -> LogReadResult:
+    assert len(results) == 1
+    return results[0][0][1]
+
+
+def offsets(result: LogReadResult) -> list[int]:
+    data = result.records if isinstance(result.records, bytes) else result.records.to_bytes()  # type: ignore[union-attr]
+    return [record.offset for batch in batches(data) for record in batch.records()]
+
+
+def test_appended_records_are_read_back(broker: Broker) -> None:
+    assert broker.lead(TP) == [0, 0]
+    broker.produce(TP, 3)
+    assert broker.produced == [{TP: PartitionResponse(Errors.NONE, 0, -1, 0)}]
+    broker.fetch(TP, 0)
+    result = only(broker.fetched)
+    assert (result.error, result.high_watermark, result.log_start_offset) == (Errors.NONE, 3, 0)
+    assert offsets(result) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("acks", [-2, 2, 99])
+def test_unknown_acks_are_refused(broker: Broker, acks: int) -> None:
+    broker.lead(TP)
+    broker.produce(TP, acks=acks)
+    assert broker.produced[0][TP].error is Errors.INVALID_REQUIRED_ACKS
+    broker.fetch(TP, 0)
+    assert only(broker.fetched).high_watermark == 0
+
+
+def test_a_partition_that_is_not_here(broker: Broker) -> None:
+    broker.produce(TP)
+    broker.fetch(TP, 0)
+    assert broker.produced[0][TP].error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+    assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_partition_that_another_broker_leads(broker: Broker) -> None:
+    broker.lead(TP, leader=2, isr=(1, 2))
+    broker.produce(TP)
+    broker.fetch(TP, 0)
+    assert broker.produced[0][TP].error is Errors.NOT_LEADER_OR_FOLLOWER
+    assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
+
+
+def test_clients_do_not_write_to_internal_topics(broker: Broker) -> None:
+    internal = TopicPartition("__consumer_offsets", 0)
+    broker.lead(internal)
+    broker.produce(internal)
+    broker.produce(internal, internal=True)
+    assert [response[internal].error for response in broker.produced] == [Errors.INVALID_TOPIC_EXCEPTION, Errors.NONE]
+
+
+@pytest.mark.parametrize("offset", [-1, 4, 100])
+def test_offsets_out_of_range(broker: Broker, offset: int) -> None:
+    broker.lead(TP)
+    broker.produce(TP, 3)
+    broker.fetch(TP, offset, max_wait_ms=10_000)
+    result = only(broker.fetched)
+    assert (result.error, result.log_start_offset) == (Errors.OFFSET_OUT_OF_RANGE, 0)
+
+
+def test_acks_all_waits_for_the_follower(broker: Broker) -> None:
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, 2, acks=1)
+    assert len(broker.produced) == 1, "acks=1 is answered at once"
+    broker.produce(TP, 2, acks=-1)
+    assert len(broker.produced) == 1
+    broker.fetch(TP, 0)
+    assert offsets(broker.fetched[0][0][1]) == [], "nothing is committed yet"
+    broker.fetch(TP, 3, replica_id=2)
+    assert len(broker.produced) == 1, "the follower has only come to offset 3"
+    broker.fetch(TP, 4, replica_id=2)
+    assert broker.produced[1][TP] == PartitionResponse(Errors.NONE, 2, -1, 0)
+
+
+def test_a_follower_reads_what_is_not_committed(broker: Broker) -> None:
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, 2, acks=1)
+    broker.fetch(TP, 0, replica_id=2)
+    assert offsets(only(broker.fetched)) == [0, 1]
+
+
+def test_a_broker_without_a_replica_gets_an_error(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, replica_id=7)
+    assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_fetch_waits_for_data(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, max_wait_ms=60_000)
+    assert broker.fetched == []
+    broker.produce(TP)
+    assert offsets(only(broker.fetched)) == [0]
+
+
+def test_a_fetch_waits_for_enough_data(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, min_bytes=400, max_wait_ms=60_000)
+    for expected in (0, 0, 1):
+        broker.produce(TP)
+        assert len(broker.fetched) == expected
+    assert offsets(only(broker.fetched)) == [0, 1, 2]
+
+
+def test_a_fetch_that_waits_is_answered_when_the_partition_goes(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, max_wait_ms=60_000)
+    stop = StopReplicaRequest(
+        controller_id=1, controller_epoch=1, delete_partitions=True,
+        ungrouped_partitions=[StopReplicaPartitionV0(topic_name=TP.topic, partition_index=0)],
+    )  # fmt: skip
+    broker.replicas.stop_replicas(stop)
+    assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+    assert broker.logs.get_log(TP) is None
+
+
+def test_a_waiting_fetch_is_answered_when_leadership_is_lost(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, max_wait_ms=60_000)
+    broker.lead(TP, leader=2, epoch=1, isr=(2, 1))
+    assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
+
+
+class TestLimits:
+    def read(self, broker: Broker, max_bytes: int, partition_bytes: int, hard: bool) -> list[int]:
+        params = FetchParams(-1, 0, 1, max_bytes, hard)
+        infos = [(tp, FetchPartition(0, partition_bytes)) for tp in (TP, TP1)]
+        return [result.size_in_bytes for _, result in broker.replicas.read_from_local_logs(params, infos)]
+
+    @pytest.fixture(autouse=True)
+    def two_partitions(self, broker: Broker) -> None:
+        broker.lead(TP, TP1)
+        for tp in (TP, TP1):
+            for _ in range(3):
+                broker.produce(tp)
+        self.batch = broker.replicas.get_leader_log(TP)[1].size // 3
+
+    def test_no_limit(self, broker: Broker) -> None:
+        assert self.read(broker, 1 << 20, 1 << 20, False) == [3 * self.batch, 3 * self.batch]
+
+    def test_the_limit_of_the_request_is_shared(self, broker: Broker) -> None:
+        assert self.read(broker, 4 * self.batch, 1 << 20, False) == [3 * self.batch, self.batch]
+
+    def test_the_first_batch_comes_whole_once(self, broker: Broker) -> None:
+        assert self.read(broker, 1, 1, False) == [self.batch, 0]
+
+    def test_old_requests_are_cut(self, broker: Broker) -> None:
+        assert self.read(broker, 10, 10, True) == [10, 0]
+
+
+class TestControllersOrders:
+    def test_a_stale_controller_is_refused(self, broker: Broker) -> None:
+        broker.lead(TP, controller=5)
+        assert broker.lead(TP1, controller=4) == [Errors.STALE_CONTROLLER_EPOCH.code]
+        assert broker.replicas.get_partition(TP1) is None
+
+    def test_an_old_leader_epoch_is_ignored(self, broker: Broker) -> None:
+        broker.lead(TP, epoch=3)
+        assert broker.lead(TP, epoch=3, leader=2, isr=(2, 1)) == [0, Errors.STALE_CONTROLLER_EPOCH.code]
+        partition = broker.replicas.get_partition(TP)
+        assert partition is not None
+        assert partition.leader_id == 1
+
+    def test_a_partition_without_our_replica_is_refused(self, broker: Broker) -> None:
+        state = LeaderAndIsrPartitionState(topic_name="t", partition_index=0, leader=2, isr=[2], replicas=[2])
+        request = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[state])
+        response = broker.replicas.become_leader_or_follower(request)
+        assert response.partition_errors[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
+
+    def test_an_unwritable_directory_is_a_storage_error(self, broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object) -> None:
+            raise OSError("disk on fire")
+
+        monkeypatch.setattr(broker.logs, "get_or_create_log", fail)
+        assert broker.lead(TP) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+        assert broker.replicas.get_partition(TP) is None
+
+
+class TestDeleteRecords:
+    def test_the_log_start_offset_moves(self, broker: Broker) -> None:
+        broker.lead(TP)
+        broker.produce(TP, 5)
+        assert broker.replicas.delete_records(TP, 2) == 2
+        assert broker.replicas.delete_records(TP, 1) == 2
+        broker.fetch(TP, 1)
+        assert only(broker.fetched).error is Errors.OFFSET_OUT_OF_RANGE
+        assert broker.replicas.delete_records(TP, -1) == 5
+
+    @pytest.mark.parametrize("offset", [6, -2])
+    def test_not_beyond_the_high_watermark(self, broker: Broker, offset: int) -> None:
+        broker.lead(TP)
+        broker.produce(TP, 5)
+        with pytest.raises(ApiError) as refused:
+            broker.replicas.delete_records(TP, offset)
+        assert refused.value.error is Errors.OFFSET_OUT_OF_RANGE
+
+    def test_a_compacted_topic_refuses(self, tmp_path: Path) -> None:
+        broker = Broker(tmp_path / "compacted", cleanup_policy="compact")
+        broker.lead(TP)
+        with pytest.raises(ApiError) as refused:
+            broker.replicas.delete_records(TP, 0)
+        assert refused.value.error is Errors.POLICY_VIOLATION
+        broker.close()
+
+
+def test_high_watermarks_survive_a_restart(tmp_path: Path) -> None:
+    first = Broker(tmp_path / "logs")
+    first.lead(TP, isr=(1, 2))
+    first.produce(TP, 5, acks=1)
+    first.fetch(TP, 3, replica_id=2)
+    first.close()
+    assert (tmp_path / "logs" / "replication-offset-checkpoint").read_text().splitlines() == ["0", "1", "orders 0 3"]
+    second = Broker(tmp_path / "logs")
+    second.lead(TP, isr=(1, 2), epoch=1)
+    second.fetch(TP, 0)
+    assert only(second.fetched).high_watermark == 3
+    second.close()
