@@ -38,6 +38,8 @@ from kafka_lite.zookeeper.embedded.protocol import (
     Perms,
     SetACLRequest,
     SetDataRequest,
+    SetWatches,
+    SetWatches2,
     Stat,
     WatcherTypeRequest,
     WhoAmIResponse,
@@ -286,3 +288,121 @@ def test_same_requests_same_answers(both: tuple[str, str], requests: list[tuple[
     with Side(both[0], root) as real, Side(both[1], root) as ours:
         for number, (who, request) in enumerate(requests):
             assert ours.ask(who, request) == real.ask(who, request), f"request {number}: {request}"
+
+
+@pytest.mark.parametrize("relative", ["before", "after"])
+def test_watches_brought_again_after_a_reconnect(both: tuple[str, str], relative: str) -> None:
+    root = f"/reconnect-{relative}"
+    told = []
+    for connect_string in both:
+        client = RawClient(connect_string)
+        for name in ("", "/changed", "/deleted", "/parent", "/same"):
+            client.call(OpCode.CREATE, CreateRequest(root + name, b"", OPEN_ACL_UNSAFE, 0))
+        seen = client.call(OpCode.SYNC, PathRequest("/")).zxid
+        client.call(OpCode.SET_DATA, SetDataRequest(f"{root}/changed", b"x", -1))
+        client.call(OpCode.DELETE, DeleteRequest(f"{root}/deleted", -1))
+        client.call(OpCode.CREATE, CreateRequest(f"{root}/created", b"", OPEN_ACL_UNSAFE, 0))
+        client.call(OpCode.CREATE, CreateRequest(f"{root}/parent/child", b"", OPEN_ACL_UNSAFE, 0))
+        if relative == "after":
+            seen = client.call(OpCode.SYNC, PathRequest("/")).zxid
+        both_kinds = [f"{root}/{name}" for name in ("changed", "deleted", "created", "parent", "same")]
+        absent = [*both_kinds, f"{root}/never"]
+        client.call(OpCode.SET_WATCHES, SetWatches(seen, both_kinds, absent, both_kinds))
+        missed = sorted(client.take_events())
+        persistent = SetWatches2(seen, [], [], [], [f"{root}/same"], [f"{root}/parent"])
+        client.call(OpCode.SET_WATCHES2, persistent)
+        for _ in range(2):
+            client.call(OpCode.SET_DATA, SetDataRequest(f"{root}/same", b"x", -1))
+            client.call(OpCode.SET_DATA, SetDataRequest(f"{root}/parent/child", b"x", -1))
+        told.append((missed, sorted(client.take_events())))
+        client.close()
+    assert told[0] == told[1]
+    assert told[0][0]
+
+
+# ---- Each on the other's files ----------------------------------------------------------------------------------------
+
+
+def fill(connect_string: str) -> RawClient:
+    """Every kind of znode and transaction; returns the session that owns the ephemeral ones, still open."""
+    client = RawClient(connect_string, timeout_ms=10_000)
+    client.authenticate("digest", ALICE)
+    owned = (ACL(31, Id("auth", "")), *READ_ACL_UNSAFE)
+    for number in range(40):
+        client.call(OpCode.CREATE, CreateRequest(f"/n{number}", bytes([number]), OPEN_ACL_UNSAFE, 0))
+    client.call(OpCode.CREATE, CreateRequest("/null", None, OPEN_ACL_UNSAFE, 0))
+    client.call(OpCode.CREATE, CreateRequest("/汉字", "数据".encode(), owned, 0))
+    client.call(OpCode.CREATE, CreateRequest("/n0/e", b"", OPEN_ACL_UNSAFE, 1))
+    for _ in range(3):
+        client.call(OpCode.CREATE, CreateRequest("/n1/s-", b"", OPEN_ACL_UNSAFE, 2))
+    client.call(OpCode.DELETE, DeleteRequest("/n1/s-0000000001", -1))
+    client.call(OpCode.CREATE_CONTAINER, CreateRequest("/container", b"", OPEN_ACL_UNSAFE, 4))
+    client.call(OpCode.CREATE_TTL, CreateTTLRequest("/ttl", b"", OPEN_ACL_UNSAFE, 5, 1 << 35))
+    client.call(OpCode.SET_DATA, SetDataRequest("/n2", b"changed", 0))
+    client.call(OpCode.SET_ACL, SetACLRequest("/n3", owned, 0))
+    client.call(
+        OpCode.MULTI,
+        MultiHeader(OpCode.CREATE, False, -1),
+        CreateRequest("/n4/m", b"", OPEN_ACL_UNSAFE, 0),
+        MultiHeader(OpCode.CHECK, False, -1),
+        CheckVersionRequest("/n4", 0),
+        MultiHeader(OpCode.SET_DATA, False, -1),
+        SetDataRequest("/n4/m", b"multi", 0),
+        MultiHeader(OpCode.DELETE, False, -1),
+        DeleteRequest("/n5", -1),
+        MULTI_END,
+    )
+    client.call(OpCode.DELETE, DeleteRequest("/n9/nothing", -1))
+    other = RawClient(connect_string)
+    other.call(OpCode.CREATE, CreateRequest("/n6/gone", b"", OPEN_ACL_UNSAFE, 1))
+    other.close()
+    client.call(OpCode.CREATE, CreateRequest("/last", b"", OPEN_ACL_UNSAFE, 0))
+    return client
+
+
+def tree_of(client: RawClient, path: str = "/") -> dict[str, Any]:
+    """Path → data, whole stat and ACL, for everything below."""
+    found = client.call(OpCode.GET_DATA, PathWatchRequest(path, False)).read(GetDataResponse)
+    acl = client.call(OpCode.GET_ACL, PathRequest(path)).read(GetACLResponse).acl
+    tree: dict[str, Any] = {path: (found, acl)}
+    for name in client.call(OpCode.GET_CHILDREN, PathWatchRequest(path, False)).read(PathsResponse).paths:
+        tree |= tree_of(client, f"{path.rstrip('/')}/{name}")
+    return tree
+
+
+def assert_goes_on(connect_string: str, before: RawClient, expected: dict[str, Any]) -> None:
+    """The same tree, the same session, the next sequential name."""
+    client = RawClient(connect_string, session=(before.session_id, before.password))
+    assert client.session_id == before.session_id
+    client.authenticate("digest", ALICE)
+    assert tree_of(client) == expected
+    created = client.call(OpCode.CREATE, CreateRequest("/n1/s-", b"", OPEN_ACL_UNSAFE, 2)).read(PathResponse)
+    assert created.path == "/n1/s-0000000003"
+    client.close()
+    after = RawClient(connect_string)
+    assert after.call(OpCode.EXISTS, PathWatchRequest("/n0/e", False)).err == -101
+    after.close()
+
+
+@pytest.mark.parametrize("snap_count", [20, 10_000], ids=["snapshots", "log only"])
+def test_a_real_server_goes_on_from_our_files(tmp_path: Path, snap_count: int) -> None:
+    with EmbeddedZooKeeper(tmp_path, snap_count=snap_count, extended_types_enabled=True) as ours:
+        client = fill(ours.connect_string)
+        expected = tree_of(client)
+        client.disconnect()
+    with real_zookeeper(tmp_path) as connect_string:
+        assert_goes_on(connect_string, client, expected)
+
+
+def test_we_go_on_from_a_real_servers_files(tmp_path: Path) -> None:
+    with real_zookeeper(tmp_path) as connect_string:
+        client = fill(connect_string)
+        expected = tree_of(client)
+        client.disconnect()
+    with EmbeddedZooKeeper(tmp_path, extended_types_enabled=True) as ours:
+        assert_goes_on(ours.connect_string, client, expected)
+    # The real one began with a snapshot at its start; now it makes another, of what we wrote.
+    with real_zookeeper(tmp_path) as connect_string, RawClient(connect_string) as reader:
+        assert "/n1/s-0000000003" in tree_of(reader)
+    with EmbeddedZooKeeper(tmp_path) as ours, RawClient(ours.connect_string) as reader:
+        assert "/n1/s-0000000003" in tree_of(reader)

@@ -37,13 +37,19 @@ class Reply(NamedTuple):
 class RawClient:
     """A session over one connection; ``events`` collects what watches told, as (type, path)."""
 
-    def __init__(self, connect_string: str, timeout_ms: int = 10_000, session: tuple[int, bytes] = (0, bytes(16))) -> None:
+    def __init__(
+        self, connect_string: str, timeout_ms: int = 10_000, session: tuple[int, bytes] = (0, bytes(16))
+    ) -> None:
         host, port = connect_string.split(":")
         self.sock = socket.create_connection((host, int(port)), 10)
         self.events: list[tuple[EventType, str]] = []
         self._next_xid = 1
         self.send_frame(encode(ConnectRequest(0, 0, timeout_ms, *session)) + b"\0")
-        response = read_record(ConnectResponse, JuteReader(self.receive_frame()))
+        try:
+            response = read_record(ConnectResponse, JuteReader(self.receive_frame()))
+        except OSError:
+            self.sock.close()
+            raise
         self.timeout_ms = response.time_out
         self.session_id = response.session_id
         self.password = response.passwd or b""
@@ -75,6 +81,12 @@ class RawClient:
     def disconnect(self) -> None:
         """Hang up; the session lives on."""
         self.sock.close()
+
+    def __enter__(self) -> RawClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
 
     def send_frame(self, payload: bytes) -> None:
         self.sock.sendall(struct.pack(">i", len(payload)) + payload)

@@ -199,8 +199,7 @@ class DataTree:
     def add_watch(self, path: str, watcher: Watcher, mode: WatcherMode) -> None:
         """Leave a watch that stays."""
         self.data_watches.add_watch(path, watcher, mode)
-        if mode is WatcherMode.PERSISTENT:
-            self.child_watches.add_watch(path, watcher, mode)
+        self.child_watches.add_watch(path, watcher, mode)
 
     def remove_watcher(self, watcher: Watcher) -> None:
         """The watcher's connection is gone."""

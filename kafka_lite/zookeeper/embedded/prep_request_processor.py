@@ -162,8 +162,9 @@ class PrepRequestProcessor:
         if "/" not in path or "\0" in path or path in SPECIAL_PATHS:
             raise KeeperException(Code.BAD_ARGUMENTS, path)
         above = parent_path(path)
-        parent, record = self._record(above), self._record(path)
+        parent = self._record(above)
         check_acl(parent.acl, Perms.DELETE, self._identities, path)
+        record = self._record(path)
         _next_version(record.version, request.version, path)
         if record.child_count:
             raise KeeperException(Code.NOT_EMPTY, path)
