@@ -17,12 +17,13 @@ from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
 from kafka_lite.protocol.schema import Message, Request, Response, join_small_parts
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 
+_SPECS: dict[int, ApiSpec] = {int(key): spec for key, spec in API_SPECS.items()}
 _KEY_AND_VERSION = struct.Struct(">hh")
 
 
 def encode_request(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
     """A request with its header, ready for the size to be put before it. Raises ``SchemaError``."""
-    spec = API_SPECS[request.API_KEY]
+    spec = _spec_of(request.API_KEY)
     header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
     return header.encode(spec.request_header_version(version)) + request.encode(version)
 
@@ -47,7 +48,7 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Message]:
     read, and ``SchemaError`` for bytes that are no request.
     """
     header, position = decode_request_header(frame)
-    spec = API_SPECS[ApiKey(header.api_key)]
+    spec = _SPECS[header.api_key]
     if not spec.min_version <= header.api_version <= spec.max_version:
         raise UnsupportedVersionError(f"{spec.key.name} has no version {header.api_version} here", header)
     message, _ = spec.request.decode_from(frame, position, header.api_version)
@@ -56,9 +57,11 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Message]:
 
 def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:
     """An answer with its header, in parts: records in it are passed on unread. Raises ``SchemaError``."""
-    header_version = API_SPECS[response.API_KEY].response_header_version(version)
-    header = ResponseHeader(correlation_id=correlation_id).encode(header_version)
-    return join_small_parts([header, *response.encode_parts(version)])
+    parts: list[Part] = []
+    header_version = _spec_of(response.API_KEY).response_header_version(version)
+    ResponseHeader(correlation_id=correlation_id).encode_to(parts, header_version)
+    response.encode_to(parts, version)
+    return join_small_parts(parts)
 
 
 def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Message]:
@@ -78,6 +81,7 @@ def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Mes
 
 
 def _spec_of(key: int) -> ApiSpec:
-    if key not in API_SPECS:
+    spec = _SPECS.get(key)
+    if spec is None:
         raise UnsupportedVersionError(f"there is no API with key {key} here")
-    return API_SPECS[ApiKey(key)]
+    return spec

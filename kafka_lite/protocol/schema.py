@@ -47,6 +47,9 @@ class _Missing:
 
 MISSING = _Missing()
 
+SMALL_BYTES = 4096
+"""Up to here, copying bytes costs less than writing them to a socket by themselves."""
+
 
 @dataclass_transform(kw_only_default=True)
 class Struct:
@@ -134,20 +137,23 @@ class Message(Struct):
 
     def encode(self, version: int) -> bytes:
         """The bytes of the message, without header or length. Raises ``SchemaError`` when it has none."""
-        return b"".join(part if isinstance(part, Buffer) else part.to_bytes() for part in self._encode(version))
+        parts: list[Part] = []
+        self.encode_to(parts, version)
+        return b"".join([part if isinstance(part, Buffer) else part.to_bytes() for part in parts])
 
     def encode_parts(self, version: int) -> list[Part]:
         """The same bytes in pieces: records are passed through as they are, unread, everything between is joined."""
-        return join_small_parts(self._encode(version))
-
-    def _encode(self, version: int) -> list[Part]:
-        encoder = self._ENCODERS.get(version) or self._compile_encoder(version)
         parts: list[Part] = []
+        self.encode_to(parts, version)
+        return join_small_parts(parts)
+
+    def encode_to(self, parts: list[Part], version: int) -> None:
+        """Append the bytes of the message to a list, in as many pieces as it happens to take."""
+        encoder = self._ENCODERS.get(version) or self._compile_encoder(version)
         try:
             encoder(self, parts.append)
         except (struct.error, AttributeError, TypeError, ValueError) as error:
             raise SchemaError(f"{type(self).__name__} v{version}: {error}, {_where(error)}") from error
-        return parts
 
     @classmethod
     def _compile_decoder(cls, version: int) -> Decoder:
@@ -195,18 +201,20 @@ def source(message: type[Message], version: int, direction: Literal["decode", "e
 
 
 def join_small_parts(parts: list[Part]) -> list[Part]:
-    """Join neighbouring bytes; views and sendables, which are records, stay by themselves."""
+    """Join neighbouring bytes; long ones, views and sendables, which are records, stay by themselves."""
     joined: list[Part] = []
     run: list[bytes] = []
     for part in parts:
-        if isinstance(part, bytes):
+        if isinstance(part, bytes) and len(part) <= SMALL_BYTES:
             run.append(part)
-        else:
+            continue
+        if run:
             joined.append(b"".join(run))
-            joined.append(part)
             run.clear()
-    joined.append(b"".join(run))
-    return [part for part in joined if not isinstance(part, bytes) or part]
+        joined.append(part)
+    if run:
+        joined.append(b"".join(run))
+    return joined
 
 
 def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any:
