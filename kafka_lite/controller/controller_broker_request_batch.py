@@ -1,0 +1,228 @@
+"""Collects what brokers must be told during a state change, so that each gets one request of a kind.
+
+Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (ControllerBrokerRequestBatch) · book 7.1.7
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.protocol.messages.api_04_leader_and_isr import (
+    LeaderAndIsrLiveLeader,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+)
+from kafka_lite.protocol.messages.api_05_stop_replica import (
+    StopReplicaPartitionV0,
+    StopReplicaRequest,
+    StopReplicaResponse,
+)
+from kafka_lite.protocol.messages.api_06_update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+)
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
+
+state_change_logger = logging.getLogger("state.change.logger")
+
+StopReplicaCallback = Callable[[PartitionAndReplica, StopReplicaResponse], None]
+Send = Callable[[int, Request, Callable[[Response], None] | None], None]
+
+
+class _StopReplica(NamedTuple):
+    replica: PartitionAndReplica
+    delete: bool
+    callback: StopReplicaCallback | None
+
+
+class ControllerBrokerRequestBatch:
+    """``new_batch``, then any number of ``add_…``, then ``send_requests_to_brokers``.
+
+    The requests have the shape of the versions that 0.10.2 sends (LeaderAndIsr 0, StopReplica 0, UpdateMetadata 3):
+    partitions in a flat list.
+    """
+
+    def __init__(
+        self,
+        controller_id: int,
+        context: ControllerContext,
+        send: Send,
+        partitions_to_be_deleted: Callable[[], Collection[TopicPartition]],
+        inter_broker_listener_name: str = "PLAINTEXT",
+    ) -> None:
+        self._controller_id = controller_id
+        self._context = context
+        self._send = send
+        self._partitions_to_be_deleted = partitions_to_be_deleted
+        self._listener_name = inter_broker_listener_name
+        self._clear()
+
+    def _clear(self) -> None:
+        self._leader_and_isr: dict[int, dict[TopicPartition, LeaderAndIsrPartitionState]] = {}
+        self._stop_replica: dict[int, list[_StopReplica]] = {}
+        self._metadata_brokers: set[int] = set()
+        self._metadata_partitions: dict[TopicPartition, UpdateMetadataPartitionState] = {}
+
+    def new_batch(self) -> None:
+        """Begin. Raises RuntimeError when the batch before was never sent: some state change would get lost."""
+        if self._leader_and_isr or self._stop_replica or self._metadata_brokers:
+            pending = (self._leader_and_isr, self._stop_replica, self._metadata_partitions)
+            self._clear()
+            raise RuntimeError(f"Controller to broker state change requests batch is not empty: {pending}")
+
+    # ------------------------------------------------------------------------------------------------------------ add
+
+    def add_leader_and_isr(
+        self,
+        broker_ids: Iterable[int],
+        partition: TopicPartition,
+        state: LeaderIsrAndControllerEpoch,
+        replicas: list[int],
+        *,
+        is_new: bool = False,
+    ) -> None:
+        """Tell these brokers who leads a partition, and every broker what clients must know of it."""
+        leader_and_isr = state.leader_and_isr
+        message = LeaderAndIsrPartitionState(
+            topic_name=partition.topic,
+            partition_index=partition.partition,
+            controller_epoch=state.controller_epoch,
+            leader=leader_and_isr.leader,
+            leader_epoch=leader_and_isr.leader_epoch,
+            isr=list(leader_and_isr.isr),
+            partition_epoch=leader_and_isr.zk_version,
+            replicas=list(replicas),
+            is_new=is_new,
+        )
+        for broker_id in broker_ids:
+            if broker_id >= 0:
+                self._leader_and_isr.setdefault(broker_id, {})[partition] = message
+        self.add_update_metadata(self._context.live_or_shutting_down_broker_ids, [partition])
+
+    def add_stop_replica(
+        self, replica: PartitionAndReplica, *, delete: bool, callback: StopReplicaCallback | None = None
+    ) -> None:
+        """Tell a broker to stop (and delete) its replica."""
+        if replica.replica >= 0:
+            self._stop_replica.setdefault(replica.replica, []).append(_StopReplica(replica, delete, callback))
+
+    def add_update_metadata(
+        self, broker_ids: Iterable[int], partitions: Collection[TopicPartition] | None = None
+    ) -> None:
+        """Tell these brokers of these partitions (None: of all), and of all that are to be deleted.
+
+        Brokers that are told of no partition learn who is alive.
+        """
+        to_be_deleted = self._partitions_to_be_deleted()
+        self._metadata_brokers.update(broker_id for broker_id in broker_ids if broker_id >= 0)
+        for partition in self._context.partition_leadership_info if partitions is None else partitions:
+            if partition not in to_be_deleted:
+                self._add_metadata(partition, being_deleted=False)
+        for partition in to_be_deleted:
+            self._add_metadata(partition, being_deleted=True)
+
+    def _add_metadata(self, partition: TopicPartition, *, being_deleted: bool) -> None:
+        info = self._context.partition_leadership_info.get(partition)
+        if info is None:
+            return  # its leader has not been chosen yet
+        leader_and_isr = info.leader_and_isr
+        self._metadata_partitions[partition] = UpdateMetadataPartitionState(
+            topic_name=partition.topic,
+            partition_index=partition.partition,
+            controller_epoch=info.controller_epoch,
+            leader=LEADER_DURING_DELETE if being_deleted else leader_and_isr.leader,
+            leader_epoch=leader_and_isr.leader_epoch,
+            isr=list(leader_and_isr.isr),
+            zk_version=leader_and_isr.zk_version,
+            replicas=list(self._context.partition_replica_assignment.get(partition, ())),
+        )
+
+    # ----------------------------------------------------------------------------------------------------------- send
+
+    def send_requests_to_brokers(self) -> None:
+        """Queue the requests: first LeaderAndIsr, so that a leader is ready when UpdateMetadata sends clients to it."""
+        for broker_id, states in self._leader_and_isr.items():
+            self._send(broker_id, self._leader_and_isr_request(states), None)
+            for partition, state in states.items():
+                state_change_logger.debug("Told broker %d that %d leads %s", broker_id, state.leader, partition)
+        if self._metadata_brokers:
+            request = self._update_metadata_request()
+            for broker_id in sorted(self._metadata_brokers):
+                self._send(broker_id, request, None)
+        for broker_id, stops in self._stop_replica.items():
+            self._send_stop_replica(broker_id, stops)
+        self._clear()
+
+    def _leader_and_isr_request(
+        self, states: Mapping[TopicPartition, LeaderAndIsrPartitionState]
+    ) -> LeaderAndIsrRequest:
+        leader_ids = {state.leader for state in states.values()}
+        leaders = [broker for broker_id, broker in self._context.live_brokers.items() if broker_id in leader_ids]
+        return LeaderAndIsrRequest(
+            controller_id=self._controller_id,
+            controller_epoch=self._context.epoch,
+            ungrouped_partition_states=list(states.values()),
+            live_leaders=[self._live_leader(broker) for broker in leaders],
+        )
+
+    def _live_leader(self, broker: Broker) -> LeaderAndIsrLiveLeader:
+        end_point = broker.require_end_point(self._listener_name)
+        return LeaderAndIsrLiveLeader(broker_id=broker.id, host_name=end_point.host, port=end_point.port)
+
+    def _update_metadata_request(self) -> UpdateMetadataRequest:
+        return UpdateMetadataRequest(
+            controller_id=self._controller_id,
+            controller_epoch=self._context.epoch,
+            ungrouped_partition_states=list(self._metadata_partitions.values()),
+            live_brokers=[_live_broker(broker) for _, broker in sorted(self._context.live_brokers.items())],
+        )
+
+    def _send_stop_replica(self, broker_id: int, stops: list[_StopReplica]) -> None:
+        """One request for all that are only stopped; one for each whose answer somebody waits for."""
+        for stop in stops:
+            if stop.callback is not None:
+                self._send(broker_id, self._stop_replica_request([stop]), _answer_to(stop.callback, stop.replica))
+        for delete in (False, True):
+            quiet = [stop for stop in stops if stop.callback is None and stop.delete == delete]
+            if quiet:
+                self._send(broker_id, self._stop_replica_request(quiet), None)
+
+    def _stop_replica_request(self, stops: list[_StopReplica]) -> StopReplicaRequest:
+        partitions = [stop.replica.partition for stop in stops]
+        return StopReplicaRequest(
+            controller_id=self._controller_id,
+            controller_epoch=self._context.epoch,
+            delete_partitions=stops[0].delete,
+            ungrouped_partitions=[
+                StopReplicaPartitionV0(topic_name=p.topic, partition_index=p.partition) for p in partitions
+            ],
+        )
+
+
+def _answer_to(callback: StopReplicaCallback, replica: PartitionAndReplica) -> Callable[[Response], None]:
+    def answered(response: Response) -> None:
+        if isinstance(response, StopReplicaResponse):
+            callback(replica, response)
+
+    return answered
+
+
+def _live_broker(broker: Broker) -> UpdateMetadataBroker:
+    return UpdateMetadataBroker(
+        id=broker.id,
+        endpoints=[
+            UpdateMetadataEndpoint(
+                port=e.port, host=e.host, listener=e.listener_name, security_protocol=e.security_protocol.id
+            )
+            for e in broker.end_points
+        ],
+        rack=broker.rack,
+    )

@@ -1,0 +1,107 @@
+"""What the controller keeps in memory, so that it need not ask ZooKeeper for it.
+
+Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext) · book 7.1.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
+
+
+class PartitionAndReplica(NamedTuple):
+    """One replica: a partition, and the broker that holds it."""
+
+    partition: TopicPartition
+    replica: int
+
+    def __str__(self) -> str:
+        return f"[Topic={self.partition.topic},Partition={self.partition.partition},Replica={self.replica}]"
+
+
+class ControllerContext:
+    """The cluster as the controller sees it. Used by the controller's event thread only, hence without a lock.
+
+    ``epoch`` fences controllers that were deposed without noticing; ``epoch_zk_version`` is the version of the znode
+    that holds it.
+    """
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.epoch_zk_version = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the cluster, as a controller does that resigns."""
+        self.live_brokers: dict[int, Broker] = {}
+        self.shutting_down_broker_ids: set[int] = set()
+        self.all_topics: set[str] = set()
+        self.partition_replica_assignment: dict[TopicPartition, list[int]] = {}
+        self.partition_leadership_info: dict[TopicPartition, LeaderIsrAndControllerEpoch] = {}
+
+    # -------------------------------------------------------------------------------------------------------- brokers
+
+    @property
+    def live_broker_ids(self) -> set[int]:
+        """Brokers that may lead: registered, and not about to shut down."""
+        return set(self.live_brokers) - self.shutting_down_broker_ids
+
+    @property
+    def live_or_shutting_down_broker_ids(self) -> set[int]:
+        """Brokers that can be sent requests."""
+        return set(self.live_brokers)
+
+    def replicas_on_brokers(self, broker_ids: Collection[int]) -> set[PartitionAndReplica]:
+        """Every replica that one of these brokers holds."""
+        return {replica for replica in self.all_replicas() if replica.replica in broker_ids}
+
+    # --------------------------------------------------------------------------------------------- topics, partitions
+
+    def all_replicas(self) -> set[PartitionAndReplica]:
+        """Every replica of the cluster."""
+        return self.replicas_of(self.partition_replica_assignment)
+
+    def replicas_of(self, partitions: Iterable[TopicPartition]) -> set[PartitionAndReplica]:
+        """Every replica of these partitions; partitions that nobody knows have none."""
+        return {
+            PartitionAndReplica(partition, replica)
+            for partition in partitions
+            for replica in self.partition_replica_assignment.get(partition, ())
+        }
+
+    def partitions_for_topic(self, topic: str) -> set[TopicPartition]:
+        """All partitions of a topic."""
+        return {partition for partition in self.partition_replica_assignment if partition.topic == topic}
+
+    def replicas_for_topic(self, topic: str) -> set[PartitionAndReplica]:
+        """Every replica of a topic."""
+        return self.replicas_of(self.partitions_for_topic(topic))
+
+    def live_replicas(self, partition: TopicPartition) -> list[int]:
+        """The assigned replicas whose brokers may lead, in the order of the assignment."""
+        live = self.live_broker_ids
+        return [replica for replica in self.partition_replica_assignment.get(partition, ()) if replica in live]
+
+    def partitions_led_by(self, broker_ids: Collection[int]) -> set[TopicPartition]:
+        """The partitions whose leader is one of these brokers."""
+        return {
+            partition
+            for partition, info in self.partition_leadership_info.items()
+            if info.leader_and_isr.leader in broker_ids
+        }
+
+    def add_assignment(self, assignment: Mapping[TopicPartition, list[int]]) -> None:
+        """Learn who holds these partitions."""
+        self.partition_replica_assignment.update(assignment)
+
+    def remove_topic(self, topic: str) -> None:
+        """Forget a topic."""
+        self.all_topics.discard(topic)
+        for partition in self.partitions_for_topic(topic):
+            del self.partition_replica_assignment[partition]
+        for partition in [p for p in self.partition_leadership_info if p.topic == topic]:
+            del self.partition_leadership_info[partition]

@@ -1,0 +1,61 @@
+"""Who is to lead a partition that has lost its leader: a pure decision.
+
+Kafka 0.10.2: core/.../controller/PartitionLeaderSelector.scala · book 7.1.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.data import LeaderAndIsr
+
+
+class StateChangeFailedError(KafkaError):
+    """A partition or replica could not be brought into the state that was wanted; it stays in the one it had."""
+
+
+class NoReplicaOnlineError(StateChangeFailedError):
+    """No replica that may lead is alive."""
+
+
+@dataclass(frozen=True)
+class Election:
+    """The outcome: what to write into the ``state`` node, and which brokers must be told."""
+
+    leader_and_isr: LeaderAndIsr
+    replicas_to_tell: list[int]
+
+
+def select_offline_partition_leader(
+    partition: TopicPartition,
+    current: LeaderAndIsr,
+    live_replicas: Sequence[int],
+    live_broker_ids: Collection[int],
+    unclean_leader_election_enable: bool,
+) -> Election:
+    """The new leader of a partition whose leader has died. ``live_replicas`` are in the order of the assignment.
+
+    1. The first live replica that is in the ISR: it has every committed message. The ISR keeps its live members.
+    2. If the ISR is dead, and the topic allows unclean elections: the first live replica. The ISR is that replica
+       alone, and messages that it had not yet fetched are lost.
+    3. Otherwise nobody: raises NoReplicaOnlineError, and the partition stays offline until a member of the ISR is back.
+    """
+    epoch = current.leader_epoch + 1
+    in_sync = [replica for replica in live_replicas if replica in current.isr]
+    if in_sync:
+        isr = [member for member in current.isr if member in live_broker_ids]
+        return Election(LeaderAndIsr(in_sync[0], isr, epoch, current.zk_version), list(live_replicas))
+    if not unclean_leader_election_enable:
+        raise NoReplicaOnlineError(
+            f"No broker in ISR for partition {partition} is alive. Live brokers are: {sorted(live_broker_ids)}, "
+            f"ISR brokers are: {current.isr}"
+        )
+    if not live_replicas:
+        raise NoReplicaOnlineError(
+            f"No replica for partition {partition} is alive. Live brokers are: {sorted(live_broker_ids)}"
+        )
+    leader = live_replicas[0]
+    return Election(LeaderAndIsr(leader, [leader], epoch, current.zk_version), list(live_replicas))

@@ -1,0 +1,194 @@
+"""The states of partitions, and what is done when they change: election of leaders above all.
+
+Kafka 0.10.2: core/.../controller/PartitionStateMachine.scala · book 7.1.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from enum import Enum
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
+from kafka_lite.controller.controller_context import ControllerContext
+from kafka_lite.controller.partition_leader_selector import (
+    Election,
+    StateChangeFailedError,
+    select_offline_partition_leader,
+)
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+
+logger = logging.getLogger(__name__)
+state_change_logger = logging.getLogger("state.change.logger")
+
+
+class PartitionState(Enum):
+    """Where a partition is in its life; the numbers are Kafka's."""
+
+    NEW = 0
+    """It has replicas, but neither leader nor ISR. Transition: to ONLINE once a replica is alive."""
+    ONLINE = 1
+    """It has a leader. Action on entering: the first leader, or a new one, is chosen and written to ZooKeeper, and the
+    brokers are told. Transition: to OFFLINE when the leader dies."""
+    OFFLINE = 2
+    """Its leader is dead. Transition: to ONLINE when another replica can lead, to NON_EXISTENT when it is deleted."""
+    NON_EXISTENT = 3
+    """It was never created, or has been deleted. Transition: to NEW."""
+
+
+VALID_PREVIOUS_STATES: dict[PartitionState, frozenset[PartitionState]] = {
+    PartitionState.NON_EXISTENT: frozenset({PartitionState.OFFLINE}),
+    PartitionState.NEW: frozenset({PartitionState.NON_EXISTENT}),
+    PartitionState.ONLINE: frozenset({PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE}),
+    PartitionState.OFFLINE: frozenset({PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE}),
+}
+
+
+class PartitionStateMachine:
+    """Knows every partition's state, and changes it only along VALID_PREVIOUS_STATES.
+
+    A change that fails (no replica alive, another controller in charge) is logged; its partition stays where it was,
+    and the others of the batch go on.
+    """
+
+    def __init__(
+        self,
+        controller_id: int,
+        context: ControllerContext,
+        zk_client: KafkaZkClient,
+        request_batch: ControllerBrokerRequestBatch,
+        unclean_leader_election_enable: Callable[[str], bool],
+    ) -> None:
+        """``unclean_leader_election_enable`` says what holds for a topic."""
+        self._controller_id = controller_id
+        self._context = context
+        self._zk_client = zk_client
+        self._batch = request_batch
+        self._unclean_leader_election_enable = unclean_leader_election_enable
+        self._states: dict[TopicPartition, PartitionState] = {}
+
+    # ---------------------------------------------------------------------------------------------------------- life
+
+    def startup(self, is_topic_to_be_deleted: Callable[[str], bool]) -> None:
+        """Take the states from what ZooKeeper says of leaders; then try to bring all partitions online."""
+        for partition in self._context.partition_replica_assignment:
+            self._states[partition] = self._initial_state(partition)
+        self.trigger_online_partition_state_change(is_topic_to_be_deleted)
+        logger.info("Started the partition state machine with %d partitions", len(self._states))
+
+    def _initial_state(self, partition: TopicPartition) -> PartitionState:
+        info = self._context.partition_leadership_info.get(partition)
+        if info is None:
+            return PartitionState.NEW
+        alive = info.leader_and_isr.leader in self._context.live_broker_ids
+        return PartitionState.ONLINE if alive else PartitionState.OFFLINE
+
+    def shutdown(self) -> None:
+        """Forget all states."""
+        self._states.clear()
+
+    def state(self, partition: TopicPartition) -> PartitionState:
+        """The state of a partition."""
+        return self._states.get(partition, PartitionState.NON_EXISTENT)
+
+    def partitions_in_state(self, state: PartitionState) -> set[TopicPartition]:
+        """All partitions in a state."""
+        return {partition for partition, found in self._states.items() if found is state}
+
+    def trigger_online_partition_state_change(self, is_topic_to_be_deleted: Callable[[str], bool]) -> None:
+        """Try to find a leader for every partition that has none, but for those that are being deleted."""
+        without = self.partitions_in_state(PartitionState.NEW) | self.partitions_in_state(PartitionState.OFFLINE)
+        wanted = {partition for partition in without if not is_topic_to_be_deleted(partition.topic)}
+        self.handle_state_changes(wanted, PartitionState.ONLINE)
+
+    # -------------------------------------------------------------------------------------------------- state changes
+
+    def handle_state_changes(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
+        """Bring partitions into a state, then send the requests that follow from it."""
+        if not partitions:
+            return
+        self._batch.new_batch()
+        for partition in sorted(partitions):
+            self._handle_state_change(partition, target)
+        self._batch.send_requests_to_brokers()
+
+    def _handle_state_change(self, partition: TopicPartition, target: PartitionState) -> None:
+        current = self.state(partition)
+        try:
+            if current not in VALID_PREVIOUS_STATES[target]:
+                raise StateChangeFailedError(f"{current.name} is no valid previous state of {target.name}")
+            if target is PartitionState.ONLINE:
+                self._bring_online(partition, current)
+        except StateChangeFailedError as error:
+            state_change_logger.error(
+                "Controller %d epoch %d: change of partition %s from %s to %s failed: %s",
+                self._controller_id,
+                self._context.epoch,
+                partition,
+                current.name,
+                target.name,
+                error,
+            )
+            return
+        if target is PartitionState.NON_EXISTENT:
+            self._states.pop(partition, None)
+        else:
+            self._states[partition] = target
+        state_change_logger.debug("Partition %s: %s -> %s", partition, current.name, target.name)
+
+    def _bring_online(self, partition: TopicPartition, current: PartitionState) -> None:
+        if current is PartitionState.NEW:
+            self._initialize_leader_and_isr(partition)
+        else:
+            self._elect_leader(partition)
+
+    def _initialize_leader_and_isr(self, partition: TopicPartition) -> None:
+        """The first leader: the first live replica; all live replicas are in sync, for there is nothing to copy yet."""
+        live = self._context.live_replicas(partition)
+        assigned = self._context.partition_replica_assignment.get(partition, [])
+        if not live:
+            raise StateChangeFailedError(f"none of the assigned replicas {assigned} is alive")
+        state = LeaderIsrAndControllerEpoch(LeaderAndIsr(live[0], list(live)), self._context.epoch)
+        try:
+            self._zk_client.create_partition_state(partition, state)
+        except NodeExistsError:
+            found = self._zk_client.get_partition_state(partition)
+            raise StateChangeFailedError(f"its leader and ISR are in ZooKeeper already: {found}") from None
+        self._context.partition_leadership_info[partition] = state
+        self._batch.add_leader_and_isr(live, partition, state, assigned, is_new=True)
+
+    def _elect_leader(self, partition: TopicPartition) -> None:
+        """Choose, write on condition that nobody else wrote meanwhile, and if somebody did, read and choose again."""
+        written = None
+        while written is None:
+            found = self._zk_client.get_partition_state(partition)
+            if found is None:
+                raise StateChangeFailedError("it has no leader and ISR in ZooKeeper")
+            if found.controller_epoch > self._context.epoch:
+                raise StateChangeFailedError(f"a newer controller, of epoch {found.controller_epoch}, is in charge")
+            election = self._select_leader(partition, found.leader_and_isr)
+            chosen = LeaderIsrAndControllerEpoch(election.leader_and_isr, self._context.epoch)
+            written = self._zk_client.update_partition_state(partition, chosen)
+        leader_and_isr = chosen.leader_and_isr
+        stored = LeaderAndIsr(leader_and_isr.leader, leader_and_isr.isr, leader_and_isr.leader_epoch, written)
+        state = LeaderIsrAndControllerEpoch(stored, self._context.epoch)
+        self._context.partition_leadership_info[partition] = state
+        assigned = self._context.partition_replica_assignment.get(partition, [])
+        self._batch.add_leader_and_isr(election.replicas_to_tell, partition, state, assigned)
+        state_change_logger.info("Elected %d as leader of %s", stored.leader, partition)
+
+    def _select_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        live = self._context.live_replicas(partition)
+        in_sync = any(replica in current.isr for replica in live)
+        unclean = not in_sync and self._unclean_leader_election_enable(partition.topic)
+        if unclean and live:
+            logger.warning(
+                "No broker in ISR %s of %s is alive. Elect %d; messages that it did not have are lost",
+                current.isr,
+                partition,
+                live[0],
+            )
+        return select_offline_partition_leader(partition, current, live, self._context.live_broker_ids, unclean)

@@ -1,0 +1,294 @@
+"""The controller against the embedded ZooKeeper; brokers are played by a recorder."""
+
+import threading
+import time
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
+from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.controller.partition_state_machine import PartitionState
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import BrokerRegistration, LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+
+class Brokers:
+    """Answers every request without an error, and remembers it."""
+
+    def __init__(self):
+        self.requests = []
+        self.caches = {}
+        self.unreachable = set()
+        self.stop_replica_error = 0
+        self.changed = threading.Condition()
+
+    def send(self, broker_id, request):
+        if broker_id in self.unreachable:
+            raise ConnectionError("no route to broker")
+        with self.changed:
+            self.requests.append((broker_id, request))
+            answer = self.answer(broker_id, request)
+            self.changed.notify_all()
+        return answer
+
+    def answer(self, broker_id, request):
+        match request:
+            case LeaderAndIsrRequest():
+                return LeaderAndIsrResponse()
+            case StopReplicaRequest():
+                return StopReplicaResponse(error_code=self.stop_replica_error if request.delete_partitions else 0)
+            case UpdateMetadataRequest():
+                self.caches.setdefault(broker_id, MetadataCache(broker_id)).update_cache(request)
+                return UpdateMetadataResponse()
+
+    def of(self, kind, broker_id=None):
+        return [r for b, r in self.requests if isinstance(r, kind) and broker_id in (None, b)]
+
+    def leader(self, topic, partition=0, broker_id=1):
+        cache = self.caches.get(broker_id)
+        info = cache.get_partition_info(TopicPartition(topic, partition)) if cache else None
+        return None if info is None else info.leader
+
+
+def eventually(condition, timeout_s=10):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def registration(broker_id):
+    return BrokerRegistration((f"PLAINTEXT://127.0.0.1:{9090 + broker_id}",), {"PLAINTEXT": "PLAINTEXT"})
+
+
+@pytest.fixture
+def server(tmp_path):
+    with EmbeddedZooKeeper(tmp_path, force_sync=False) as server:
+        yield server
+
+
+class Cluster:
+    def __init__(self, server):
+        self.server = server
+        self.brokers = Brokers()
+        self.clients = {}
+        self.controllers = {}
+
+    def start(self, broker_id, *, controller=True, **config):
+        client = KafkaZkClient(self.server.connect_string, session_timeout_ms=6000)
+        client.connect()
+        client.create_top_level_paths()
+        self.clients[broker_id] = client
+        client.register_broker(broker_id, registration(broker_id))
+        if controller:
+            self.controllers[broker_id] = KafkaController(
+                ControllerConfig(broker_id, **config), client, self.brokers.send
+            )
+            self.controllers[broker_id].startup()
+        return client
+
+    def stop(self, broker_id):
+        if broker_id in self.controllers:
+            self.controllers.pop(broker_id).shutdown()
+        self.clients.pop(broker_id).close()
+
+    def create_topic(self, name, assignment):
+        client = next(iter(self.clients.values()))
+        client.set_entity_config(f"topics/{name}", {})
+        client.create_topic_assignment(name, TopicAssignment(assignment))
+
+
+@pytest.fixture
+def cluster(server):
+    cluster = Cluster(server)
+    yield cluster
+    for broker_id in list(cluster.clients):
+        cluster.stop(broker_id)
+
+
+def test_the_first_controller(cluster):
+    zk = cluster.start(1)
+    controller = cluster.controllers[1]
+    assert controller.await_active(10)
+    assert zk.get_controller_id() == 1
+    assert zk.get_controller_epoch() == (1, 0)
+    eventually(lambda: cluster.brokers.of(UpdateMetadataRequest))
+    first = cluster.brokers.requests[0][1]
+    assert isinstance(first, UpdateMetadataRequest)
+    assert [b.id for b in first.live_brokers] == [1]
+
+
+def test_a_topic_is_created_and_grows(cluster):
+    zk = cluster.start(1)
+    cluster.create_topic("t", {0: [1], 1: [1]})
+    eventually(lambda: cluster.brokers.leader("t", 1) == 1)
+    state = zk.get_partition_state(TopicPartition("t", 0))
+    assert state == LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1], 0, 0), 1)
+    (request,) = cluster.brokers.of(LeaderAndIsrRequest)
+    assert [
+        (s.topic_name, s.partition_index, s.leader, s.isr, s.replicas, s.is_new)
+        for s in request.ungrouped_partition_states
+    ] == [("t", 0, 1, [1], [1], True), ("t", 1, 1, [1], [1], True)]
+    assert [leader.port for leader in request.live_leaders] == [9091]
+    zk.set_topic_assignment("t", TopicAssignment({0: [1], 1: [1], 2: [1]}))
+    eventually(lambda: cluster.brokers.leader("t", 2) == 1)
+    assert [s.partition_index for s in cluster.brokers.of(LeaderAndIsrRequest)[-1].ungrouped_partition_states] == [2]
+
+
+def test_a_topic_is_deleted(cluster):
+    zk = cluster.start(1)
+    cluster.create_topic("t", {0: [1], 1: [1]})
+    cluster.create_topic("u", {0: [1]})
+    eventually(lambda: cluster.brokers.leader("t", 1) == 1 and cluster.brokers.leader("u") == 1)
+    zk.create_delete_topic("t")
+    eventually(lambda: zk.get_topics_marked_for_deletion() == [])
+    assert zk.get_all_topics() == ["u"]
+    assert zk.get_entities("topics") == ["u"]
+    assert not cluster.brokers.caches[1].contains("t")
+    assert cluster.brokers.caches[1].contains("u")
+    stops = cluster.brokers.of(StopReplicaRequest)
+    assert [(r.delete_partitions, len(r.ungrouped_partitions)) for r in stops] == [(False, 2), (True, 1), (True, 1)]
+    controller = cluster.controllers[1]
+    assert controller.partition_state_machine.state(TopicPartition("t", 0)) is PartitionState.NON_EXISTENT
+    cluster.create_topic("t", {0: [1]})
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+
+
+def test_marks_of_unknown_topics_are_removed(cluster):
+    zk = cluster.start(1)
+    zk.create_delete_topic("nope")
+    eventually(lambda: zk.get_topics_marked_for_deletion() == [])
+
+
+def test_deletion_that_is_switched_off(cluster):
+    zk = cluster.start(1, delete_topic_enable=False)
+    cluster.create_topic("t", {0: [1]})
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    zk.create_delete_topic("t")
+    eventually(lambda: zk.get_topics_marked_for_deletion() == [])
+    assert zk.get_all_topics() == ["t"]
+
+
+def test_a_deletion_that_fails_is_tried_again_when_the_broker_is_back(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.create_topic("t", {0: [2, 1]})
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    cluster.stop(2)
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    zk.create_delete_topic("t")
+    eventually(lambda: not cluster.brokers.caches[1].contains("t"))
+    assert zk.get_all_topics() == ["t"]
+    cluster.start(2, controller=False)
+    eventually(lambda: zk.get_topics_marked_for_deletion() == [])
+    assert zk.get_all_topics() == []
+
+
+def test_an_error_of_the_broker_makes_a_topic_wait(cluster):
+    zk = cluster.start(1)
+    cluster.create_topic("t", {0: [1]})
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    cluster.brokers.stop_replica_error = 56
+    zk.create_delete_topic("t")
+    manager = cluster.controllers[1].topic_deletion_manager
+    eventually(lambda: "t" in manager._ineligible)
+    assert zk.get_all_topics() == ["t"]
+    cluster.brokers.stop_replica_error = 0
+    controller = cluster.controllers[1]
+    controller._enqueue("test", lambda: manager.resume_deletion_for_topics(["t"]))
+    eventually(lambda: zk.get_all_topics() == [])
+
+
+def test_a_leader_dies_and_comes_back(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.create_topic("t", {0: [2, 1]})
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    cluster.stop(2)
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    eventually(lambda: [b.id for b in cluster.brokers.caches[1].get_alive_brokers()] == [1])
+    state = zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr
+    assert (state.leader, state.isr) == (1, [1])
+    cluster.start(2, controller=False)
+    eventually(lambda: cluster.brokers.of(LeaderAndIsrRequest, 2)[-1].ungrouped_partition_states[0].leader == 1)
+    assert zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr.leader == 1
+
+
+def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    zk.set_entity_config("topics/t", {"unclean.leader.election.enable": "false"})
+    zk.create_topic_assignment("t", TopicAssignment({0: [2, 1]}))
+    partition = TopicPartition("t", 0)
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    only_2 = LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2], 0, 0), 1)
+    assert zk.update_partition_state(partition, only_2) == 1
+    zk.propagate_isr_changes([partition])
+    eventually(lambda: zk.get_isr_change_notifications() == [])
+    eventually(lambda: cluster.brokers.caches[1].get_partition_info(partition).isr == (2,))
+    machine = cluster.controllers[1].partition_state_machine
+    cluster.stop(2)
+    eventually(lambda: machine.state(partition) is PartitionState.OFFLINE)
+    cluster.start(2, controller=False)
+    eventually(lambda: machine.state(partition) is PartitionState.ONLINE)
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    assert zk.get_partition_state(partition).leader_and_isr.isr == [2]
+
+
+def test_the_next_controller_takes_over(cluster):
+    cluster.start(1)
+    assert cluster.controllers[1].await_active(10)
+    zk = cluster.start(2)
+    eventually(lambda: len(cluster.controllers[1].context.live_brokers) == 2)
+    cluster.create_topic("t", {0: [1, 2], 1: [2, 1]})
+    eventually(lambda: cluster.brokers.leader("t", 0) == 1)
+    assert not cluster.controllers[2].is_active
+    cluster.stop(1)
+    assert cluster.controllers[2].await_active(10)
+    assert zk.get_controller_epoch() == (2, 1)
+    eventually(lambda: cluster.brokers.leader("t", 0, broker_id=2) == 2)
+    assert zk.get_partition_state(TopicPartition("t", 0)).controller_epoch == 2
+
+
+def test_a_deposed_controller_resigns(cluster):
+    zk = cluster.start(1)
+    assert cluster.controllers[1].await_active(10)
+    zk.zookeeper.set("/controller", b'{"version":1,"brokerid":9,"timestamp":"1"}')
+    eventually(lambda: not cluster.controllers[1].is_active)
+    zk.delete_controller()
+    assert cluster.controllers[1].await_active(10)
+    assert zk.get_controller_epoch()[0] == 2
+
+
+def test_a_controller_that_cannot_raise_the_epoch_gives_up(cluster):
+    zk = cluster.start(1, controller=False)
+    zk.zookeeper.create("/controller_epoch", b"rubbish")
+    controller = KafkaController(ControllerConfig(1), zk, cluster.brokers.send)
+    cluster.controllers[1] = controller
+    controller.startup()
+    time.sleep(0.2)
+    assert not controller.is_active
+    zk.zookeeper.set("/controller_epoch", b"7")
+    assert controller.await_active(10)
+    assert controller.epoch == 8
+
+
+def test_requests_to_a_broker_that_cannot_be_reached_are_sent_again(cluster):
+    cluster.brokers.unreachable.add(1)
+    cluster.start(1)
+    cluster.create_topic("t", {0: [1]})
+    assert cluster.controllers[1].await_active(10)
+    cluster.brokers.unreachable.clear()
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+
+
+def test_a_channel_that_was_never_opened(caplog):
+    manager = ControllerChannelManager(1, lambda broker_id, request: None)
+    manager.send_request(5, UpdateMetadataRequest())
+    assert "offline" in caplog.text
