@@ -191,17 +191,12 @@ class RecordBatch(Batch):
         data = self.records_data(max_bytes)
         timestamp_type = self.timestamp_type
         log_append_time = self.max_timestamp if timestamp_type is TimestampType.LOG_APPEND_TIME else None
+        base_offset, base_timestamp = self._base_offset, self._base_timestamp
         position = 0
         for _ in range(self._record_count):
             timestamp_delta, offset_delta, key, value, headers, position = decode_record(data, position)
-            yield Record(
-                self._base_offset + offset_delta,
-                self._base_timestamp + timestamp_delta if log_append_time is None else log_append_time,
-                timestamp_type,
-                key,
-                value,
-                headers,
-            )
+            timestamp = base_timestamp + timestamp_delta if log_append_time is None else log_append_time
+            yield Record(base_offset + offset_delta, timestamp, timestamp_type, key, value, headers)
         if position != len(data):
             raise InvalidRecordError(
                 f"{len(data) - position} bytes follow the {self._record_count} records of the batch"
@@ -239,13 +234,17 @@ def decode_record(data: bytes, position: int) -> DecodedRecord:
     """One record of the figure above; ``InvalidRecordError`` when its parts do not add up to its length."""
     length, position = decode_varint(data, position)
     end = position + length
-    if length < 0 or end > len(data):
+    if length <= 0 or end > len(data):
         raise InvalidRecordError(f"Record of {length} bytes, {len(data) - position} are left")
     timestamp_delta, position = decode_varint(data, position + 1, MAX_VARLONG_BYTES)  # 1: the attributes
     offset_delta, position = decode_varint(data, position)
     key, position = _decode_bytes(data, position, end)
     value, position = _decode_bytes(data, position, end)
-    headers, position = _decode_headers(data, position, end)
+    headers: tuple[Header, ...] = ()
+    if position + 1 == end and data[position] == 0:  # by far the most have no headers
+        position = end
+    else:
+        headers, position = _decode_headers(data, position, end)
     if position != end:
         raise InvalidRecordError(f"Record of {length} bytes ends {abs(position - end)} bytes off")
     return timestamp_delta, offset_delta, key, value, headers, position
@@ -255,9 +254,10 @@ def _decode_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, i
     length, position = decode_varint(data, position)
     if length < 0:
         return None, position
-    if length > end - position:
+    field_end = position + length
+    if field_end > end:
         raise InvalidRecordError(f"Field of {length} bytes in a record that has {end - position} left")
-    return data[position : position + length], position + length
+    return data[position:field_end], field_end
 
 
 def _decode_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
