@@ -1,0 +1,193 @@
+"""A connection for callers who ask, wait, and ask again.
+
+Kafka 0.10.2: core/.../network/BlockingChannel.scala · book 2.2.3
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections import deque
+from typing import NamedTuple, Self
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.framing import decode_response, encode_request
+from kafka_lite.protocol.schema import Message, Request
+from kafka_lite.protocol.schema_error import SchemaError
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_TIMEOUT_MS = 30_000
+MAX_RESPONSE_BYTES = 256 * 1024 * 1024
+_READ_BYTES = 64 * 1024
+
+
+class NotConnectedError(ConnectionError):
+    """There is no connection: the broker could not be reached, or the connection was lost or closed."""
+
+
+class ResponseTimeoutError(ConnectionError):
+    """The broker did not answer in time; the connection was closed, for the answer may come yet."""
+
+
+class InvalidResponseError(ConnectionError):
+    """What came is not the answer to what was asked; the connection was closed."""
+
+
+class _InFlight(NamedTuple):
+    api_key: ApiKey
+    version: int
+    correlation_id: int
+
+
+class BlockingChannel:
+    """One connection to one broker; answers are awaited in the order of the requests.
+
+    ``exchange`` is what most callers want. ``send`` and ``receive`` are its halves, for those who keep several requests
+    in flight. Whatever goes wrong closes the connection, since nothing that follows could be trusted; all errors are
+    ``ConnectionError`` and name the broker. Not thread-safe.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        client_id: str | None = "kafka-lite",
+        read_timeout_ms: float = DEFAULT_TIMEOUT_MS,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self._client_id = client_id
+        self._read_timeout_ms = read_timeout_ms
+        self._max_response_bytes = max_response_bytes
+        self._time = time
+        self._sock: socket.socket | None = None
+        self._in_flight: deque[_InFlight] = deque()
+        self._correlation_id = 0
+        self._ahead = b""  # bytes read beyond the answer that was awaited
+
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection, as far as is known here."""
+        return self._sock is not None
+
+    def connect(self) -> None:
+        """Connect, unless connected. Raises NotConnectedError when the broker cannot be reached."""
+        if self._sock is not None:
+            return
+        try:
+            sock = socket.create_connection((self.host, self.port), timeout=self._read_timeout_ms / 1000)
+        except OSError as error:
+            raise NotConnectedError(
+                f"cannot connect to {self.host}:{self.port}: {error.strerror or error}; is a broker running there, "
+                f"and is this the host and port of one of its listeners?"
+            ) from error
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._sock = sock
+
+    def close(self) -> None:
+        """Close the connection; what is in flight is lost. ``connect`` opens a new one."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+        self._in_flight.clear()
+        self._ahead = b""
+
+    def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> Message:
+        """Send a request and wait for its answer. Raises ConnectionError, of the kinds of this module."""
+        self.send(request, version)
+        return self.receive(timeout_ms)
+
+    def send(self, request: Request, version: int, *, expect_response: bool = True) -> int:
+        """Send a request and return its correlation id.
+
+        ``expect_response=False`` is for the one request that has no answer: produce with acks=0.
+        """
+        self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
+        frame = encode_request(request, version, self._correlation_id, self._client_id)
+        sock = self._connected_socket()
+        try:
+            sock.settimeout(self._read_timeout_ms / 1000)
+            sock.sendall(len(frame).to_bytes(4, "big") + frame)
+        except OSError as error:
+            raise self._lost(error) from error
+        if expect_response:
+            self._in_flight.append(_InFlight(request.API_KEY, version, self._correlation_id))
+        return self._correlation_id
+
+    def receive(self, timeout_ms: float | None = None) -> Message:
+        """The answer to the oldest request in flight."""
+        if not self._in_flight:
+            self._connected_socket()
+            raise ValueError("no request is in flight, so there is no answer to wait for")
+        payload = self._receive_frame(self._read_timeout_ms if timeout_ms is None else timeout_ms)
+        expected = self._in_flight.popleft()
+        try:
+            correlation_id, message = decode_response(expected.api_key, expected.version, payload)
+        except SchemaError as error:
+            raise self._invalid(f"the answer to {expected.api_key.name} cannot be read: {error}") from error
+        if correlation_id != expected.correlation_id:
+            raise self._invalid(f"an answer to request {correlation_id} came instead of {expected.correlation_id}")
+        return message
+
+    def _receive_frame(self, timeout_ms: float) -> memoryview:
+        """Read exactly one frame, within ``timeout_ms`` for all of it."""
+        deadline_ms = self._time.hi_res_ms() + timeout_ms
+        receive = NetworkReceive(f"{self.host}:{self.port}", self._max_response_bytes)
+        try:
+            while not receive.complete:
+                if not self._ahead:
+                    self._ahead = self._read_some(receive, deadline_ms)
+                data = memoryview(self._ahead)
+                self._ahead = bytes(data[receive.feed(data) :])
+        except InvalidReceiveError as error:
+            raise self._invalid(f"{error}; does something else than a broker listen there?") from error
+        except TimeoutError as error:
+            self.close()
+            raise ResponseTimeoutError(
+                f"no answer from {self.host}:{self.port} within {timeout_ms:g} ms; is the broker overloaded or stopped?"
+            ) from error
+        except OSError as error:
+            raise self._lost(error) from error
+        return receive.payload
+
+    def _read_some(self, receive: NetworkReceive, deadline_ms: float) -> bytes:
+        sock = self._connected_socket()
+        # Not below a millisecond: 0 would make the socket non-blocking.
+        sock.settimeout(max(deadline_ms - self._time.hi_res_ms(), 1) / 1000)
+        data = sock.recv(max(_READ_BYTES, min(receive.missing_bytes, 1 << 20)))
+        if not data:
+            raise ConnectionResetError("the broker closed the connection")
+        if self._time.hi_res_ms() > deadline_ms:
+            raise TimeoutError
+        return data
+
+    def _connected_socket(self) -> socket.socket:
+        if self._sock is None:
+            raise NotConnectedError(f"not connected to {self.host}:{self.port}; call connect() first")
+        return self._sock
+
+    def _lost(self, error: OSError) -> NotConnectedError:
+        if isinstance(error, NotConnectedError):
+            return error
+        self.close()
+        return NotConnectedError(
+            f"lost the connection to {self.host}:{self.port}: {error.strerror or error}; the broker's log may say why"
+        )
+
+    def _invalid(self, message: str) -> InvalidResponseError:
+        self.close()
+        return InvalidResponseError(f"{self.host}:{self.port}: {message}")

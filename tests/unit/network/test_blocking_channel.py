@@ -1,0 +1,146 @@
+"""The blocking channel against a real server and against peers that misbehave."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from kafka_lite.network.blocking_channel import (
+    BlockingChannel,
+    InvalidResponseError,
+    NotConnectedError,
+    ResponseTimeoutError,
+)
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.protocol.framing import encode_response
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
+from tests.support.network import LOOPBACK, respond, running_server
+
+HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+
+def handle(request: Request, channel: RequestChannel) -> None:
+    header = request.header
+    answer = HeartbeatResponse(error_code=header.correlation_id)
+    respond(request, channel, encode_response(answer, header.api_version, header.correlation_id))
+
+
+@contextmanager
+def peer(behave: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Something that listens on a port and deals with one connection."""
+
+    def serve() -> None:
+        sock, _ = server.accept()
+        with sock:
+            sock.recv(1000)
+            behave(sock)
+
+    with socket.create_server((LOOPBACK, 0)) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(30)
+
+
+def test_exchange() -> None:
+    with running_server(handle) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
+        for number in (1, 2, 3):
+            assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=number)
+
+
+def test_several_requests_in_flight() -> None:
+    with running_server(handle) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
+        sent = [channel.send(HEARTBEAT, 0) for _ in range(50)]
+        answers = [channel.receive() for _ in sent]
+        assert answers == [HeartbeatResponse(error_code=number) for number in sent]
+
+
+def test_a_request_without_an_answer_is_not_waited_for() -> None:
+    def handle_second(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 1:
+            channel.no_operation(request)
+        else:
+            handle(request, channel)
+
+    with running_server(handle_second) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
+        channel.send(HEARTBEAT, 0, expect_response=False)
+        with pytest.raises(ValueError, match="no request is in flight"):
+            channel.receive()
+        assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server((LOOPBACK, 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(NotConnectedError, match=f"cannot connect to {LOOPBACK}:{port}: .*; is a broker running there"):
+        BlockingChannel(LOOPBACK, port).connect()
+
+
+def test_not_connected() -> None:
+    channel = BlockingChannel(LOOPBACK, 9)
+    assert not channel.is_connected
+    for call in (lambda: channel.exchange(HEARTBEAT, 0), channel.receive):
+        with pytest.raises(NotConnectedError, match=f"not connected to {LOOPBACK}:9; call connect"):
+            call()
+    channel.close()
+
+
+def test_the_broker_closes_the_connection_and_a_new_one_works() -> None:
+    def handle_first(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 1:
+            channel.close_connection(request)
+        else:
+            handle(request, channel)
+
+    with running_server(handle_first) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
+        with pytest.raises(NotConnectedError, match=f"lost the connection to {LOOPBACK}:{server.bound_port()}"):
+            channel.exchange(HEARTBEAT, 0)
+        assert not channel.is_connected
+        channel.connect()
+        channel.connect()
+        assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
+
+
+def test_no_answer_in_time() -> None:
+    held: list[Request] = []
+    with (
+        running_server(lambda request, _: held.append(request)) as server,
+        BlockingChannel(LOOPBACK, server.bound_port()) as channel,
+    ):
+        with pytest.raises(ResponseTimeoutError, match=f"{server.bound_port()} within 20 ms; is the broker"):
+            channel.exchange(HEARTBEAT, 0, timeout_ms=20)
+        assert not channel.is_connected
+
+
+def test_an_answer_in_drops_does_not_outlast_the_timeout() -> None:
+    def drip(sock: socket.socket) -> None:
+        sock.sendall(struct.pack(">i", 1000))
+        with suppress(OSError):
+            while True:
+                sock.sendall(b".")
+                threading.Event().wait(0.005)
+
+    with peer(drip) as port, BlockingChannel(LOOPBACK, port) as channel, pytest.raises(ResponseTimeoutError):
+        channel.exchange(HEARTBEAT, 0, timeout_ms=50)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (struct.pack(">i", -5), "size = -5"),
+        (b"HTTP/1.1 400 Bad Request", "something else than a broker"),
+        (struct.pack(">iih", 6, 77, 0), "an answer to request 77 came instead of 1"),
+        (struct.pack(">iib", 5, 1, 0), "the answer to HEARTBEAT cannot be read"),
+        (struct.pack(">i", 0), "the answer to HEARTBEAT cannot be read"),
+    ],
+)
+def test_what_is_no_answer(answer: bytes, message: str) -> None:
+    with peer(lambda sock: sock.sendall(answer)) as port, BlockingChannel(LOOPBACK, port) as channel:
+        with pytest.raises(InvalidResponseError, match=f"{LOOPBACK}:{port}: .*{message}"):
+            channel.exchange(HEARTBEAT, 0)
+        assert not channel.is_connected

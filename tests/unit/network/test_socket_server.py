@@ -1,0 +1,430 @@
+"""The socket server over real sockets, with handlers that the tests make up."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+import struct
+import threading
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.network.acceptor import Acceptor, unmapped
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
+from kafka_lite.protocol.framing import encode_request
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from tests.support.network import (
+    LOOPBACK,
+    connect,
+    echo_correlation_id,
+    is_closed,
+    read_correlation_id,
+    read_exactly,
+    read_frame,
+    request_frame,
+    respond,
+    running_server,
+)
+
+
+def test_a_request_is_answered() -> None:
+    with running_server() as server, connect(server) as client:
+        client.sendall(request_frame(7))
+        assert read_correlation_id(client) == 7
+
+
+def test_what_a_handler_sees_of_a_request() -> None:
+    seen: list[Request] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        seen.append(request)
+        echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as client:
+        frame = request_frame(7, client_id="me")
+        client.sendall(frame)
+        read_frame(client)
+        (request,) = seen
+        assert request.client_address == LOOPBACK
+        assert request.connection_id.endswith(f"-{LOOPBACK}:{client.getsockname()[1]}-0")
+        assert (request.listener_name, request.security_protocol) == ("PLAINTEXT", "PLAINTEXT")
+        assert (request.header.client_id, request.header.correlation_id) == ("me", 7)
+        assert request.body.group_id == "g"  # type: ignore[attr-defined]
+        assert request.size_in_bytes == len(frame) - 4
+
+
+def test_many_clients_are_served_side_by_side() -> None:
+    with running_server(num_network_threads=3, io_threads=4) as server:
+        clients = [connect(server) for _ in range(60)]
+        for turn in range(3):
+            for number, client in enumerate(clients):
+                client.sendall(request_frame(1000 * turn + number))
+            assert [read_correlation_id(client) for client in clients] == [1000 * turn + n for n in range(60)]
+        assert server.connection_count(LOOPBACK) == 60
+        for client in clients:
+            client.close()
+
+
+def test_pipelined_requests_are_handled_one_at_a_time_and_answered_in_order() -> None:
+    at_work = threading.Semaphore(1)
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        assert at_work.acquire(blocking=False), "two requests of a connection at once"
+        at_work.release()
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, io_threads=4) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(300)))
+        assert [read_correlation_id(client) for _ in range(300)] == list(range(300))
+
+
+def test_a_frame_that_comes_byte_by_byte() -> None:
+    with running_server() as server, connect(server) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in request_frame(7):
+            client.sendall(bytes([byte]))
+        assert read_correlation_id(client) == 7
+
+
+def test_no_answer_and_the_next_request() -> None:
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id % 2:
+            channel.no_operation(request)
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(9)))
+        assert [read_correlation_id(client) for _ in range(5)] == [0, 2, 4, 6, 8]
+
+
+def test_a_handler_may_close_the_connection() -> None:
+    with running_server(lambda request, channel: channel.close_connection(request)) as server:
+        with connect(server) as client:
+            client.sendall(request_frame(1))
+            assert is_closed(client)
+        with connect(server) as client:
+            client.sendall(request_frame(2))
+            assert is_closed(client)
+
+
+def test_an_error_in_a_handler_closes_the_connection_and_spares_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 13:
+            raise ZeroDivisionError
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, io_threads=1) as server:
+        with connect(server) as client:
+            client.sendall(request_frame(13))
+            assert is_closed(client)
+        with connect(server) as client:
+            client.sendall(request_frame(14))
+            assert read_correlation_id(client) == 14
+    assert "Error when handling a request" in caplog.text
+
+
+BAD_FRAMES = {
+    "negative size": struct.pack(">i", -1),
+    "2 GiB": struct.pack(">i", 2**31 - 1),
+    "larger than the limit": struct.pack(">i", 100_001),
+    "empty": struct.pack(">i", 0),
+    "a piece of a header": struct.pack(">ih", 2, 3),
+    "unknown API": struct.pack(">ihhih", 10, 999, 0, 1, -1),
+    "unknown version": struct.pack(">ihhih", 10, 3, 99, 1, -1),
+    "negative version": struct.pack(">ihhih", 10, 3, -5, 1, -1),
+    "body too short": request_frame(1)[:3] + bytes([request_frame(1)[3] - 1]) + request_frame(1)[4:-1],
+    "string longer than the frame": struct.pack(">ihhih", 10, 12, 0, 1, 32_000),
+    "HTTP": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("frame", BAD_FRAMES.values(), ids=BAD_FRAMES.keys())
+def test_a_bad_frame_costs_its_connection_and_one_line(frame: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    with running_server(socket_request_max_bytes=100_000) as server:
+        with connect(server) as good, connect(server) as bad, caplog.at_level(logging.INFO, "kafka_lite.network"):
+            caplog.clear()
+            bad.sendall(frame)
+            assert is_closed(bad)
+            good.sendall(request_frame(7))
+            assert read_correlation_id(good) == 7
+            lines = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        (line,) = lines
+        assert line.exc_info is None
+        assert LOOPBACK in line.getMessage()
+
+
+@pytest.mark.parametrize("version", [5, 99, 32_767])
+def test_api_versions_of_an_unknown_version_reaches_the_handler(version: int) -> None:
+    def handle(request: Request, channel: RequestChannel) -> None:
+        assert request.unsupported_api_version
+        assert isinstance(request.body, ApiVersionsRequest)
+        assert request.header.api_version == version
+        echo_correlation_id(request, channel)
+
+    frame = bytearray(encode_request(ApiVersionsRequest(), 3, 7, "future"))
+    frame[2:4] = struct.pack(">h", version)
+    with running_server(handle) as server, connect(server) as client:
+        client.sendall(struct.pack(">i", len(frame)) + frame)
+        assert read_correlation_id(client) == 7
+
+
+def test_a_slow_reader_of_large_answers_keeps_nobody_waiting() -> None:
+    payload = os.urandom(20_000_000)
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.client_id == "slow":
+            respond(request, channel, [payload])
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as slow, connect(server) as quick:
+        slow.sendall(request_frame(1, "slow") + request_frame(2, "slow"))
+        for number in range(50):
+            quick.sendall(request_frame(number))
+            assert read_correlation_id(quick) == number
+        for _ in range(2):
+            assert read_frame(slow) == payload
+
+
+def test_a_client_that_never_reads_is_not_read_either() -> None:
+    handled: list[int] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        handled.append(request.header.correlation_id)
+        respond(request, channel, [bytes(5_000_000)])
+
+    with running_server(handle) as server, connect(server) as deaf, connect(server) as quick:
+        deaf.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            deaf.sendall(request_frame(1) * 2_000_000)
+        assert len(handled) <= 2
+        quick.sendall(request_frame(7))
+        assert len(read_frame(quick)) == 5_000_000
+
+
+def test_connections_per_address_are_limited() -> None:
+    with running_server(max_connections_per_ip=2) as server:
+        first, second = connect(server), connect(server)
+        for number, client in enumerate((first, second)):
+            client.sendall(request_frame(number))
+            assert read_correlation_id(client) == number
+        with connect(server) as third:
+            assert is_closed(third)
+        first.close()
+        # The server notices the end of the first one on its own; until then it refuses.
+        for _ in range(1_000):
+            with connect(server) as fourth:
+                fourth.sendall(request_frame(4))
+                try:
+                    answer = read_exactly(fourth, 8)
+                except ConnectionResetError:
+                    answer = b""
+                if answer:
+                    break
+        assert answer == struct.pack(">ii", 4, 4)
+        second.close()
+
+
+def test_an_address_may_have_its_own_limit() -> None:
+    config: dict[str, Any] = {"max_connections_per_ip": 10, "max_connections_per_ip_overrides": {"localhost": 0}}
+    with running_server(**config) as server, connect(server) as client:
+        assert is_closed(client)
+
+
+def test_idle_connections_are_closed_and_no_longer_counted() -> None:
+    with running_server(connections_max_idle_ms=50) as server, connect(server) as client:
+        client.sendall(request_frame(1))
+        assert read_correlation_id(client) == 1
+        assert is_closed(client)
+        for _ in range(3_000):
+            if not server.connection_count(LOOPBACK):
+                break
+            threading.Event().wait(0.001)
+        assert server.connection_count(LOOPBACK) == 0
+
+
+def test_an_answer_for_a_connection_that_is_gone_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    held: list[Request] = []
+    arrived = threading.Event()
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 1:
+            held.append(request)
+            arrived.set()
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle, connections_max_idle_ms=20) as server:
+        with connect(server) as client:
+            client.sendall(request_frame(1))
+            assert arrived.wait(30)
+            assert is_closed(client)  # idle for too long
+        echo_correlation_id(held[0], server.request_channel)
+        with connect(server) as client:
+            client.sendall(request_frame(2))
+            assert read_correlation_id(client) == 2
+    assert not caplog.records
+
+
+def test_several_listeners() -> None:
+    listeners = (Listener(LOOPBACK), Listener(LOOPBACK, 0, "INTERNAL", "PLAINTEXT"))
+    seen: list[str] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        seen.append(f"{request.listener_name}:{request.processor}")
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, listeners=listeners, num_network_threads=2) as server:
+        for name in ("PLAINTEXT", "INTERNAL", "INTERNAL", "INTERNAL"):
+            with connect(server, name) as client:
+                client.sendall(request_frame(1))
+                read_frame(client)
+        threads = {thread.name for thread in threading.enumerate()}
+        assert {
+            f"kafka-socket-acceptor-INTERNAL-{server.bound_port('INTERNAL')}",
+            "kafka-network-thread-0-PLAINTEXT-1",
+            "kafka-network-thread-0-INTERNAL-3",
+            "kafka-request-handler-1",
+        } <= threads
+        with pytest.raises(KafkaError, match="no listener SASL; there are: PLAINTEXT, INTERNAL"):
+            server.bound_port("SASL")
+    assert seen == ["PLAINTEXT:0", "INTERNAL:2", "INTERNAL:3", "INTERNAL:2"]
+
+
+def test_a_port_in_use_is_named_and_nothing_is_left_open() -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        server = SocketServer(SocketServerConfig((Listener(LOOPBACK, 0), Listener(LOOPBACK, port, "SECOND"))))
+        open_before = len(os.listdir("/proc/self/fd"))
+        with pytest.raises(KafkaError, match=f"failed to bind to {LOOPBACK}:{port}: {os.strerror(errno.EADDRINUSE)}"):
+            server.startup()
+        assert len(os.listdir("/proc/self/fd")) == open_before
+
+
+def test_two_listeners_of_one_name_are_refused() -> None:
+    with pytest.raises(KafkaError, match="PLAINTEXT is there twice"):
+        SocketServer(SocketServerConfig((Listener(LOOPBACK), Listener(LOOPBACK)))).startup()
+
+
+def test_an_empty_host_means_all_interfaces() -> None:
+    with running_server(listeners=(Listener(""),)) as server, connect(server) as client:
+        client.sendall(request_frame(7))
+        assert read_correlation_id(client) == 7
+        assert server.connection_count(LOOPBACK) == 1
+
+
+@pytest.mark.parametrize(("mapped", "plain"), [("::ffff:10.0.0.1", "10.0.0.1"), ("::1", "::1"), ("10.0.0.1",) * 2])
+def test_ipv4_clients_of_an_ipv6_socket(mapped: str, plain: str) -> None:
+    assert unmapped(mapped) == plain
+
+
+def test_shutdown_under_load_leaves_no_thread_and_no_socket() -> None:
+    open_before = len(os.listdir("/proc/self/fd"))
+    clients: list[socket.socket] = []
+    answered = threading.Event()
+
+    def hammer(client: socket.socket) -> None:
+        try:
+            while True:
+                client.sendall(request_frame(1) * 20)
+                if len(read_exactly(client, 20 * 8)) < 20 * 8:
+                    return
+                answered.set()
+        except OSError:
+            return
+
+    with running_server(num_network_threads=2) as server:
+        clients = [connect(server) for _ in range(10)]
+        threads = [threading.Thread(target=hammer, args=(client,)) for client in clients]
+        for thread in threads:
+            thread.start()
+        assert answered.wait(30)
+        channel = server.request_channel
+        server.shutdown()
+        for thread in threads:
+            thread.join(30)
+        assert not any(thread.is_alive() for thread in threads)
+        assert server.connection_count(LOOPBACK) == 0
+        assert channel.request_queue_size == 0
+    for client in clients:
+        client.close()
+    assert len(os.listdir("/proc/self/fd")) == open_before
+
+
+def test_shutdown_twice_and_without_startup() -> None:
+    server = SocketServer(SocketServerConfig((Listener(LOOPBACK),)))
+    server.shutdown()
+    server.startup()
+    server.shutdown()
+    server.shutdown()
+
+
+def test_the_acceptor_survives_a_lack_of_file_descriptors(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = iter([OSError(errno.EMFILE, "Too many open files")] * 3)
+
+    class Exhausted:
+        """The listening socket of a process that has no descriptor left, for a while."""
+
+        def __init__(self, real: socket.socket) -> None:
+            self._real = real
+
+        def accept(self) -> Any:
+            for failure in failures:
+                raise failure
+            return self._real.accept()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._real, name)
+
+    original = Acceptor._accept
+
+    def accept(self: Acceptor) -> None:
+        real = self._server_socket
+        self._server_socket = Exhausted(real)  # type: ignore[assignment]
+        original(self)
+        self._server_socket = real
+
+    monkeypatch.setattr(Acceptor, "_accept", accept)
+    monkeypatch.setattr("kafka_lite.network.acceptor.PAUSE_AFTER_ERROR_MS", 1)
+    with running_server() as server, connect(server) as client:
+        client.sendall(request_frame(7))
+        assert read_correlation_id(client) == 7
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith("Error while accepting connections on port ")
+    assert line.endswith(": Too many open files")
+
+
+def test_the_times_of_a_request() -> None:
+    ended: list[Any] = []
+    done = threading.Event()
+
+    def on_completion(request: Request, times: Any) -> None:
+        ended.append(times)
+        done.set()
+
+    with running_server() as server, connect(server) as client:
+        server.request_channel.add_completion_listener(on_completion)
+        client.sendall(request_frame(7))
+        assert read_correlation_id(client) == 7
+        assert done.wait(30)
+        (times,) = ended
+        phases = [
+            times.request_queue_ms,
+            times.local_ms,
+            times.remote_ms,
+            times.throttle_ms,
+            times.response_queue_ms,
+            times.response_send_ms,
+        ]
+        assert all(phase >= 0 for phase in phases)
+        assert times.remote_ms == times.throttle_ms == 0
+        assert times.total_ms >= times.request_queue_ms + times.response_queue_ms + times.response_send_ms
