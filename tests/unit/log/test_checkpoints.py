@@ -1,0 +1,83 @@
+"""Checkpoint files: the text, and that they are replaced whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
+from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from tests.support.samples import DATA, hex_sample
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "v0102-recovery-point-offset-checkpoint.txt",
+        "v0102-replication-offset-checkpoint.txt",
+        "v39-recovery-point-offset-checkpoint.txt",
+        "v39-replication-offset-checkpoint.txt",
+        "v39-log-start-offset-checkpoint.txt",
+        "v39-cleaner-offset-checkpoint.txt",
+    ],
+)
+def test_files_of_kafka_are_read_and_written_alike(tmp_path: Path, name: str) -> None:
+    original = (DATA / name).read_text()
+    offsets = OffsetCheckpointFile(DATA / name).read()
+    assert len(offsets) == int(original.splitlines()[1])
+    copy = OffsetCheckpointFile(tmp_path / name)
+    copy.write(offsets)
+    assert copy.file.read_text() == original
+
+
+def test_one_of_them(tmp_path: Path) -> None:
+    offsets = OffsetCheckpointFile(DATA / "v0102-replication-offset-checkpoint.txt").read()
+    assert offsets[TopicPartition("t3", 1)] == 34
+
+
+def test_leader_epochs_of_kafka(tmp_path: Path) -> None:
+    (tmp_path / "leader-epoch-checkpoint").write_bytes(hex_sample("v39-modern-0.leader-epoch-checkpoint.hex"))
+    assert LeaderEpochCheckpointFile(tmp_path).read() == [EpochEntry(0, 0)]
+
+
+def test_missing_and_empty_files_hold_nothing(tmp_path: Path) -> None:
+    checkpoint = OffsetCheckpointFile(tmp_path / "c")
+    assert checkpoint.read() == {}
+    (tmp_path / "c").write_bytes(b"")
+    assert checkpoint.read() == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"x", "version and a number"),
+        (b"0\n", "version and a number"),
+        (b"1\n0\n", "version is 1"),
+        (b"0\n2\nt 0 1\n", "has 1 entries but says 2"),
+        (b"0\n1\nt 0 1\nt 1 1\n", "has 2 entries but says 1"),
+        (b"0\n1\nt 0\n", "not an entry"),
+        (b"0\n1\nt x 1\n", "not an entry"),
+        (b"\xff\xfe", "not text"),
+    ],
+)
+def test_malformed_files(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "c").write_bytes(content)
+    with pytest.raises(CheckpointFormatError, match=reason):
+        OffsetCheckpointFile(tmp_path / "c").read()
+
+
+def test_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint = OffsetCheckpointFile(tmp_path / "c")
+    checkpoint.write({TopicPartition("t", 0): 1})
+
+    def fail(fd: int) -> None:
+        raise OSError("disk failed")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk failed"):
+        checkpoint.write({TopicPartition("t", 0): 2})
+    assert checkpoint.read() == {TopicPartition("t", 0): 1}

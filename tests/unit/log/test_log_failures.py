@@ -1,0 +1,232 @@
+"""Disks that are full, read-only or broken."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from tests.support.logs import open_log, read_records, record_set
+
+
+class Disk:
+    """Stands in for ``os.pwrite``: writes ``bytes_left``, then fails."""
+
+    def __init__(self) -> None:
+        self.bytes_left: int | None = None
+        self.errno = errno.ENOSPC
+        self._pwrite = os.pwrite
+
+    def pwrite(self, fd: int, data: memoryview, position: int) -> int:
+        if self.bytes_left is None:
+            return self._pwrite(fd, data, position)
+        if self.bytes_left == 0:
+            raise OSError(self.errno, os.strerror(self.errno))
+        written = self._pwrite(fd, memoryview(data)[: self.bytes_left], position)
+        self.bytes_left -= written
+        return written
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    disk = Disk()
+    monkeypatch.setattr(os, "pwrite", disk.pwrite)
+    return disk
+
+
+def append(log: Log, *values: bytes) -> None:
+    log.append_as_leader(record_set(*values), 0)
+
+
+def assert_storage_error(call: Callable[[], object]) -> str:
+    with pytest.raises(ApiError) as info:
+        call()
+    assert info.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert info.value.retriable
+    return str(info.value)
+
+
+SET_SIZE = len(record_set(b"x" * 20))
+
+
+@pytest.mark.parametrize("room", range(0, SET_SIZE, 7))
+def test_full_disk_leaves_no_half_of_an_append(tmp_path: Path, disk: Disk, room: int) -> None:
+    failures = LogDirFailureChannel()
+    log = open_log(tmp_path, failures=failures)
+    append(log, b"a" * 20)
+    disk.bytes_left = room
+    message = assert_storage_error(lambda: append(log, b"b" * 20))
+    assert "No space left on device" in message
+    assert (log.log_end_offset, log.size) == (1, SET_SIZE)
+    assert log.active_segment.log.file.stat().st_size == SET_SIZE
+    assert not failures.has_offline_log_dir(tmp_path)  # reads go on, and so do appends as soon as there is room
+    disk.bytes_left = None
+    append(log, b"c" * 20)
+    assert [record.value for record in read_records(log)] == [b"a" * 20, b"c" * 20]
+    assert [record.value for record in read_records(open_log(tmp_path))] == [b"a" * 20, b"c" * 20]
+
+
+def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = open_log(tmp_path)
+    pwrite = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, position: pwrite(fd, memoryview(data)[:3], position))
+    append(log, b"a" * 20)
+    assert [record.value for record in read_records(log)] == [b"a" * 20]
+
+
+def test_full_disk_when_an_index_entry_is_due(tmp_path: Path, disk: Disk) -> None:
+    """The room of an index entry is reserved before the messages are written, never between them and the entry."""
+    log = open_log(tmp_path, index_interval_bytes=0, segment_index_bytes=100_000)
+    append(log, b"a" * 20)
+    disk.bytes_left = 0
+    assert_storage_error(lambda: append(log, b"b" * 20))
+    assert (log.log_end_offset, log.size, log.active_segment.offset_index.entries) == (1, SET_SIZE, 0)
+    disk.bytes_left = None
+    append(log, b"c" * 20)
+    assert [record.value for record in read_records(log, 1)] == [b"c" * 20]
+
+
+def test_full_disk_at_a_roll(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = open_log(tmp_path, segment_bytes=SET_SIZE, index_interval_bytes=0)
+    append(log, b"a" * 20)
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kafka_lite.log.abstract_index.AbstractIndex._create", no_room)
+        assert_storage_error(lambda: append(log, b"b" * 20))
+    assert (len(log.segments), log.log_end_offset) == (1, 1)
+    append(log, b"c" * 20)
+    assert [record.value for record in read_records(log)] == [b"a" * 20, b"c" * 20]
+
+
+def test_broken_disk_takes_the_directory_offline(tmp_path: Path, disk: Disk) -> None:
+    failures = LogDirFailureChannel()
+    log = open_log(tmp_path, failures=failures)
+    append(log, b"a")
+    disk.errno, disk.bytes_left = errno.EIO, 0
+    assert_storage_error(lambda: append(log, b"b"))
+    assert failures.take_next_offline_log_dir(0) == tmp_path
+    assert failures.take_next_offline_log_dir(0) is None
+    disk.bytes_left = None
+    assert "offline" in assert_storage_error(lambda: append(log, b"c"))
+    assert "offline" in assert_storage_error(lambda: log.read(0, 10))
+
+
+def test_file_size_limit_of_the_process(tmp_path: Path) -> None:
+    """The kernel itself refuses to write: EFBIG in the middle of a batch."""
+    script = f"""
+import resource
+from pathlib import Path
+from kafka_lite.common.errors import ApiError, Errors
+from tests.support.logs import open_log, read_records, record_set
+
+log = open_log(Path({str(tmp_path)!r}), segment_index_bytes=1024)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+count = 0
+try:
+    while True:
+        log.append_as_leader(record_set(b"x" * 100), 0)
+        count += 1
+except ApiError as error:
+    assert error.error is Errors.KAFKA_STORAGE_ERROR, error
+assert log.log_end_offset == count == len(read_records(log))
+assert log.active_segment.log.file.stat().st_size == log.size <= 2000
+print(count)
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    count = int(result.stdout)
+    assert count == 2000 // len(record_set(b"x" * 100))
+    assert len(read_records(open_log(tmp_path, segment_index_bytes=1024))) == count
+
+
+@pytest.fixture
+def full_filesystem(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KB, where this process may mount one."""
+    directory = tmp_path / "small"
+    directory.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(directory)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", str(directory)], check=True)
+
+
+def test_really_full_disk(full_filesystem: Path) -> None:
+    log = open_log(full_filesystem, segment_index_bytes=20_000, index_interval_bytes=0)
+    count = 0
+    with pytest.raises(ApiError) as info:  # noqa: PT012
+        while count < 5_000:
+            append(log, b"x")
+            count += 1
+    assert info.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert count > 100
+    assert log.log_end_offset == count == len(read_records(log))
+    log.truncate_to(100)
+    append(log, b"y")
+    assert len(read_records(log)) == 101
+
+
+def test_full_disk_under_a_mapped_index(full_filesystem: Path) -> None:
+    """The .log file's last block has room, the sparse index has no block yet: to write to its mapping would kill us."""
+    script = f"""
+import errno
+from pathlib import Path
+from kafka_lite.common.errors import ApiError
+from tests.support.logs import open_log, read_records, record_set
+
+log = open_log(Path({str(full_filesystem)!r}), segment_index_bytes=20_000, index_interval_bytes=0)
+log.append_as_leader(record_set(b"x"), 0)
+try:
+    with open({str(full_filesystem / "filler")!r}, "wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(512))
+except OSError as error:
+    assert error.errno == errno.ENOSPC
+try:
+    log.append_as_leader(record_set(b"y"), 0)
+except ApiError as error:
+    print(error.error.name, log.log_end_offset, len(read_records(log)))
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout) == (0, "KAFKA_STORAGE_ERROR 1 1\n"), result.stderr
+
+
+def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    """A plain file where the directory should be: it stands in for any directory that this user may not use."""
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OSError, match="Not a directory"):
+        open_log(tmp_path / "file")
+
+
+def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Path) -> None:
+    failures = LogDirFailureChannel()
+    log = open_log(tmp_path, failures=failures)
+    append(log, b"a")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_free = os.dup(0)
+    os.close(next_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free, hard))
+    try:
+        assert_storage_error(log.roll)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not failures.has_offline_log_dir(tmp_path)
+    log.roll()
+    append(log, b"b")
+    assert [record.value for record in read_records(log)] == [b"a", b"b"]

@@ -1,0 +1,332 @@
+"""LogManager: directories, locks, checkpoints, background tasks, deletion, failures."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.scheduler import MockScheduler
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_manager import LogManager
+from tests.support.logs import read_records, record_set
+
+T0 = TopicPartition("topic", 0)
+T1 = TopicPartition("topic", 1)
+DASHED = TopicPartition("my-dashed-topic", 12)
+SMALL = {"segment.index.bytes": 1024}
+
+
+class Setup:
+    """A manager with its clock; ``again`` starts another one on the same directories."""
+
+    def __init__(self, *dirs: Path, **options: int) -> None:
+        self.dirs = dirs
+        self.options = options
+        self.time = MockTime(start_ms=100_000)
+        self.config = dict(SMALL)
+        self.manager = self.again()
+
+    def again(self) -> LogManager:
+        self.manager = LogManager(
+            list(self.dirs),
+            {},
+            LogConfig(self.config),
+            MockScheduler(self.time),
+            self.time,
+            **self.options,  # type: ignore[arg-type]
+        )
+        self.manager.startup()
+        return self.manager
+
+    def append(self, topic_partition: TopicPartition, *values: bytes, timestamp: int = 100_000) -> None:
+        log = self.manager.get_or_create_log(topic_partition)
+        log.append_as_leader(record_set(*values, timestamp=timestamp), 0)
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Setup:
+    return Setup(tmp_path / "a")
+
+
+def names(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def test_files_of_a_log_directory(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"x")
+    assert names(tmp_path / "a") == {".lock", "topic-0"}
+    one.manager.shutdown()
+    assert names(tmp_path / "a") == {
+        ".lock",
+        ".kafka_cleanshutdown",
+        "recovery-point-offset-checkpoint",
+        "log-start-offset-checkpoint",
+        "topic-0",
+    }
+    assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 1\n"
+    assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n0\n"
+
+
+def test_logs_come_back_after_a_restart(one: Setup, tmp_path: Path) -> None:
+    for topic_partition in (T0, T1, DASHED):
+        one.append(topic_partition, str(topic_partition).encode())
+    one.manager.shutdown()
+    manager = one.again()
+    assert {log.topic_partition for log in manager.all_logs()} == {T0, T1, DASHED}
+    assert not (tmp_path / "a" / ".kafka_cleanshutdown").exists()
+    log = manager.get_log(DASHED)
+    assert log is not None
+    assert log.recovery_point == 1
+    assert [record.value for record in read_records(log)] == [b"my-dashed-topic-12"]
+    assert manager.get_log(TopicPartition("nothing", 0)) is None
+
+
+def test_recovery_begins_at_the_checkpoint(one: Setup) -> None:
+    one.append(T0, b"a", b"b")
+    log = one.manager.get_log(T0)
+    assert log is not None
+    log.flush()
+    one.append(T0, b"c")
+    one.manager.checkpoint_recovery_point_offsets()
+    crash(one.manager)
+    log = one.again().get_log(T0)
+    assert log is not None
+    assert (log.recovery_point, log.log_end_offset) == (2, 3)
+
+
+def crash(manager: LogManager) -> None:
+    """Only what the kernel does when a process ends: the locks go."""
+    manager._unlock_all()
+
+
+def test_many_logs_load_in_parallel(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "a", tmp_path / "b", recovery_threads_per_data_dir=3)
+    for i in range(12):
+        setup.append(TopicPartition("t", i), b"%d" % i)
+    crash(setup.manager)
+    logs = setup.again().all_logs()
+    assert sorted(log.topic_partition.partition for log in logs) == list(range(12))
+    assert all(log.log_end_offset == 1 for log in logs)
+
+
+def test_new_logs_go_where_the_fewest_are(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "a", tmp_path / "b")
+    for i in range(5):
+        setup.append(TopicPartition("t", i), b"x")
+    counts = [len([log for log in setup.manager.all_logs() if log.dir.parent == directory]) for directory in setup.dirs]
+    assert sorted(counts) == [2, 3]
+
+
+def test_same_log_is_given_again(one: Setup) -> None:
+    log = one.manager.get_or_create_log(T0)
+    assert one.manager.get_or_create_log(T0, LogConfig({"retention.ms": 1})) is log
+
+
+def test_config_of_a_new_topic_and_change_at_run_time(one: Setup) -> None:
+    log = one.manager.get_or_create_log(T0, LogConfig({**SMALL, "retention.ms": 5}))
+    assert log.config.retention_ms == 5
+    assert one.manager.get_or_create_log(T1).config.retention_ms == 5
+    one.manager.update_topic_config("topic", LogConfig({**SMALL, "retention.ms": 7}))
+    assert log.config.retention_ms == 7
+    assert one.manager.get_or_create_log(TopicPartition("topic", 2)).config.retention_ms == 7
+    assert one.manager.get_or_create_log(DASHED).config.retention_ms == 7 * 24 * 3600 * 1000
+
+
+# -- locks and directories -------------------------------------------------------------------------------------------
+
+
+def test_directory_in_use_by_this_process(one: Setup, tmp_path: Path) -> None:
+    with pytest.raises(KafkaError, match=r"Stop that broker, or give this one a log\.dirs of its own"):
+        Setup(tmp_path / "a")
+    one.manager.shutdown()
+    Setup(tmp_path / "a").manager.shutdown()
+
+
+def test_directory_in_use_by_another_process(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from kafka_lite.log.file_lock import FileLock\n"
+        f"assert FileLock(Path({str(tmp_path / '.lock')!r})).try_lock()\nprint('locked', flush=True)\nsys.stdin.read()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(KafkaError, match="failed to acquire the lock"):
+            Setup(tmp_path)
+        other.kill()
+    Setup(tmp_path).manager.shutdown()
+
+
+def test_directory_listed_twice(tmp_path: Path) -> None:
+    with pytest.raises(KafkaError, match="twice"):
+        Setup(tmp_path / "a", tmp_path / "b" / ".." / "a")
+
+
+def test_log_in_two_directories(tmp_path: Path) -> None:
+    for directory in ("a", "b"):
+        (tmp_path / directory / "topic-0").mkdir(parents=True)
+    with pytest.raises(KafkaError, match="in two directories"):
+        Setup(tmp_path / "a", tmp_path / "b")
+    shutil.rmtree(tmp_path / "b" / "topic-0")
+    Setup(tmp_path / "a", tmp_path / "b").manager.shutdown()
+
+
+def test_foreign_directories_are_left_alone(tmp_path: Path) -> None:
+    for name in ("lost+found", "topic", "-5", "topic-x", "x-delete", "topic--1"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "some-file-0").write_bytes(b"")
+    manager = Setup(tmp_path).manager
+    assert [log.topic_partition for log in manager.all_logs()] == [TopicPartition("topic-", 1)]
+
+
+@pytest.mark.parametrize("content", [b"", b"x\n", b"0\n3\n", b"0\n1\ntopic 0\n", b"\xff\xfe", b"1\n0\n"])
+def test_malformed_checkpoint_costs_only_time(one: Setup, tmp_path: Path, content: bytes) -> None:
+    one.append(T0, b"a")
+    one.manager.shutdown()
+    for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"):
+        (tmp_path / "a" / name).write_bytes(content)
+    log = one.again().get_log(T0)
+    assert log is not None
+    assert (log.log_start_offset, log.log_end_offset) == (0, 1)
+
+
+# -- background tasks ------------------------------------------------------------------------------------------------
+
+
+def test_retention_runs_by_itself(tmp_path: Path) -> None:
+    setup = Setup(tmp_path, retention_check_ms=1_000)
+    setup.config.update({"retention.ms": 60_000, "file.delete.delay.ms": 0})
+    setup.append(T0, b"old", timestamp=100_000)
+    setup.manager.update_topic_config("topic", LogConfig({**SMALL, "retention.ms": 40_000}))
+    log = setup.manager.get_log(T0)
+    assert log is not None
+    setup.time.sleep(30_000)
+    assert log.log_start_offset == 0
+    setup.time.sleep(11_000)
+    assert (log.log_start_offset, log.log_end_offset) == (1, 1)
+
+
+def test_flush_by_time(tmp_path: Path) -> None:
+    setup = Setup(tmp_path, flush_check_ms=1_000)
+    setup.append(T0, b"x")
+    setup.append(DASHED, b"x")
+    setup.manager.update_topic_config("topic", LogConfig({**SMALL, "flush.ms": 5_000}))
+    setup.time.sleep(31_000)
+    assert [log.recovery_point for log in setup.manager.all_logs()] == [1, 0]
+
+
+def test_checkpoints_are_written_by_themselves(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"a", b"b")
+    log = one.manager.get_log(T0)
+    assert log is not None
+    log.flush()
+    log.maybe_increment_log_start_offset(1)
+    one.time.sleep(30_000)
+    assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 2\n"
+    assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n1\ntopic 0 1\n"
+    crash(one.manager)
+    log = one.again().get_log(T0)
+    assert log is not None
+    assert (log.log_start_offset, log.recovery_point) == (1, 2)
+
+
+def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"a")
+    one.append(T0, b"b")
+    log = one.manager.get_log(T0)
+    assert log is not None
+    log.flush()
+    one.manager.truncate_to({T0: 1, DASHED: 0})
+    assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 1\n"
+    one.manager.truncate_fully_and_start_at(T0, 0)
+    assert (log.log_start_offset, log.log_end_offset) == (0, 0)
+
+
+# -- deletion --------------------------------------------------------------------------------------------------------
+
+
+def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"old", b"old")
+    one.append(T1, b"kept")
+    log = one.manager.get_log(T0)
+    assert log is not None
+    log.maybe_increment_log_start_offset(2)
+    one.manager.checkpoint_log_start_offsets()
+    assert one.manager.async_delete(T0) is log
+    assert one.manager.async_delete(T0) is None
+    (renamed,) = [name for name in names(tmp_path / "a") if name.endswith("-delete")]
+    assert len(renamed) == len("topic-0.") + 32 + len("-delete")
+    assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n0\n"
+    one.append(T0, b"new")
+    one.time.sleep(60_000)
+    assert renamed not in names(tmp_path / "a")
+    values = {tp: [record.value for record in read_records(one.manager.get_or_create_log(tp))] for tp in (T0, T1)}
+    assert values == {T0: [b"new"], T1: [b"kept"]}
+
+
+def test_interrupted_deletion_goes_on_after_a_restart(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"old")
+    one.manager.async_delete(T0)
+    crash(one.manager)
+    one.time = MockTime()
+    manager = one.again()
+    assert manager.all_logs() == []
+    assert any(name.endswith("-delete") for name in names(tmp_path / "a"))
+    one.time.sleep(60_000)
+    assert not any(name.endswith("-delete") for name in names(tmp_path / "a"))
+
+
+# -- failures --------------------------------------------------------------------------------------------------------
+
+
+def test_directory_that_cannot_be_used_goes_offline(tmp_path: Path) -> None:
+    (tmp_path / "bad").write_bytes(b"not a directory")
+    setup = Setup(tmp_path / "bad", tmp_path / "good")
+    assert setup.manager.live_log_dirs == [tmp_path / "good"]
+    setup.append(T0, b"x")
+    setup.append(T1, b"x")
+    assert {log.dir.parent for log in setup.manager.all_logs()} == {tmp_path / "good"}
+
+
+def test_no_directory_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / "bad").write_bytes(b"not a directory")
+    with pytest.raises(KafkaError, match=r"set log\.dirs to directories that this user may write to"):
+        Setup(tmp_path / "bad")
+
+
+def test_disk_that_fails(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup.append(T0, b"x")
+    setup.append(T1, b"x")
+    failed = setup.manager.get_or_create_log(T0).dir.parent
+    other = setup.manager.get_or_create_log(T1).dir.parent
+    error = OSError(errno.EIO, "Input/output error")
+    setup.manager.log_dir_failure_channel.maybe_add_offline_log_dir(failed, "test", error)
+    with pytest.raises(ApiError) as info:
+        setup.append(T0, b"y")
+    assert info.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert setup.manager.handle_log_dir_failure(failed) == [T0]
+    assert setup.manager.live_log_dirs == [other]
+    assert setup.manager.get_log(T0) is None
+    setup.append(T1, b"y")
+    setup.manager.shutdown()
+    assert not (failed / ".kafka_cleanshutdown").exists()
+    assert (other / ".kafka_cleanshutdown").exists()
+
+
+def test_last_disk_that_fails(one: Setup, tmp_path: Path) -> None:
+    error = OSError(errno.EIO, "Input/output error")
+    one.manager.log_dir_failure_channel.maybe_add_offline_log_dir(tmp_path / "a", "test", error)
+    with pytest.raises(ApiError) as info:
+        one.manager.get_or_create_log(T0)
+    assert info.value.error is Errors.KAFKA_STORAGE_ERROR
+    with pytest.raises(KafkaError, match="all log directories have failed"):
+        one.manager.handle_log_dir_failure(tmp_path / "a")

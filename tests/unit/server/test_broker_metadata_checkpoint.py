@@ -1,0 +1,60 @@
+"""meta.properties: whose log directory it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.server.broker_metadata_checkpoint import (
+    BrokerMetadata,
+    BrokerMetadataCheckpoint,
+    InconsistentBrokerMetadataError,
+    read_broker_metadata,
+)
+from tests.support.samples import DATA
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        ("v0102-meta.properties.txt", BrokerMetadata(1)),
+        ("v39-meta.properties.txt", BrokerMetadata(1, "aYb_RMmaRhiK88d1_NouBA")),
+    ],
+)
+def test_files_of_kafka(tmp_path: Path, sample: str, expected: BrokerMetadata) -> None:
+    original = (DATA / sample).read_text()
+    checkpoint = BrokerMetadataCheckpoint(tmp_path)
+    checkpoint.file.write_text(original)
+    assert checkpoint.read() == expected
+    checkpoint.write(expected)
+    written = checkpoint.file.read_text().splitlines()
+    assert written[0] == "#"
+    assert written[1].startswith("#")
+    assert written[2:] == original.splitlines()[2:]
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    assert BrokerMetadataCheckpoint(tmp_path).read() is None
+    assert read_broker_metadata([tmp_path]) is None
+
+
+@pytest.mark.parametrize(
+    "content", ["", "version=0\n", "broker.id=x\nversion=0\n", "broker.id=1\nversion=7\n", "\\u12"]
+)
+def test_file_that_makes_no_sense(tmp_path: Path, content: str) -> None:
+    (tmp_path / "meta.properties").write_text(content)
+    with pytest.raises(InconsistentBrokerMetadataError, match=r"meta\.properties"):
+        BrokerMetadataCheckpoint(tmp_path).read()
+
+
+def test_directories_must_agree(tmp_path: Path) -> None:
+    dirs = [tmp_path / name for name in "abc"]
+    for directory in dirs:
+        directory.mkdir()
+    BrokerMetadataCheckpoint(dirs[0]).write(BrokerMetadata(1, "c"))
+    BrokerMetadataCheckpoint(dirs[1]).write(BrokerMetadata(1, "c"))
+    assert read_broker_metadata(dirs) == BrokerMetadata(1, "c")
+    BrokerMetadataCheckpoint(dirs[2]).write(BrokerMetadata(2, "c"))
+    with pytest.raises(InconsistentBrokerMetadataError, match="move the wrong ones out"):
+        read_broker_metadata(dirs)
