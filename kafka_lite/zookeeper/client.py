@@ -51,17 +51,21 @@ class KafkaZkClient:
         self._session_timeout_ms = session_timeout_ms
         self._time = time
 
-    def connect(self) -> None:
-        """Connect; raises ZkConnectionError when ZooKeeper does not answer in time."""
+    def start(self, *, create_chroot: bool = False) -> None:
+        """Connect; raises ZkConnectionError when ZooKeeper does not answer in time.
+
+        ``create_chroot``: first create the path at the end of the connect string (which a broker does, a tool not).
+        """
+        if create_chroot:
+            self.zookeeper.create_chroot()
         self.zookeeper.connect()
 
     def close(self) -> None:
         """End the session."""
         self.zookeeper.close()
 
-    def create_top_level_paths(self) -> None:
-        """What a broker creates first: the chroot, if there is one, and the parents of all other nodes."""
-        self.zookeeper.create_chroot()
+    def create_persistent_paths(self) -> None:
+        """What a broker creates first: the parents of all other nodes."""
         for path in paths.PERSISTENT_PATHS:
             self.zookeeper.ensure_path(path)
 

@@ -82,8 +82,8 @@ class Cluster:
 
     def start(self, broker_id, *, controller=True, **config):
         client = KafkaZkClient(self.server.connect_string, session_timeout_ms=6000)
-        client.connect()
-        client.create_top_level_paths()
+        client.start()
+        client.create_persistent_paths()
         self.clients[broker_id] = client
         client.register_broker(broker_id, registration(broker_id))
         if controller:

@@ -33,10 +33,10 @@ def server(tmp_path):
 def connect(server):
     clients = []
 
-    def new(chroot=""):
+    def new(chroot="", **kwargs):
         client = KafkaZkClient(server.connect_string + chroot, session_timeout_ms=2000, connection_timeout_ms=5000)
         clients.append(client)
-        client.connect()
+        client.start(**kwargs)
         return client
 
     yield new
@@ -47,7 +47,7 @@ def connect(server):
 @pytest.fixture
 def zk(connect):
     client = connect()
-    client.create_top_level_paths()
+    client.create_persistent_paths()
     return client
 
 
@@ -58,12 +58,12 @@ def state(leader, isr, epoch=0, version=0, controller_epoch=1):
 def test_persistent_paths_have_null_data(zk):
     for path in (*paths.PERSISTENT_PATHS, "/brokers", "/admin", "/config"):
         assert zk.zookeeper.get(path)[0] is None
-    zk.create_top_level_paths()
+    zk.create_persistent_paths()
 
 
 def test_the_chroot_is_created(connect):
-    zk = connect("/kafka/one")
-    zk.create_top_level_paths()
+    zk = connect("/kafka/one", create_chroot=True)
+    zk.create_persistent_paths()
     assert connect().zookeeper.children("/kafka/one") == [
         "admin",
         "brokers",
@@ -205,8 +205,8 @@ def test_watches_survive_a_lost_connection(tmp_path):
     first = EmbeddedZooKeeper(tmp_path, force_sync=False)
     first.start()
     zk = KafkaZkClient(first.connect_string, session_timeout_ms=20_000, connection_timeout_ms=5000)
-    zk.connect()
-    zk.create_top_level_paths()
+    zk.start()
+    zk.create_persistent_paths()
     told = queue.Queue()
     expired = []
     zk.add_session_listener(lambda: expired.append(1))
@@ -248,7 +248,7 @@ def expire(other, server, zk):
 def test_no_zookeeper_at_all():
     zk = KafkaZkClient("127.0.0.1:1", connection_timeout_ms=200)
     with pytest.raises(ZkConnectionError, match=r"127\.0\.0\.1:1"):
-        zk.connect()
+        zk.start()
 
 
 def test_a_closed_client_raises(zk, connect):
