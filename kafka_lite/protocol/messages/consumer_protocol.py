@@ -1,0 +1,43 @@
+"""What consumers say to each other through the group's coordinator, which passes it on unread.
+
+    version:int16 | message
+
+stands in JoinGroupRequestProtocol.metadata (a subscription) and in SyncGroupRequestAssignment.assignment.
+
+Kafka 0.10.2: clients/.../clients/consumer/internals/ConsumerProtocol.java · book 5.1.3
+"""
+
+from __future__ import annotations
+
+from kafka_lite.protocol.schema import Message, Struct, array, bytes_, int32, string
+
+
+class TopicPartition(Struct):
+    """Partitions of one topic."""
+
+    topic: str = string()
+    partitions: list[int] = array(int32)
+
+
+class ConsumerProtocolSubscription(Message, versions="0-3"):
+    """What a member wants to read.
+
+    A reader that meets a later version takes it for the last one it knows: fields are only ever added at the end.
+
+        v1  owned_partitions, for assignors that move as little as possible
+        v2  generation_id, by which the leader sees that owned_partitions are out of date
+        v3  rack_id
+    """
+
+    topics: list[str] = array(string)
+    user_data: bytes | None = bytes_(nullable="0+", default=None)  # the assignor's own
+    owned_partitions: list[TopicPartition] = array(TopicPartition, versions="1+", ignorable=True)
+    generation_id: int = int32(versions="2+", default=-1, ignorable=True)
+    rack_id: str | None = string(versions="3+", nullable="3+", default=None, ignorable=True)
+
+
+class ConsumerProtocolAssignment(Message, versions="0-3"):
+    """What a member shall read; its layout has never changed."""
+
+    assigned_partitions: list[TopicPartition] = array(TopicPartition)
+    user_data: bytes | None = bytes_(nullable="0+", default=None)  # the assignor's own

@@ -1,0 +1,45 @@
+"""Messages that carry their own version in front, where no header says it.
+
+    version:int16 | message
+
+Kafka 0.10.2: clients/.../clients/consumer/internals/ConsumerProtocol.java,
+core/.../coordinator/GroupMetadataManager.scala · book 5.1.3
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TypeVar
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.protocol.schema import Message
+from kafka_lite.protocol.schema_error import SchemaError
+
+M = TypeVar("M", bound=Message)
+
+_VERSION = struct.Struct(">h")
+
+
+def encode_with_version(message: Message, version: int) -> bytes:
+    """The version and the message. Raises ``SchemaError``."""
+    return _VERSION.pack(version) + message.encode(version)
+
+
+def read_version(buffer: Buffer) -> int:
+    """The version in front, which may say what kind of message it is. Raises ``SchemaError``."""
+    if len(buffer) < _VERSION.size:
+        raise SchemaError(f"{len(buffer)} bytes hold no version")
+    version: int = _VERSION.unpack_from(buffer)[0]
+    return version
+
+
+def decode_with_version(message: type[M], buffer: Buffer, *, lenient: bool = False) -> M:
+    """Read the version, then the message.
+
+    ``lenient`` takes a version from the future for the highest known one: right for the consumer protocol, which only
+    ever adds fields at the end. Otherwise, and for bytes that are no such message, raises ``SchemaError``.
+    """
+    version = read_version(buffer)
+    if lenient:
+        version = min(version, message.VERSIONS.highest)
+    return message.decode_from(buffer, _VERSION.size, version)[0]
