@@ -39,9 +39,6 @@ DEFAULTS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
     "spark.driver.memory": "1g",
-    # Python workers must find this package and its dependencies where the driver does.
-    "spark.pyspark.python": sys.executable,
-    "spark.pyspark.driver.python": sys.executable,
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
 }
 """What the session has unless told otherwise."""
@@ -63,10 +60,13 @@ def session(
     ``config`` adds to ``DEFAULTS`` or replaces some of them. What Spark, its Java and its Python workers have to say
     goes to ``log_file`` (one in the temporary directory unless given): what makes a query fail comes as an exception.
 
-    Sets ``JAVA_HOME`` for this process. Raises ``JavaNotFoundError``, or ``SparkStartError`` with the end of the log.
+    Sets ``JAVA_HOME`` and ``PYSPARK_PYTHON`` for this process. Raises ``JavaNotFoundError``, or ``SparkStartError``
+    with the end of the log.
     """
     if SparkSession.getActiveSession() is None:
         os.environ["JAVA_HOME"] = str(java_home())
+        # The workers must find this package and its dependencies where the driver does.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     log_file = log_file or Path(tempfile.gettempdir(), f"kafka_lite-spark-{os.getpid()}.log")
     with tempfile.TemporaryDirectory(prefix="kafka_lite-") as folder, _stderr_goes_to(log_file):
         logging_config = Path(folder, "log4j2.properties")

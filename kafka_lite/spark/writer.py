@@ -11,7 +11,7 @@ Columns (only ``value`` must be there):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -107,7 +107,7 @@ class _Delivery:
     def __init__(self, options: WriteOptions) -> None:
         self._failure: str | None = None
         # A call per row only where one fails: a call for each would cost more than the sending.
-        self._producer = make_producer({**options.producer, "delivery.report.only.error": "true"})
+        self._producer = make_producer({**options.producer, "delivery.report.only.error": True})
 
     def send(self, row: dict[str, Any]) -> None:
         """Hand over one row; waits while the buffer is full."""
@@ -133,10 +133,10 @@ class _Delivery:
             self._failure = f"cannot write to {message.topic()}: {error.str()} ({error.name()})"
 
 
-def make_producer(configuration: dict[str, str]) -> Any:
+def make_producer(configuration: Mapping[str, Any]) -> Any:
     """A producer of librdkafka. Raises ``SparkOptionError`` for an option that it does not know or take."""
     try:
-        return Producer(configuration)
+        return Producer(dict(configuration))
     except KafkaException as error:
         raise SparkOptionError(f"Kafka option refused by librdkafka: {error.args[0].str()}") from error
 

