@@ -1,0 +1,199 @@
+"""The site's reference pages, generated from what the code says of itself: configuration, APIs, command line, labs.
+
+Each public function takes the page's language and returns Markdown, for a ``generated`` directive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from kafka_lite.common.config_def import ConfigKey
+from kafka_lite.learn.book_map import ModuleReference, Section, load_book, module_references
+from kafka_lite.learn.lab import all_labs
+from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
+
+COMMAND_LINE = "kafka_lite.tools.main"
+"""Imported by name when the page is built: the tools stand above this package."""
+
+_WORDS = {
+    "type": ("type", "类型"),
+    "default": ("default", "默认值"),
+    "valid": ("valid", "有效值"),
+    "importance": ("importance", "重要性"),
+    "deviation": ("Kafka 0.10.2 has", "Kafka 0.10.2 的默认值是"),
+    "unserved": ("only this value is accepted", "目前只接受这个值"),
+    "served": ("served", "提供的版本"),
+    "known": ("the codec knows", "编解码器认识的版本"),
+    "lab": ("lab", "实验"),
+    "title": ("title", "标题"),
+    "tasks": ("tasks", "任务数"),
+    "page": ("text", "正文"),
+    "notebook": ("notebook", "笔记本"),
+    "modules": ("modules", "模块"),
+}
+"""English and Chinese."""
+
+
+def _word(name: str, language: str) -> str:
+    return _WORDS[name][language == "zh"]
+
+
+# -- configuration ----------------------------------------------------------------------------------------------------
+
+
+def broker_configuration(language: str) -> str:
+    """Every key of ``server.properties``, by group."""
+    return "\n\n".join(f"## {name}\n\n{_keys(definition, language)}" for name, definition in CONFIG_GROUPS.items())
+
+
+def topic_configuration(language: str) -> str:
+    """Every key that a topic may override."""
+    return _keys(LOG_CONFIG_DEF, language)
+
+
+def _keys(keys: Iterable[ConfigKey], language: str) -> str:
+    return "\n\n".join(_key(key, language) for key in sorted(keys, key=lambda key: key.name))
+
+
+def _key(key: ConfigKey, language: str) -> str:
+    facts = [f"{_word('type', language)} {key.type.value}", f"{_word('default', language)} `{key.default_text}`"]
+    if key.validator is not None:
+        facts.append(f"{_word('valid', language)} {_escaped(str(key.validator))}")
+    facts.append(f"{_word('importance', language)} {key.importance.value}")
+    notes = [_escaped(key.doc)]
+    if key.name in DEVIATIONS:
+        there, why = DEVIATIONS[key.name]
+        notes.append(f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*")
+    if key.name in UNSERVED:
+        notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
+    return f"`{key.name}`\n:   {' '.join(notes)}\n\n    <small>{' · '.join(facts)}</small>"
+
+
+# -- the wire ---------------------------------------------------------------------------------------------------------
+
+
+def served_apis(language: str) -> str:
+    """What ApiVersions answers, beside what the codec could read and write."""
+    rows = []
+    for key, served in sorted(SERVED_VERSIONS.items()):
+        spec = API_SPECS[key]
+        name = spec.request.__name__.removesuffix("Request")
+        known = _range(spec.min_version, spec.max_version)
+        rows.append([str(int(key)), f"`{name}`", _range(served.min_version, served.max_version), known])
+    return _table(["", "API", _word("served", language), _word("known", language)], rows)
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def command_line(_language: str) -> str:
+    """Each subcommand of ``kafka-lite`` with its options, out of its parser."""
+    parser = importlib.import_module(COMMAND_LINE).build_parser()
+    return "\n\n".join(_command(name, command) for name, command in _commands(parser))
+
+
+def _commands(parser: argparse.ArgumentParser, prefix: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The subcommands in order, those of a subcommand behind it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                yield f"{prefix}{name}", command
+                yield from _commands(command, f"{prefix}{name} ")
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> str:
+    usage = re.sub(r"\s+", " ", parser.format_usage()).strip().removeprefix("usage: ")
+    options = [
+        [f"`{', '.join(action.option_strings) or action.dest}{_metavar(action)}`", _escaped(_help(action, parser))]
+        for action in parser._actions
+        if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
+    ]
+    about = _escaped(parser.description or "")
+    listed = "\n\n".join(f"{option}\n:   {text}" for option, text in options)
+    level = "###" if " " in name else "##"
+    return "\n\n".join(filter(None, [f"{level} {name}", about, f"```text\n{usage}\n```", listed]))
+
+
+def _help(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    text = action.help or ""
+    return text % {**vars(action), "prog": parser.prog} if text and text != argparse.SUPPRESS else "–"
+
+
+def _metavar(action: argparse.Action) -> str:
+    if action.nargs == 0 or not action.option_strings:
+        return ""
+    name = action.metavar or action.dest.upper()
+    return f" {name if isinstance(name, str) else ' '.join(name)}"
+
+
+# -- labs and the book ------------------------------------------------------------------------------------------------
+
+
+def labs(language: str) -> str:
+    """The labs, by chapter."""
+    rows = [
+        [
+            f"[{lab.name}]({lab.name}.md)",
+            lab.section,
+            lab.title_zh if language == "zh" else lab.title,
+            str(len(lab.tasks)),
+        ]
+        for lab in all_labs()
+    ]
+    return _table([_word("lab", language), "§", _word("title", language), _word("tasks", language)], rows)
+
+
+def book_map(language: str) -> str:
+    """The table of contents: each section with its text, notebook, lab, and the modules that implement it."""
+    book, references = load_book(), module_references()
+    parts = []
+    for chapter in book.chapters:
+        title = chapter.zh if language == "zh" else chapter.en
+        rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
+        head = ["§", *(_word(name, language) for name in ("title", "page", "notebook", "lab", "modules"))]
+        parts.append(f"## {chapter.number} {title}\n\n{_table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def _modules(number: str, references: Iterable[ModuleReference]) -> list[str]:
+    return [ref.module for ref in references if number in ref.sections]
+
+
+def _section_row(section: Section, modules: list[str], language: str) -> list[str]:
+    page, notebook, lab = "", "", ""
+    if section.page:
+        in_docs = section.page.startswith("docs/")
+        page = f"[✓]({'../' + section.page.removeprefix('docs/') if in_docs else _chapter_page(section.page)})"
+    if section.notebook:
+        notebook = f"[✓]({_chapter_page(section.notebook.replace('.py', '_notebook.md'))})"
+    if section.lab:
+        lab = f"[✓](../labs/{PurePosixPath(section.lab).name}.md)"
+    title = section.zh if language == "zh" else section.en
+    bold = "**" if section.depth == 2 else ""
+    shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
+    return [f"{bold}{section.number}{bold}", f"{bold}{title}{bold}", page, notebook, lab, shown]
+
+
+def _chapter_page(path: str) -> str:
+    return path.removeprefix("chapters/")
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    """Plain text as Markdown: what it has of marks and tags is shown as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", re.sub(r"\s+", " ", text))
