@@ -17,6 +17,7 @@ import org.apache.kafka.common.protocol.ObjectSerializationCache;
  *   headers KEY VERSION                     version of the request header, version of the response header
  *   default KEY VERSION DIRECTION           hex of a message of defaults
  *   recode  KEY VERSION DIRECTION HEX       hex of the decoded message encoded again, a tab, its values as JSON
+ *   data    CLASS VERSION HEX               the same as recode, for a message of no API
  *   convert KEY FROM TO DIRECTION HEX       hex of the message decoded in one version and encoded in another
  *
  * DIRECTION is request or response. What this version of Kafka does not know is answered by "unsupported", an exception
@@ -39,6 +40,11 @@ public final class KafkaCodec {
     }
 
     private static String answer(String[] words) throws Exception {
+        if (words[0].equals("data")) {
+            ApiMessage message = (ApiMessage) Class.forName(words[1]).getDeclaredConstructor().newInstance();
+            short version = Short.parseShort(words[2]);
+            return hex(decode(message, version, words[3]), version) + "\t" + json(message, version);
+        }
         ApiMessageType type;
         try {
             type = ApiMessageType.fromApiKey(Short.parseShort(words[1]));

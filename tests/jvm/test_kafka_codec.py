@@ -17,6 +17,14 @@ from typing import Any
 import pytest
 
 from kafka_lite.protocol.api_keys import API_SPECS, ApiSpec
+from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka_lite.protocol.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from kafka_lite.protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from kafka_lite.protocol.schema import Message, Request, Struct
 from kafka_lite.protocol.schema_error import SchemaError
 from tests.support.jvm import classpath, compile_java, run_java
@@ -27,6 +35,18 @@ pytestmark = pytest.mark.jvm
 SAMPLES = 6
 JACKSON = "com.fasterxml.jackson.core:jackson-databind:2.16.2"
 REMOVED_IN_4 = {"LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"}
+
+NOT_OF_AN_API: list[tuple[str, str, list[type[Message]]]] = [
+    ("kafka-clients:3.9.1", "common.message", [ConsumerProtocolSubscription, ConsumerProtocolAssignment]),
+    ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [OffsetCommitKey, OffsetCommitValue]),
+    ("kafka-group-coordinator:3.9.1", "coordinator.group.generated", [GroupMetadataKey, GroupMetadataValue]),
+    (
+        "kafka-transaction-coordinator:4.1.0",
+        "coordinator.transaction.generated",
+        [TransactionLogKey, TransactionLogValue],
+    ),
+]
+"""Jar, package and messages; the tagged fields of TransactionLogValue are of Kafka 4."""
 
 Ask = Callable[[list[str]], list[str]]
 
@@ -39,7 +59,11 @@ def kafka_version(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def ask(kafka_version: str) -> Ask:
     """Sends questions to KafkaCodec, returns its answers."""
-    jars = classpath(f"org.apache.kafka:kafka-clients:{kafka_version}", JACKSON)
+    return codec_of(f"org.apache.kafka:kafka-clients:{kafka_version}")
+
+
+def codec_of(*coordinates: str) -> Ask:
+    jars = classpath(*coordinates, JACKSON)
     classes = compile_java(Path(__file__).with_name("KafkaCodec.java"), jars)
 
     def answers(questions: list[str]) -> list[str]:
@@ -116,6 +140,22 @@ def test_the_headers_are_kafka_s(ask: Ask) -> None:
         if answer != "unsupported":
             ours = f"{spec.request_header_version(version)} {spec.response_header_version(version)}"
             assert answer == ours, f"{spec.key.name} v{version}"
+
+
+@pytest.mark.parametrize(("jar", "package", "messages"), NOT_OF_AN_API)
+def test_messages_of_no_api_are_kafka_s_too(jar: str, package: str, messages: list[type[Message]]) -> None:
+    cases = [
+        (f"org.apache.kafka.{package}.{message.__name__}", version, random_message(message, version, random.Random(n)))
+        for message in messages
+        for version in versions(message)
+        for n in range(SAMPLES)
+    ]
+    questions = [f"data {name} {version} {made.encode(version).hex()}" for name, version, made in cases]
+    for (name, version, made), answer in zip(cases, codec_of(f"org.apache.kafka:{jar}")(questions), strict=True):
+        assert not answer.startswith("error"), f"{name} v{version}: {answer}"
+        recoded, _, values = answer.partition("\t")
+        assert recoded == made.encode(version).hex(), f"{name} v{version}"
+        assert_same_values(made, version, json.loads(values))
 
 
 def where(message: type[Message], version: int) -> str:
