@@ -17,9 +17,9 @@ What it writes for FindCoordinatorRequest v1, for instance, is
         ...
         return message, position
 
-Nothing that a peer sends makes it allocate: lengths are compared with the bytes that are there before anything is cut
+Nothing that a peer claims makes it allocate: lengths are compared with the bytes that are there before anything is cut
 out, counts with the fewest bytes that so many elements could take. ``struct`` and indexing raise by themselves when the
-buffer ends.
+buffer ends. So time and memory grow with the size of the frame, which the network layer limits, and with nothing else.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (read) · book 2.3.5
 """
@@ -228,7 +228,8 @@ class _DecoderWriter(SourceWriter):
             self.line("position += 1")
 
     def _known_tags(self, known: list[Field], variable: str) -> None:
-        behind = f"{variable}_stop"
+        behind, unknown = f"{variable}_stop", f"{variable}_unknown"
+        self.line(f"{unknown} = []")
         self.line("n, position = read_unsigned_varint(buffer, position)")
         with self.block("for _ in range(n):"):
             self.line(f"tag, position, {behind} = read_tag(buffer, position)")
@@ -237,11 +238,12 @@ class _DecoderWriter(SourceWriter):
                     self._value(field.type, f"{variable}.{field.name}", field)
                     self._flush()
             with self.block("else:"):
-                raw = f"RawTaggedField(tag, bytes(buffer[position:{behind}]))"
-                self.line(f"{variable}.unknown_tagged_fields += ({raw},)")
+                self.line(f"{unknown}.append(RawTaggedField(tag, bytes(buffer[position:{behind}])))")
                 self.line(f"position = {behind}")
             with self.block(f"if position != {behind}:"):
                 self.line(f"raise SchemaError(f'tagged field {{tag}} of {variable} has another size than it says')")
+        with self.block(f"if {unknown}:"):
+            self.line(f"{variable}.unknown_tagged_fields = tuple({unknown})")
 
 
 _CUT = {

@@ -138,6 +138,13 @@ def test_unknown_tagged_fields_are_kept_and_sent_on_in_order() -> None:
         decoded.encode(2)
 
 
+def test_known_and_unknown_tagged_fields_in_any_order() -> None:
+    frame = ApiVersionsResponse().encode(3)[:-1] + b"\x03" + b"\x09\x01x" + b"\x03\x01\x01" + b"\x08\x00"
+    decoded = ApiVersionsResponse.decode(frame, 3)
+    assert decoded.zk_migration_ready is True
+    assert decoded.unknown_tagged_fields == (RawTaggedField(9, b"x"), RawTaggedField(8, b""))
+
+
 def test_a_tagged_field_of_the_wrong_size_is_refused() -> None:
     frame = ApiVersionsResponse().encode(3)[:-1] + b"\x01\x03\x02\x01\x00"
     with pytest.raises(SchemaError, match="another size"):
