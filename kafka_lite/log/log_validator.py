@@ -5,7 +5,8 @@ Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, cast
@@ -134,6 +135,8 @@ class LogValidator:
         rebuild      another format, v0 compressed (its inner offsets are absolute), or inner offsets that are not
                      0, 1, 2, ...: records are decoded and built into a new batch
 
+    Nothing is kept in memory for each record: a few bytes can decompress to millions of them.
+
     All records are looked at on every way, as in Kafka: a batch whose records do not add up would otherwise be found by
     the consumers, again and again.
     """
@@ -156,28 +159,33 @@ class LogValidator:
         view = memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
-        found = list(batches(view))
-        source = _source_codec(found)
-        self._check_batches(found, source)
+        first, second = itertools.islice(itertools.chain(batches(view), (None, None)), 2)
+        if first is None:
+            return self._result(b"", 0, NO_TIMESTAMP, -1, CompressionType.NONE, CompressionType.NONE, changed=False)
+        self._check_batch(first)
+        source = first.compression
         target = source if self.target_codec is None else self.target_codec
-        if not found:
-            return self._result(b"", 0, NO_TIMESTAMP, -1, source, target, changed=False)
-        if isinstance(found[0], RecordBatch):
-            return self._validate_record_batch(found[0], source, target)
-        whole = view[: sum(batch.size_in_bytes for batch in found)]
-        return self._validate_message_set(whole, cast(list[MessageAndOffset], found), source, target)
+        if isinstance(first, MessageAndOffset) and source is CompressionType.NONE:
+            return self._validate_messages(view, first, target)
+        if second is not None:
+            raise InvalidRecordError("More than one batch where only messages without compression may be several")
+        if isinstance(first, MessageAndOffset):
+            return self._validate_wrapper(first, source, target)
+        return self._validate_record_batch(cast(RecordBatch, first), source, target)
 
     # --- checks of whole batches ---
 
-    def _check_batches(self, found: Sequence[Batch], source: CompressionType) -> None:
-        for batch in found:
-            self._check_size(batch.size_in_bytes)
-            batch.ensure_valid()
-            if batch.magic != found[0].magic:
-                raise InvalidRecordError(f"Batch of magic {batch.magic} follows one of magic {found[0].magic}")
-            self._check_producer(batch)
-        if len(found) > 1 and (found[0].magic >= MAGIC_V2 or source is not CompressionType.NONE):
-            raise InvalidRecordError("More than one batch where only message sets without compression may have several")
+    def _check_batch(self, batch: Batch) -> None:
+        self._check_size(batch.size_in_bytes)
+        batch.ensure_valid()
+        if self.origin is AppendOrigin.CLIENT:
+            if batch.is_control:
+                raise InvalidRecordError("Clients are not allowed to write control records")
+            if batch.has_producer_id and batch.base_sequence < 0:
+                raise InvalidRecordError(f"Sequence number {batch.base_sequence} of producer {batch.producer_id}")
+        if self.magic < MAGIC_V2 and (batch.is_transactional or batch.has_producer_id):
+            kind = "Transactional" if batch.is_transactional else "Idempotent"
+            raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
 
     def _check_size(self, size: int) -> None:
         if size > self.max_message_bytes:
@@ -185,18 +193,6 @@ class LogValidator:
                 f"The record batch size is {size} bytes which exceeds the maximum configured value "
                 f"of {self.max_message_bytes}"
             )
-
-    def _check_producer(self, batch: Batch) -> None:
-        if self.origin is AppendOrigin.CLIENT:
-            if batch.is_control:
-                raise InvalidRecordError("Clients are not allowed to write control records")
-            if batch.has_producer_id and batch.base_sequence < 0:
-                raise InvalidRecordError(
-                    f"Invalid sequence number {batch.base_sequence} of producer {batch.producer_id}"
-                )
-        if self.magic < MAGIC_V2 and (batch.is_transactional or batch.has_producer_id):
-            kind = "Transactional" if batch.is_transactional else "Idempotent"
-            raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
 
     # --- format v2 ---
 
@@ -208,7 +204,7 @@ class LogValidator:
         scan = scan_records(data, batch.record_count)
         max_timestamp = self._check_scan(batch, scan)
         if self.magic != batch.magic or not scan.offsets_are_consecutive:
-            return self._rebuild(batch, list(batch.records()), source, target)
+            return self._rebuild(batch, batch.records(), source, target)
         if target is not source:
             batch = self._recompressed(batch, data, target)
             self._check_size(batch.size_in_bytes)
@@ -237,7 +233,10 @@ class LogValidator:
             raise InvalidRecordError(f"Timestamps from {oldest} to {newest} do not fit into 64 bits")
         suspicious = self.compacted_topic and scan.first_null_key is not None
         if suspicious or batch.timestamp_type is TimestampType.LOG_APPEND_TIME or not self._timely(oldest, newest):
-            self._check_records(batch.records())
+            refused = _RefusedRecords()
+            for record in batch.records():
+                refused.check(self._error_of(record.key is not None, record.timestamp, record.timestamp_type))
+            refused.raise_if_any()
         return newest
 
     def _recompressed(self, batch: RecordBatch, data: bytes, target: CompressionType) -> RecordBatch:
@@ -257,86 +256,91 @@ class LogValidator:
 
     # --- formats v0 and v1 ---
 
-    def _validate_message_set(
-        self, whole: memoryview, found: list[MessageAndOffset], source: CompressionType, target: CompressionType
+    def _validate_messages(
+        self, view: memoryview, first: MessageAndOffset, target: CompressionType
     ) -> ValidationResult:
-        if source is CompressionType.NONE:
-            inner = found
-            checked = self._check_records(record for message in found for record in message.records())
-        else:
-            inner = found[0].inner_messages()
-            for message in inner:
-                message.ensure_valid()
-            checked = self._check_records(found[0].records_of(inner))
-        if found[0].magic == self.magic and source is target:
-            if source is CompressionType.NONE:
-                return self._assign_offsets(whole, found, checked)
-            # Some old clients write inner offsets that are not 0, 1, 2, ...
-            if self.magic == MAGIC_V1 and all(message.last_offset == index for index, message in enumerate(inner)):
-                return self._assign_wrapper_offset(found[0], checked, source)
-        return self._rebuild(found[0], checked, source, target)
-
-    def _assign_offsets(
-        self, whole: memoryview, found: Sequence[MessageAndOffset], checked: Sequence[Record]
-    ) -> ValidationResult:
-        """In place: a message is a batch, each gets the next offset."""
+        """Messages without compression: each is a batch of its own."""
+        if first.magic != self.magic or target is not CompressionType.NONE:
+            records = (
+                message.to_record(-1, message.max_timestamp, message.timestamp_type)
+                for message in self._checked(view, first)
+            )
+            return self._rebuild(first, records, CompressionType.NONE, target)
         max_timestamp, offset_of_max = NO_TIMESTAMP, -1
-        for offset, (batch, record) in enumerate(zip(found, checked, strict=True), self.offset):
-            batch.set_last_offset(offset)
-            timestamp = self.now_ms if self.timestamp_type is TimestampType.LOG_APPEND_TIME else record.timestamp
-            batch.set_max_timestamp(self.timestamp_type, timestamp)
-            if self.magic > MAGIC_V0 and timestamp > max_timestamp:
-                max_timestamp, offset_of_max = timestamp, offset
-        return self._result(
-            whole,
-            len(checked),
-            max_timestamp,
-            offset_of_max,
-            CompressionType.NONE,
-            CompressionType.NONE,
-            changed=False,
-        )
+        size, offset = 0, self.offset
+        for message in self._checked(view, first):
+            message.set_last_offset(offset)
+            timestamp = self.now_ms if self.timestamp_type is TimestampType.LOG_APPEND_TIME else message.max_timestamp
+            message.set_max_timestamp(self.timestamp_type, timestamp)
+            if message.max_timestamp > max_timestamp:
+                max_timestamp, offset_of_max = message.max_timestamp, offset
+            size += message.size_in_bytes
+            offset += 1
+        none = CompressionType.NONE
+        return self._result(view[:size], offset - self.offset, max_timestamp, offset_of_max, none, none, changed=False)
 
-    def _assign_wrapper_offset(
-        self, wrapper: MessageAndOffset, checked: Sequence[Record], codec: CompressionType
+    def _checked(self, view: memoryview, first: MessageAndOffset) -> Iterator[MessageAndOffset]:
+        """The messages of a set, checked as they are passed on; records that are refused raise at the end."""
+        refused = _RefusedRecords()
+        for message in batches(view):
+            if message.magic != first.magic or message.is_compressed:
+                raise InvalidRecordError(f"Message of magic {message.magic} or compressed after one of {first.magic}")
+            self._check_batch(message)
+            assert isinstance(message, MessageAndOffset)
+            refused.check(self._message_error(message))
+            yield message
+        refused.raise_if_any()
+
+    def _validate_wrapper(
+        self, wrapper: MessageAndOffset, source: CompressionType, target: CompressionType
     ) -> ValidationResult:
-        """In place: the wrapper's offset moves, and the relative ones inside with it."""
-        last_offset = self.offset + len(checked) - 1
-        max_timestamp = max(record.timestamp for record in checked)
+        """A compressed set. Its inner messages have checksums of their own."""
+        data = wrapper.inner_data()
+        refused = _RefusedRecords()
+        max_timestamp = NO_TIMESTAMP
+        relative_offsets = True
+        count = 0
+        for message in wrapper.inner_messages(data):
+            message.ensure_valid()
+            refused.check(self._message_error(message, wrapper.timestamp_type))
+            max_timestamp = max(max_timestamp, message.max_timestamp)
+            relative_offsets = relative_offsets and message.last_offset == count  # some old clients write others
+            count += 1
+        refused.raise_if_any()
+        if not (wrapper.magic == self.magic == MAGIC_V1 and source is target and relative_offsets):
+            inner = (
+                message.to_record(-1, message.max_timestamp, wrapper.timestamp_type)
+                for message in wrapper.inner_messages(data)
+            )
+            return self._rebuild(wrapper, inner, source, target)
+        # In place: the wrapper's offset moves, and the relative ones inside with it.
         if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
             max_timestamp = self.now_ms
-        wrapper.set_last_offset(last_offset)
+        wrapper.set_last_offset(self.offset + count - 1)
         wrapper.set_max_timestamp(self.timestamp_type, max_timestamp)
-        offset_of_max = last_offset if max_timestamp > NO_TIMESTAMP else -1
-        return self._result(wrapper.view, len(checked), max_timestamp, offset_of_max, codec, codec, changed=False)
+        offset_of_max = wrapper.last_offset if max_timestamp > NO_TIMESTAMP else -1
+        return self._result(wrapper.view, count, max_timestamp, offset_of_max, source, target, changed=False)
+
+    def _message_error(
+        self, message: MessageAndOffset, timestamp_type: TimestampType | None = None
+    ) -> tuple[Errors, str] | None:
+        key, _value = message.key_and_value()
+        return self._error_of(
+            key is not None, message.max_timestamp, message.timestamp_type if timestamp_type is None else timestamp_type
+        )
 
     # --- what both share ---
 
-    def _check_records(self, records: Iterator[Record]) -> list[Record]:
-        """The records, once all of them have passed; ``RecordValidationError`` names those that have not."""
-        checked = list(records)
-        errors = [
-            (error, RecordError(index, message))
-            for index, record in enumerate(checked)
-            for error, message in self._record_error(record)
-        ]
-        if errors:
-            untimely = any(error is Errors.INVALID_TIMESTAMP for error, _ in errors)
-            raise RecordValidationError(
-                Errors.INVALID_TIMESTAMP if untimely else Errors.INVALID_RECORD,
-                f"{len(errors)} records have been rejected, the first of them: {errors[0][1].message}",
-                [record_error for _, record_error in errors],
-            )
-        return checked
-
-    def _record_error(self, record: Record) -> Iterator[tuple[Errors, str]]:
-        if self.compacted_topic and record.key is None:
-            yield Errors.INVALID_RECORD, "Compacted topic cannot accept message without key"
-        elif record.timestamp_type is TimestampType.LOG_APPEND_TIME:
-            yield Errors.INVALID_TIMESTAMP, "Producer should not set timestamp type to LogAppendTime"
-        elif record.timestamp != NO_TIMESTAMP and not self._timely(record.timestamp, record.timestamp):
+    def _error_of(self, has_key: bool, timestamp: int, timestamp_type: TimestampType) -> tuple[Errors, str] | None:
+        """What is wrong with a record, if anything."""
+        if self.compacted_topic and not has_key:
+            return Errors.INVALID_RECORD, "Compacted topic cannot accept message without key"
+        if timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return Errors.INVALID_TIMESTAMP, "Producer should not set timestamp type to LogAppendTime"
+        if timestamp != NO_TIMESTAMP and not self._timely(timestamp, timestamp):
             earliest, latest = self.now_ms - self.timestamp_before_max_ms, self.now_ms + self.timestamp_after_max_ms
-            yield Errors.INVALID_TIMESTAMP, f"Timestamp {record.timestamp} is not within [{earliest}, {latest}]"
+            return Errors.INVALID_TIMESTAMP, f"Timestamp {timestamp} is not within [{earliest}, {latest}]"
+        return None
 
     def _timely(self, oldest: int, newest: int) -> bool:
         """Whether timestamps of that range are near enough to now. LogAppendTime replaces them, so any will do."""
@@ -347,7 +351,7 @@ class LogValidator:
         )
 
     def _rebuild(
-        self, batch: Batch, records: Sequence[Record], source: CompressionType, target: CompressionType
+        self, batch: Batch, records: Iterable[Record], source: CompressionType, target: CompressionType
     ) -> ValidationResult:
         builder = MemoryRecordsBuilder(
             self.magic,
@@ -409,9 +413,32 @@ class LogValidator:
         )
 
 
-def _source_codec(found: Sequence[Batch]) -> CompressionType:
-    """The producer's codec: that of the last compressed batch."""
-    for batch in reversed(found):
-        if batch.is_compressed:
-            return batch.compression
-    return CompressionType.NONE
+class _RefusedRecords:
+    """Counts the records of a batch that are refused, and keeps what is wrong with the first of them."""
+
+    _KEPT = 100
+
+    def __init__(self) -> None:
+        self._index = -1
+        self._count = 0
+        self._untimely = False
+        self._kept: list[RecordError] = []
+
+    def check(self, error: tuple[Errors, str] | None) -> None:
+        """Take note of the next record's error, or of its having none."""
+        self._index += 1
+        if error is None:
+            return
+        self._count += 1
+        self._untimely = self._untimely or error[0] is Errors.INVALID_TIMESTAMP
+        if len(self._kept) < self._KEPT:
+            self._kept.append(RecordError(self._index, error[1]))
+
+    def raise_if_any(self) -> None:
+        """Raise ``RecordValidationError`` if there was any; a wrong timestamp decides which error it is."""
+        if self._count:
+            raise RecordValidationError(
+                Errors.INVALID_TIMESTAMP if self._untimely else Errors.INVALID_RECORD,
+                f"{self._count} records have been rejected, the first of them: {self._kept[0].message}",
+                self._kept,
+            )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
@@ -149,52 +149,57 @@ class MessageAndOffset(Batch):
             raise CorruptRecordError(f"Key or value of {length} bytes in {self.size_in_bytes - position}")
         return self.view[position : position + length], position + length
 
-    def inner_messages(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> list[MessageAndOffset]:
-        """The messages inside a wrapper, with their offsets as they are stored.
-
-        Raises ``InvalidRecordError`` for what no wrapper may hold: nothing, another magic, another wrapper.
-        """
+    def inner_data(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
+        """The message set inside a wrapper, decompressed."""
         if self.compression is CompressionType.ZSTD:
             raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception(f"Message of magic {self.magic} with zstd")
         value = self.key_and_value()[1]
         if value is None:
             raise InvalidRecordError("Compressed message without a value")
-        inner = list(messages(decompress(self.compression, value, self.magic, max_bytes)))
-        if not inner:
+        return decompress(self.compression, value, self.magic, max_bytes)
+
+    def inner_messages(self, inner_data: bytes) -> Iterator[MessageAndOffset]:
+        """The messages of this wrapper's ``inner_data``, with their offsets as they are stored.
+
+        Raises ``InvalidRecordError`` for what no wrapper may hold: nothing, another magic, another wrapper.
+        """
+        if not inner_data:
             raise InvalidRecordError("Compressed message that holds no messages")
-        for message in inner:
+        for position, size in _positions(inner_data):
+            message = MessageAndOffset(inner_data, position, size)
             if message.magic != self.magic or message.is_compressed:
                 raise InvalidRecordError(
                     f"Compressed message of magic {self.magic} holds one of magic {message.magic}, "
                     f"codec {message.attributes & CODEC_MASK}"
                 )
-        return inner
+            yield message
 
     def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
-        """The message as a record, or the inner messages of a wrapper."""
+        """The message as a record; of a wrapper the inner ones, with absolute offsets and the time that counts."""
         if not self.is_compressed:
-            yield self._record(self._offset, self.max_timestamp, self.timestamp_type)
-        else:
-            yield from self.records_of(self.inner_messages(max_bytes))
-
-    def records_of(self, inner: Sequence[MessageAndOffset]) -> Iterator[Record]:
-        """The ``inner_messages`` of this wrapper as records: with absolute offsets, and its time if that counts."""
-        first_offset = self._offset_of_inner_zero(inner[-1].last_offset)
+            yield self.to_record(self._offset, self.max_timestamp, self.timestamp_type)
+            return
+        inner_data = self.inner_data(max_bytes)
+        first_offset = self._offset_of_inner_zero(inner_data)
         log_append_time = self.timestamp_type is TimestampType.LOG_APPEND_TIME
-        for message in inner:
+        for message in self.inner_messages(inner_data):
             timestamp = self.max_timestamp if log_append_time else message.max_timestamp
-            yield message._record(first_offset + message.last_offset, timestamp, self.timestamp_type)
+            yield message.to_record(first_offset + message.last_offset, timestamp, self.timestamp_type)
 
-    def _offset_of_inner_zero(self, last_inner_offset: int) -> int:
-        """What to add to the inner offsets."""
+    def _offset_of_inner_zero(self, inner_data: bytes) -> int:
+        """What to add to the inner offsets: the wrapper has that of the last."""
         # Some versions of librdkafka send wrappers with offset 0, whatever is inside; then inner offsets stand alone.
         if self.magic == MAGIC_V0 or self._offset == 0:
             return 0
+        last_inner_offset = 0
+        for position, _size in _positions(inner_data):
+            (last_inner_offset,) = _I64.unpack_from(inner_data, position)
         if self._offset < last_inner_offset:
             raise InvalidRecordError(f"Wrapper offset {self._offset} is below the inner offset {last_inner_offset}")
         return self._offset - last_inner_offset
 
-    def _record(self, offset: int, timestamp: int, timestamp_type: TimestampType) -> Record:
+    def to_record(self, offset: int, timestamp: int, timestamp_type: TimestampType) -> Record:
+        """Key and value of this message, with what a wrapper may know better."""
         key, value = self.key_and_value()
         return Record(
             offset,
@@ -225,8 +230,8 @@ class MessageAndOffset(Batch):
         _U32.pack_into(self.view, _CRC_POSITION, self.crc)
 
 
-def messages(data: bytes) -> Iterator[MessageAndOffset]:
-    """The messages of a decompressed set, all of which must be whole; ``CorruptRecordError`` otherwise."""
+def _positions(data: bytes) -> Iterator[tuple[int, int]]:
+    """Position and size of each message of a set, all of which must be whole; ``CorruptRecordError`` otherwise."""
     position, end = 0, len(data)
     while position < end:
         if end - position < LOG_OVERHEAD:
@@ -234,7 +239,7 @@ def messages(data: bytes) -> Iterator[MessageAndOffset]:
         size = _I32.unpack_from(data, position + 8)[0] + LOG_OVERHEAD
         if not LOG_OVERHEAD <= size <= end - position:
             raise CorruptRecordError(f"Message of {size} bytes where {end - position} are left")
-        yield MessageAndOffset(data, position, size)
+        yield position, size
         position += size
 
 
