@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from kafka_lite.protocol.schema import Message
 from kafka_lite.protocol.schema_error import SchemaError
 from tests.support.messages import MESSAGES, random_message, versions
 
+DATA = Path(__file__).parents[2] / "data"
 HUGE_LENGTHS = (
     b"\x7f\xff\xff\xff",
     b"\x7f\xff",
@@ -68,6 +71,25 @@ def test_random_frames_are_refused_or_read(body: bytes, key: int, version: int) 
     for decode in (lambda: decode_request(head + body), lambda: decode_response(key, version, body)):
         with contextlib.suppress(SchemaError):
             decode()
+
+
+def test_mutations_of_captured_frames_are_refused_or_read() -> None:
+    captured = [
+        bytes.fromhex(entry["request_hex"])
+        for file in ("client-golden-0.10.2.json", "inter-broker-0.10.2.json", "modern-clients-first-frames.json")
+        for entry in json.loads((DATA / file).read_text())
+    ]
+    rng = random.Random(3)
+    read = 0
+    for _ in range(10_000):
+        frame = bytearray(rng.choice(captured))
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(frame))
+            frame[at : at + rng.randint(0, 4)] = rng.randbytes(rng.randint(0, 4))
+        with contextlib.suppress(SchemaError):
+            decode_request(bytes(frame))
+            read += 1
+    assert 1_000 < read < 9_900  # both happen
 
 
 def test_null_where_no_null_may_be() -> None:
