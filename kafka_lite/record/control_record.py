@@ -1,6 +1,6 @@
 """Control records: the markers that the broker writes into a log to commit or abort a transaction.
 
-Kafka 0.10.2: later addition: clients/.../record/ControlRecordType.java, EndTransactionMarker.java (0.11) · book 10.3
+Kafka 0.11: clients/.../common/record/ControlRecordType.java, EndTransactionMarker.java · book 10.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Record batches, the message format v2.
 
-Kafka 0.10.2: later addition: clients/.../common/record/DefaultRecordBatch.java, DefaultRecord.java (0.11) · book 10.3
+Kafka 0.11: clients/.../common/record/DefaultRecordBatch.java, DefaultRecord.java · book 10.3
 """
 
 from __future__ import annotations

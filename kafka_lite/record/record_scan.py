@@ -1,6 +1,6 @@
 """What the broker must know about the records of a batch, at a fraction of what decoding them costs.
 
-Kafka 0.10.2: later addition: clients/.../common/record/PartialDefaultRecord.java (2.4) · book 10.3
+Kafka 2.4: clients/.../common/record/PartialDefaultRecord.java · book 10.3
 
 Kafka looks at every record of a batch that is produced: do the lengths add up, are the offset deltas 0, 1, 2, ...,
 which timestamp is the largest, has it a key. In Python that is a microsecond for each record, more than all the rest of

@@ -1,6 +1,6 @@
 """Integers of variable length: small numbers, of either sign, in few bytes.
 
-Kafka 0.10.2: later addition: clients/.../common/utils/ByteUtils.java (0.11) · book 10.3
+Kafka 0.11: clients/.../common/utils/ByteUtils.java · book 10.3
 """
 
 from __future__ import annotations
