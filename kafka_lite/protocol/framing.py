@@ -14,7 +14,7 @@ import struct
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
 from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
-from kafka_lite.protocol.schema import Message, Request, Response, join_small_parts
+from kafka_lite.protocol.schema import Request, Response, join_small_parts
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 
 _SPECS: dict[int, ApiSpec] = {int(key): spec for key, spec in API_SPECS.items()}
@@ -41,7 +41,7 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     return RequestHeader.decode_from(frame, 0, spec.request_header_version(version))
 
 
-def decode_request(frame: Buffer) -> tuple[RequestHeader, Message]:
+def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     """Read a request. Records in it are views of the frame.
 
     Raises ``UnsupportedVersionError`` for a key or version that has no codec, with the header on it if that could be
@@ -64,7 +64,7 @@ def encode_response(response: Response, version: int, correlation_id: int) -> li
     return join_small_parts(parts)
 
 
-def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Message]:
+def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Response]:
     """Read the answer to a request of this key and version; returns the correlation id and the message.
 
     A broker that does not know the version of an ApiVersions request answers in the layout of version 0, whatever was
