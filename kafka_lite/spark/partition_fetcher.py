@@ -85,28 +85,32 @@ class PartitionFetcher:
             cause = "no records came"
             try:
                 data = self._ask_leader(position)
-                if data.error_code == Errors.OFFSET_OUT_OF_RANGE.code:
-                    return Fetched([], self._next_available(position))
-                if data.error_code:
-                    raise Errors.for_code(data.error_code).exception()
-                if fetched := self._visible(data):
-                    return fetched
             except (OSError, ApiError) as error:
                 if isinstance(error, ApiError) and not error.retriable:
                     raise
                 cause = str(error)
                 self._client.forget_leader(self._range.topic_partition)
                 self._time.sleep(_RETRY_PAUSE_MS)
+            else:
+                if data is None:
+                    return Fetched([], self._next_available(position))
+                if fetched := self._visible(data):
+                    return fetched
             if self._time.hi_res_ms() >= deadline:
                 what = f"offset {position} of {self._range.topic_partition}"
                 raise PollTimeoutError(f"cannot fetch {what} in {self._options.poll_timeout_ms} ms: {cause}")
 
-    def _ask_leader(self, position: int) -> PartitionData:
+    def _ask_leader(self, position: int) -> PartitionData | None:
+        """The leader's answer; None when its log does not have the offset. Raises ``OSError``, ``ApiError``."""
         node_id = self._client.leader_of(self._range.topic_partition)
         answer = self._client.connection(node_id).exchange(self._request(position), FetchResponse)
-        if answer.error_code:
-            raise Errors.for_code(answer.error_code).exception()
-        return answer.responses[0].partitions[0]
+        data = None if answer.error_code else answer.responses[0].partitions[0]
+        error = Errors.for_code(answer.error_code or (data.error_code if data else 0))
+        if error is Errors.OFFSET_OUT_OF_RANGE:
+            return None
+        if error is not Errors.NONE:
+            raise error.exception()
+        return data
 
     def _request(self, position: int) -> FetchRequest:
         topic, partition = self._range.topic_partition
