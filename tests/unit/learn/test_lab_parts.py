@@ -1,0 +1,82 @@
+import subprocess
+import sys
+
+import pytest
+
+from kafka_lite.learn import overlay
+from kafka_lite.learn.lab import UnknownLabError, all_labs, find_lab
+from kafka_lite.learn.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
+from kafka_lite.learn.source import find_symbol, module_path
+from kafka_lite.learn.starter import starter
+
+LAB = find_lab("ch06-offset-index")
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_a_starter_keeps_signatures_and_docstrings_and_compiles(lab):
+    for module in lab.modules:
+        text = starter(lab, module)
+        compile(text, module, "exec")
+        for name, task in lab.functions_of(module).items():
+            assert f'raise NotImplementedError("your task {task.number}: {name}")' in text
+            symbol = find_symbol(f"{module}:{name}")
+            assert symbol.lines[symbol.node.lineno - 1] in text.splitlines()
+
+
+def test_a_starter_leaves_the_rest_of_the_module_alone():
+    text = starter(LAB, "kafka_lite.log.offset_index")
+    assert "self.relative_offset(offset)" not in text
+    assert "Raises InvalidOffsetError when" in text
+    assert 'ENTRY = struct.Struct(">ii")' in text
+
+
+def test_labs_are_found_by_name_or_beginning():
+    assert find_lab("ch06").name == "ch06-offset-index"
+    with pytest.raises(UnknownLabError, match="ch06-offset-index"):
+        find_lab("nope")
+
+
+def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
+    workspace = LabWorkspace(LAB, tmp_path)
+    with pytest.raises(NotStartedError):
+        workspace.files()
+    path = workspace.start()[0]
+    assert workspace.untouched()
+    with pytest.raises(AlreadyStartedError):
+        workspace.start()
+    path.write_text("my work")
+    assert not workspace.untouched()
+    kept = workspace.reset()
+    assert (kept / path.name).read_text() == "my work"
+    assert workspace.untouched()
+
+
+def test_progress_survives_and_damage_to_it_is_forgiven(tmp_path):
+    workspace = LabWorkspace(LAB, tmp_path)
+    workspace.start()
+    workspace.remember(Progress(best=30, total=100, checks=2, hints={"1": 2}, tasks_passed=[1]))
+    assert LabWorkspace(LAB, tmp_path).progress().best == 30
+    (tmp_path / ".progress.json").write_text("{not json")
+    assert workspace.progress() == Progress()
+
+
+def test_an_overlay_replaces_a_module_for_one_process(tmp_path):
+    text = module_path("kafka_lite.log.index_entry").read_text() + "\nMARK = 'mine'\n"
+    (tmp_path / "mine.py").write_text(text)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nfrom kafka_lite.log import index_entry\nfrom kafka_lite.log.offset_index import OffsetPosition\n"
+        "print(index_entry.MARK, OffsetPosition is index_entry.OffsetPosition, sys.argv[1:], __name__)\n"
+    )
+    command = overlay.command({"kafka_lite.log.index_entry": tmp_path / "mine.py"}, "program", "-m", "x")
+    result = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": f"{tmp_path}:{module_path('kafka_lite').parents[1]}"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.stdout == "mine True ['-m', 'x'] __main__\n", result.stderr
+
+
+def test_an_overlay_that_comes_too_late_is_refused(tmp_path):
+    assert "kafka_lite.learn.overlay" in sys.modules
+    with pytest.raises(RuntimeError, match="too late"):
+        overlay.install({"kafka_lite.learn.overlay": tmp_path / "x.py"})

@@ -1,0 +1,92 @@
+import sys
+
+import pytest
+
+from kafka_lite.learn.runnable import MismatchError, Session, Step, matches, steps
+
+SLEEPER = "import signal, sys, time;"
+PAGE = """# Page
+
+```console run
+$ echo one; echo two
+one
+two
+$ true
+```
+
+```python run
+print("three")
+```
+
+```text output
+three
+```
+
+```python
+raise SystemExit("not marked, not run")
+```
+"""
+
+
+def test_the_marked_blocks_of_a_page_are_its_steps():
+    assert steps(PAGE) == [
+        Step(4, "console", "echo one; echo two", "one\ntwo\n"),
+        Step(7, "console", "true", ""),
+        Step(10, "python", 'print("three")\n', "three\n"),
+    ]
+
+
+def test_output_without_a_program_is_refused():
+    with pytest.raises(ValueError, match="line 1"):
+        steps("```text output\nx\n```\n")
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\n", "a\nb\n", False),
+        ("took … ms\n", "took 12.5 ms\n", True),
+        ("took … ms\n", "took 12.5 s\n", False),
+        ("first\n…\nlast\n", "first\n1\n2\nlast\n", True),
+        ("first\n…\nlast\n", "first\nlast\n", True),
+        ("first\n…\nlast\n", "first\n1\n", False),
+        ("a.c\n", "abc\n", False),
+    ],
+)
+def test_dots_stand_for_anything(expected, printed, same):
+    assert matches(expected, printed) is same
+
+
+def session(tmp_path, **replace):
+    return Session(tmp_path, replace, {})
+
+
+def test_steps_run_in_the_folder_with_words_replaced(tmp_path):
+    with session(tmp_path, PORT="1234") as running:
+        running.run(Step(1, "console", "echo PORT > file; cat file", "PORT\n"))
+    assert (tmp_path / "file").read_text() == "1234\n"
+
+
+def test_other_output_and_failures_name_the_line(tmp_path):
+    with session(tmp_path) as running:
+        with pytest.raises(MismatchError, match="line 7"):
+            running.run(Step(7, "console", "echo this", "that\n"))
+        with pytest.raises(MismatchError, match="exit code 3"):
+            running.run(Step(8, "python", "raise SystemExit(3)", ""))
+
+
+def test_a_background_command_is_waited_for_and_ended(tmp_path):
+    program = (
+        f"{SLEEPER} signal.signal(signal.SIGINT, lambda *_: sys.exit(0)); print('ready', flush=True); time.sleep(60)"
+    )
+    with session(tmp_path) as running:
+        running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
+
+
+def test_a_background_command_that_ends_badly_fails_the_session(tmp_path):
+    program = (
+        f"{SLEEPER} signal.signal(signal.SIGINT, lambda *_: sys.exit(5)); print('ready', flush=True); time.sleep(60)"
+    )
+    with pytest.raises(MismatchError, match="exit codes"), session(tmp_path) as running:
+        running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))

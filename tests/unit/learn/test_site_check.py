@@ -1,0 +1,52 @@
+import pytest
+
+from kafka_lite.learn.site_check import check
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "x.css").write_text("body { color: red }")
+    (tmp_path / "a" / "index.html").write_text('<h1 id="top">A</h1><a href="../">home</a>')
+    (tmp_path / "index.html").write_text(
+        '<link rel="stylesheet" href="assets/x.css"><a href="a/#top">a</a> <a href="https://kafka.apache.org/">out</a>'
+    )
+    return tmp_path
+
+
+def add(site, html):
+    page = site / "index.html"
+    page.write_text(page.read_text() + html)
+
+
+def test_a_sound_site_has_no_problems(site):
+    assert check(site) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "problem"),
+    [
+        ('<a href="b/">b</a>', "dead link b/"),
+        ('<a href="a/#bottom">b</a>', "dead anchor a/#bottom"),
+        ('<a href="/nowhere.html">b</a>', "dead link /nowhere.html"),
+        ('<img src="assets/no.png">', "dead link assets/no.png"),
+        ('<script src="https://unpkg.com/x.js"></script>', "loads https://unpkg.com/x.js from outside"),
+        ('<script src="//cdn.example/x.js"></script>', "loads //cdn.example/x.js from outside"),
+        ('<link rel="preconnect" href="https://fonts.gstatic.com">', "loads https://fonts.gstatic.com from outside"),
+        ("<style>@import 'https://fonts.example/f.css';</style>", "loads https://fonts.example/f.css from outside"),
+        ('<div style="background: url(https://example.com/x.png)">', "loads https://example.com/x.png from outside"),
+    ],
+)
+def test_what_is_wrong_is_named(site, html, problem):
+    add(site, html)
+    assert check(site) == [f"index.html: {problem}"]
+
+
+def test_stylesheets_are_read_too(site):
+    (site / "assets" / "x.css").write_text("@font-face { src: url(https://fonts.example/f.woff2) }")
+    assert check(site) == ["assets/x.css: loads https://fonts.example/f.woff2 from outside"]
+
+
+def test_an_empty_site_is_a_problem(tmp_path):
+    assert len(check(tmp_path)) == 1

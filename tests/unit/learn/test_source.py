@@ -1,0 +1,121 @@
+import pytest
+
+from kafka_lite.learn.directives import Directive, DirectiveError, Page, expand
+from kafka_lite.learn.source import UnknownSymbolError, find_symbol, render
+
+INDEX = "kafka_lite.log.offset_index:OffsetIndex"
+
+
+def test_a_method_is_found_and_dedented():
+    code = render(find_symbol(f"{INDEX}.lookup"))
+    assert code.startswith("def lookup(self")
+    assert "return OffsetPosition" in code
+
+
+def test_the_docstring_can_be_left_out():
+    code = render(find_symbol(f"{INDEX}.lookup"), docstring=False)
+    assert '"""' not in code
+    assert "return OffsetPosition" in code
+
+
+def test_a_class_can_be_shown_by_some_of_its_members():
+    code = render(find_symbol(INDEX), only=("lookup",), docstring=False)
+    assert "def lookup" in code
+    assert "def append" not in code
+    assert "# …" in code
+    assert "\n    # …\n\n    # …" not in code
+
+
+def test_bodies_can_be_left_out():
+    code = render(find_symbol(INDEX), bodies=False)
+    assert "def append(self, offset: int, position: int) -> None:" in code
+    assert "_put_entry" not in code
+    assert "Raises InvalidOffsetError" in code
+
+
+def test_an_assignment_comes_with_the_comment_above_it():
+    code = render(find_symbol("kafka_lite.learn.drawing:PLAIN"))
+    assert code.splitlines()[0].startswith("# Fills")
+
+
+def test_decorators_belong_to_the_symbol():
+    assert render(find_symbol(f"{INDEX}.last_offset")).startswith("@property")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "kafka_lite.log.offset_index:OffsetIndex.nope",
+        "kafka_lite.log.nope:X",
+        "kafka_lite.log.offset_index",
+        f"{INDEX}.",
+    ],
+)
+def test_an_unknown_symbol_is_an_error(reference):
+    with pytest.raises(UnknownSymbolError):
+        find_symbol(reference)
+
+
+def test_an_unknown_member_is_an_error():
+    with pytest.raises(UnknownSymbolError, match="nope"):
+        render(find_symbol(INDEX), only=("nope",))
+
+
+@pytest.fixture
+def page():
+    from pathlib import PurePosixPath
+
+    return Page("chapters/ch/page.md", PurePosixPath("book/ch/page.md"))
+
+
+def test_a_source_directive_becomes_code_and_a_link(page):
+    text = expand(f"Before.\n\n```source {INDEX}.lookup\n```\n", page)
+    assert "def lookup(self" in text
+    assert "(../../source/kafka_lite/log/offset_index.md#__codelineno-0-" in text
+    assert page.sources == {"kafka_lite.log.offset_index"}
+
+
+def test_a_directive_inside_a_list_keeps_its_indentation(page):
+    text = expand(f"- item\n\n    ```source {INDEX}.lookup\n    ```\n", page)
+    assert "\n    def lookup(self" in text
+
+
+@pytest.mark.parametrize(
+    ("fence", "reason"),
+    [
+        (f"```source {INDEX}.gone\n```", "no 'gone'"),
+        ("```source kafka_lite.gone:X\n```", "there is no module kafka_lite.gone"),
+        (f"```source {INDEX} docstring=maybe\n```", "must be yes or no"),
+        (f"```source {INDEX} docstring\n```", "not of the form option=value"),
+        ("```figure kafka_lite.learn.segment_drawings:gone\n```", "no 'gone'"),
+        (f"```source {INDEX}.lookup", "never closed"),
+    ],
+)
+def test_what_cannot_be_shown_names_page_and_line(page, fence, reason):
+    with pytest.raises(DirectiveError, match=rf"chapters/ch/page.md:3: .*{reason}"):
+        expand(f"# Title\n\n{fence}\n", page)
+
+
+def test_marks_of_runnable_blocks_are_not_shown(page):
+    assert (
+        expand("```console run\n$ true\n```\n\n```text output\nx\n```\n", page)
+        == "```console\n$ true\n```\n\n```text\nx\n```\n"
+    )
+
+
+def test_other_blocks_stay_as_they_are(page):
+    text = "````text\n```source not.a:directive\n```\n````\n"
+    assert expand(text, page) == text
+
+
+def test_a_figure_is_one_block_of_svg(page):
+    text = expand('```figure kafka_lite.learn.segment_drawings:entry_figure caption="a < b"\n```\n', page)
+    assert text.count("<svg") == 1
+    assert "a &lt; b" in text
+    assert "\n\n" not in text.strip()
+
+
+def test_options_are_parsed():
+    directive = Directive.parse('source a:b only=x,y caption="two words"')
+    assert directive.options == {"only": "x,y", "caption": "two words"}
+    assert directive.flag("docstring")
