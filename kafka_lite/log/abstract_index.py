@@ -232,10 +232,8 @@ class AbstractIndex(ABC, Generic[Entry]):
             self._mmap.close()
 
     def delete(self) -> None:
-        """Remove the file."""
-        with self._lock:
-            self._mmap.close()
-            self.file.unlink(missing_ok=True)
+        """Remove the file; the mapping goes with the last reader that still uses this index."""
+        self.file.unlink(missing_ok=True)
 
     def _create(self) -> None:
         if self.max_index_size < self.entry_size:

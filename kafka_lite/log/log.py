@@ -311,6 +311,8 @@ class Log:
                 )
             if start_offset == end.message_offset:
                 return FetchDataInfo(end)
+            if max_offset is not None and max_offset >= end.message_offset:
+                max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
             for segment in self.segments.from_offset(start_offset):
                 if segment.base_offset > end.segment_base_offset:

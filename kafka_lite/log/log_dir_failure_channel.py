@@ -46,7 +46,7 @@ class LogDirFailureChannel:
 
     def has_offline_log_dir(self, log_dir: Path) -> bool:
         """Whether the directory has failed."""
-        return log_dir in self._offline
+        return bool(self._offline) and log_dir in self._offline
 
     def take_next_offline_log_dir(self, timeout_ms: float) -> Path | None:
         """The next directory that has failed; None when there is none within ``timeout_ms``."""

@@ -80,8 +80,9 @@ class LogLoader:
         self._remove_temporary_files()
         self._complete_swaps()
         self._load_segment_files()
-        if not self._dir.name.endswith(DELETE_DIR_SUFFIX):
-            self._recover()
+        if self._dir.name.endswith(DELETE_DIR_SUFFIX):
+            return LoadedLogOffsets(0, 0, LogOffsetMetadata(0))  # only to be removed
+        self._recover()
         self._delete_all_if_the_start_lies_behind_the_end()
         if not len(self._segments):
             self._segments.add(self._open(self._log_start_offset_checkpoint))
@@ -90,8 +91,7 @@ class LogLoader:
     def _loaded_offsets(self) -> LoadedLogOffsets:
         active = self._segments.active
         next_offset = active.read_next_offset()
-        if not self._dir.name.endswith(DELETE_DIR_SUFFIX):
-            active.resize_indexes(self._config.segment_index_bytes)
+        active.resize_indexes(self._config.segment_index_bytes)
         log_start_offset = max(self._log_start_offset_checkpoint, self._segments.first.base_offset)
         if self._leader_epoch_cache is not None:
             self._leader_epoch_cache.truncate_from_end(next_offset)

@@ -1,7 +1,6 @@
 """Offsets by time: what ListOffsets asks of a log.
 
-Kafka 0.10.2: core/.../log/Log.scala (fetchOffsetsByTimestamp), core/.../server/KafkaApis.scala (fetchOffsetsBefore)
-· book 10.2
+Kafka 0.10.2: core/.../log/Log.scala (fetchOffsetsByTimestamp), core/.../server/KafkaApis.scala · book 10.2
 """
 
 from __future__ import annotations
@@ -47,7 +46,10 @@ def fetch_offset_by_timestamp(
         return _offset_of_max_timestamp(segments, log_start_offset)
     for segment in segments:
         if segment.largest_timestamp >= target_timestamp:
-            return segment.find_offset_by_timestamp(target_timestamp, log_start_offset)
+            found = segment.find_offset_by_timestamp(target_timestamp, log_start_offset)
+            if found is not None:
+                return found
+            # The messages that are new enough lie below the log start offset: the next segment may have others.
     return None
 
 

@@ -481,6 +481,12 @@ def test_special_timestamps(tmp_path: Path) -> None:
     assert log.fetch_offset_by_timestamp(-2) == (-1, 3, 4)
 
 
+def test_search_by_time_goes_on_behind_messages_below_the_log_start(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 2)
+    log.maybe_increment_log_start_offset(1)
+    assert log.fetch_offset_by_timestamp(1_000) == (1_100, 1, 0)
+
+
 def test_format_without_timestamps_cannot_be_searched(tmp_path: Path) -> None:
     log = open_log(tmp_path, message_format_version="0.9.0")
     append(log, b"x", magic=0)

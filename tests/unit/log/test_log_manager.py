@@ -274,8 +274,12 @@ def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: 
 
 def test_interrupted_deletion_goes_on_after_a_restart(one: Setup, tmp_path: Path) -> None:
     one.append(T0, b"old")
-    one.manager.async_delete(T0)
+    log = one.manager.async_delete(T0)
+    assert log is not None
     crash(one.manager)
+    with open(log.active_segment.log.file, "ab") as file:
+        file.write(b"\xff" * 100)  # what is deleted need not be sound
+    (tmp_path / "a" / "empty-0.0123456789abcdef0123456789abcdef-delete").mkdir()
     one.time = MockTime()
     manager = one.again()
     assert manager.all_logs() == []
