@@ -41,7 +41,7 @@ class MemoryRecordsBuilder:
     """Collects records and encodes them: a batch of v2, or a message set of v0 or v1 (one wrapper if compressed).
 
     Offsets count up from ``base_offset`` unless ``append`` is given one; they must ascend, and may leave holes as
-    compaction does. With LOG_APPEND_TIME all records get ``log_append_time_ms``. Records are encoded as they are
+    compaction does. With LOG_APPEND_TIME ``log_append_time_ms`` counts for all records. Records are encoded as they are
     appended, so that ``estimated_size_in_bytes`` can tell a producer when the batch is full; they are compressed by
     ``build``.
     """
@@ -101,13 +101,15 @@ class MemoryRecordsBuilder:
         Raises ``ApiError`` for a negative timestamp that is not -1, an offset that does not ascend, headers before v2.
         """
         offset = self._checked_offset(offset)
-        timestamp = self._checked_timestamp(timestamp)
+        timestamp = self._stored_timestamp(timestamp)
         if self.magic >= MAGIC_V2:
             self._append_record(offset, timestamp, key, value, tuple(Header(*header) for header in headers))
         else:
             if tuple(headers):
                 raise Errors.INVALID_RECORD.exception(f"Format v{self.magic} has no headers")
             self._append_message(offset, timestamp, key, value)
+        if self._stamped:
+            timestamp = self.log_append_time_ms
         if timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max_timestamp = timestamp, offset
         self.record_count += 1
@@ -121,10 +123,15 @@ class MemoryRecordsBuilder:
             raise Errors.INVALID_RECORD.exception(f"Offset {offset} follows {self.last_offset}")
         return offset
 
-    def _checked_timestamp(self, timestamp: int) -> int:
+    @property
+    def _stamped(self) -> bool:
+        return self.timestamp_type is TimestampType.LOG_APPEND_TIME
+
+    def _stored_timestamp(self, timestamp: int) -> int:
+        """What is written with the record. The time of a stamped batch is in its header only, as in Kafka."""
         if self.timestamp_type is TimestampType.NO_TIMESTAMP_TYPE:
             return NO_TIMESTAMP
-        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if self._stamped and self.magic == MAGIC_V1 and self.compression is CompressionType.NONE:
             return self.log_append_time_ms
         if not NO_TIMESTAMP <= timestamp <= _MAX_I64:
             raise Errors.INVALID_TIMESTAMP.exception(f"Invalid timestamp {timestamp}")
@@ -145,7 +152,7 @@ class MemoryRecordsBuilder:
         self._records += encode_message(self.magic, stored_offset, attributes, timestamp, key, value)
 
     def _timestamp_flag(self) -> int:
-        return TIMESTAMP_TYPE_MASK if self.timestamp_type is TimestampType.LOG_APPEND_TIME else 0
+        return TIMESTAMP_TYPE_MASK if self._stamped else 0
 
     @property
     def estimated_size_in_bytes(self) -> int:
