@@ -3,8 +3,7 @@
 ZooKeeper 3.8: zookeeper-server/.../server/auth/, ZooKeeperServer.checkACL, PrepRequestProcessor.fixupACL · book 7.1.3
 
 Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``auth``, which stands
-for
-the identities of whoever sets the ACL; and ``super``, which is no ACL scheme but an identity that may do everything.
+for the identities of whoever sets the ACL; and ``super``, no ACL scheme but an identity that may do everything.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ class ServerCnxnFactory(ShutdownableThread):
     """The selector's loop over the listening socket and all connections.
 
     One turn: read from every connection that has something, process all whole requests, expire sessions, wait for the
-    disk
-    once, send all replies. Under load more requests share one wait (group commit); a lone request waits for nobody.
+    disk once, send all replies. Under load more requests share one wait (group commit); a lone one waits for nobody.
     """
 
     def __init__(

@@ -134,7 +134,7 @@ def decode_snapshot(data: bytes, zxid: int) -> Snapshot:
             raise JuteError(f"{path} has an ACL that is not in the table")
         nodes.append(FrozenNode(path or ROOT, content, acls[number], read_record(StatPersisted, reader)))
     expected = zlib.adler32(data[: reader.offset])
-    if reader.unpack(_LONG)[0] != expected:
+    if reader.unpack(_LONG)[0] != expected or reader.string() != ROOT:
         raise JuteError("the checksum does not match")
     return Snapshot(zxid, sessions, tuple(nodes))
 

@@ -2,8 +2,7 @@
 
 ZooKeeper 3.8: zookeeper-server/.../server/persistence/FileTxnLog.java, FileHeader · book 7.1.3
 
-The files are ZooKeeper's own, so that its tools and a real server read them. ``log.<zxid of its first transaction,
-hex>``::
+The files are ZooKeeper's own, so that its tools and a real server read them. ``log.<first zxid, hex>``::
 
     | "ZKLG" | version = 2: int | dbid = 0: long |
     | Adler-32 of the transaction: long | length: int | transaction | 'B' |
@@ -116,17 +115,15 @@ class TxnLog:
 def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHeader, Txn]]:
     """The transactions of one file, up to its end or to where a crash tore it; raises CorruptLogError.
 
-    A record that is cut off by the end of the file, or zero from some byte on, was being written when the machine or
-    the
-    process stopped: it was never acknowledged. A damaged record with others behind it is another matter, and so is one
-    in the middle of history: then nothing is read at all.
+    A damaged record at the end was being written when the machine or the process stopped: it was never acknowledged.
+    One with whole records behind it is another matter: then nothing is read at all.
     """
-    data = path.read_bytes()
-    if len(data) < _FILE_HEADER.size:
+    # What ZooKeeper allocated ahead, and what a file system made of bytes that never reached the disk.
+    data = path.read_bytes().rstrip(b"\0")
+    if len(data) < _FILE_HEADER.size and _MAGIC.startswith(data[: len(_MAGIC)]):
         return
+    data = data.ljust(_FILE_HEADER.size, b"\0")
     magic, version, _dbid = _FILE_HEADER.unpack_from(data)
-    if not any(data):
-        return
     if magic != _MAGIC or version != _VERSION:
         raise CorruptLogError(f"{path} is not a transaction log of version {_VERSION}")
     position = _FILE_HEADER.size
@@ -138,7 +135,7 @@ def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHead
                 f"{path} has a transaction at byte {position} that cannot be read: {error}"
             ) from error
         position += _RECORD_HEADER.size + len(entry) + 1
-    if any(data[position:]):
+    if position < len(data):
         _check_torn(data, position, path, is_newest)
 
 
@@ -148,22 +145,17 @@ def _read_entry(data: bytes, position: int) -> bytes | None:
     if len(data) < start:
         return None
     checksum, length = _RECORD_HEADER.unpack_from(data, position)
-    entry = data[start : start + length] if length > 0 else b""
-    if not entry or data[start + length : start + length + 1] != _END_OF_RECORD or zlib.adler32(entry) != checksum:
+    end = start + length
+    if length <= 0 or data[end : end + 1] != _END_OF_RECORD or zlib.adler32(entry := data[start:end]) != checksum:
         return None
     return entry
 
 
 def _check_torn(data: bytes, position: int, path: Path, is_newest: bool) -> None:
-    """Log a torn tail; raise CorruptLogError when what cannot be read at ``position`` is no such thing."""
-    written = len(data.rstrip(b"\0"))
-    end = len(data)
-    if position + _RECORD_HEADER.size <= len(data):
-        _, length = _RECORD_HEADER.unpack_from(data, position)
-        end = position + _RECORD_HEADER.size + length + 1 if length > 0 else end
-    # Bytes behind the damaged record's own end belong to a later one, which was written and perhaps acknowledged.
-    if end < written:
-        raise CorruptLogError(f"{path} is damaged at byte {position}, with later transactions behind it")
+    """Log a torn tail; raise CorruptLogError when a whole record stands anywhere behind the damage at ``position``."""
+    for later in range(position + 1, len(data) - _RECORD_HEADER.size):
+        if _read_entry(data, later) is not None:
+            raise CorruptLogError(f"{path} is damaged at byte {position}, and has later transactions behind that")
     level = logging.WARNING if is_newest else logging.DEBUG
     logger.log(level, "%s ends in a torn record at byte %d; nobody was told of it", path, position)
 

@@ -7,8 +7,7 @@ watcher may hold several kinds of watch on one path:
 
     STANDARD              heard once, then gone: the reader must read again to hear more
     PERSISTENT            stays
-    PERSISTENT_RECURSIVE  stays, and hears of every znode below (but not of "children changed": each child speaks
-    itself)
+    PERSISTENT_RECURSIVE  stays, and hears of every znode below (no "children changed": each child speaks for itself)
 """
 
 from __future__ import annotations
