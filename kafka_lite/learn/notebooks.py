@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 from kafka_lite.learn.book_map import PROJECT_ROOT
 
@@ -48,8 +48,8 @@ def execute(script: Path) -> Any:
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
     place = {"metadata": {"path": str(script.parent)}}
     with tempfile.TemporaryDirectory(prefix="kafka-lite-kernel-") as sockets:
-        kernels = AsyncKernelManager(transport="ipc", ip=f"{sockets}/kernel")  # no port is opened
-        client = NotebookClient(notebook, km=kernels, timeout=CELL_TIMEOUT_S, resources=place)
+        no_ports = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, resources=place, config=no_ports)
         try:
             return client.execute(env=environment)
         except CellExecutionError as error:

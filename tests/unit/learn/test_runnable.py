@@ -4,7 +4,10 @@ import pytest
 
 from kafka_lite.learn.runnable import MismatchError, Session, Step, matches, steps
 
-SLEEPER = "import signal, sys, time;"
+SLEEPER = (
+    "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit({code}));"
+    "print('ready', flush=True); time.sleep(60)"
+)
 PAGE = """# Page
 
 ```console run
@@ -77,16 +80,12 @@ def test_other_output_and_failures_name_the_line(tmp_path):
 
 
 def test_a_background_command_is_waited_for_and_ended(tmp_path):
-    program = (
-        f"{SLEEPER} signal.signal(signal.SIGINT, lambda *_: sys.exit(0)); print('ready', flush=True); time.sleep(60)"
-    )
+    program = SLEEPER.format(code=0)
     with session(tmp_path) as running:
         running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
 
 
 def test_a_background_command_that_ends_badly_fails_the_session(tmp_path):
-    program = (
-        f"{SLEEPER} signal.signal(signal.SIGINT, lambda *_: sys.exit(5)); print('ready', flush=True); time.sleep(60)"
-    )
+    program = SLEEPER.format(code=5)
     with pytest.raises(MismatchError, match="exit codes"), session(tmp_path) as running:
         running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
