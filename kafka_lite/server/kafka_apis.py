@@ -1,0 +1,109 @@
+"""The table of all requests that this broker serves, and the way each takes.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request_channel import Response as ChannelResponse
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.framing import encode_response
+from kafka_lite.protocol.schema import Response
+from kafka_lite.server.apis.admin_apis import AdminApis
+from kafka_lite.server.apis.data_apis import DataApis, Respond
+from kafka_lite.server.apis.metadata_apis import ApiRange, MetadataApis
+
+logger = logging.getLogger(__name__)
+
+Handler = Callable[[Request, Any, Respond], None]
+
+SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
+    # What is not in this table is neither advertised nor answered. A maximum below that of today's Kafka has its
+    # reason beside it; the minimum is 0 everywhere, for clients of 0.8.
+    ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
+    ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
+    ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
+    ApiKey.METADATA: ApiRange(0, 9),  # 10: topic ids
+    ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.API_VERSIONS: ApiRange(0, 4),
+    ApiKey.CREATE_TOPICS: ApiRange(0, 6),  # 7: topic ids
+    ApiKey.DELETE_TOPICS: ApiRange(0, 5),  # 6: topic ids
+    ApiKey.DELETE_RECORDS: ApiRange(0, 2),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),
+    ApiKey.DESCRIBE_CONFIGS: ApiRange(0, 4),
+    ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
+    ApiKey.DESCRIBE_LOG_DIRS: ApiRange(0, 4),
+    ApiKey.CREATE_PARTITIONS: ApiRange(0, 3),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiRange(0, 1),
+    ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
+}
+
+
+class KafkaApis:
+    """Takes a request from the channel, finds its handler, and sends what the handler answers.
+
+    A handler gets the request, its decoded body and ``respond``, which it calls once: at once, or later from the thread
+    that completes a delayed operation.
+    """
+
+    def __init__(
+        self, request_channel: RequestChannel, data: DataApis, metadata: MetadataApis, admin: AdminApis
+    ) -> None:
+        self._channel = request_channel
+        self._metadata = metadata
+        self.handlers: dict[ApiKey, Handler] = {
+            ApiKey.PRODUCE: data.handle_produce,
+            ApiKey.FETCH: data.handle_fetch,
+            ApiKey.LIST_OFFSETS: data.handle_list_offsets,
+            ApiKey.METADATA: metadata.handle_metadata,
+            ApiKey.FIND_COORDINATOR: metadata.handle_find_coordinator,
+            ApiKey.API_VERSIONS: metadata.handle_api_versions,
+            ApiKey.CREATE_TOPICS: admin.handle_create_topics,
+            ApiKey.DELETE_TOPICS: admin.handle_delete_topics,
+            ApiKey.DELETE_RECORDS: data.handle_delete_records,
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: data.handle_offset_for_leader_epoch,
+            ApiKey.DESCRIBE_CONFIGS: admin.handle_describe_configs,
+            ApiKey.ALTER_CONFIGS: admin.handle_alter_configs,
+            ApiKey.DESCRIBE_LOG_DIRS: metadata.handle_describe_log_dirs,
+            ApiKey.CREATE_PARTITIONS: admin.handle_create_partitions,
+            ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
+            ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
+        }
+
+    def handle(self, request: Request) -> None:
+        """Serve one request. What the table does not know closes the connection, as in Kafka."""
+        header = request.header
+        if request.unsupported_api_version:
+            self._send(request, 0, self._metadata.unsupported_api_versions())
+            return
+        served = SERVED_VERSIONS.get(ApiKey(header.api_key))
+        if served is None or not served.min_version <= header.api_version <= served.max_version:
+            logger.info(
+                "Closing %s: %s version %d is not served",
+                request.connection_id,
+                ApiKey(header.api_key).name,
+                header.api_version,
+            )
+            self._channel.close_connection(request)
+            return
+        self.handlers[ApiKey(header.api_key)](request, request.body, self._responder(request))
+
+    def _responder(self, request: Request) -> Respond:
+        def respond(response: Response | None) -> None:
+            if response is None:
+                self._channel.no_operation(request)
+            else:
+                self._send(request, request.header.api_version, response)
+
+        return respond
+
+    def _send(self, request: Request, version: int, response: Response) -> None:
+        parts = encode_response(response, version, request.header.correlation_id)
+        send = NetworkSend(request.connection_id, parts)
+        self._channel.send_response(ChannelResponse(request, send))

@@ -1,0 +1,342 @@
+"""The broker: starts its parts in order, stops them in the reverse one.
+
+Kafka 0.10.2: core/.../server/KafkaServer.scala · book 2.3, 7.4
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.common.time import SystemTime, Time
+from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_manager import LogManager
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.server.admin_manager import AdminManager
+from kafka_lite.server.apis.admin_apis import AdminApis
+from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
+from kafka_lite.server.broker_states import BrokerState, check_transition
+from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
+from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.metadata_cache import MetadataCache, partition_states
+from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED = "embedded"
+"""``zookeeper.connect`` of a broker that brings its own ZooKeeper."""
+
+RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
+"""From here on brokers write their rack and the names of their listeners into ZooKeeper."""
+
+METADATA_WAIT_MS = 10_000
+"""How long a starting broker waits for the controller to tell it of itself, ms."""
+
+
+class KafkaServer:
+    """One broker.
+
+    ``startup`` brings the parts up so that nothing is served before everything behind it works: ZooKeeper, broker id,
+    logs, sockets (bound, not yet accepting), replica manager, controller, request handlers, registration. Then the
+    acceptors begin.
+    """
+
+    def __init__(self, config: KafkaConfig, time: Time | None = None) -> None:
+        self.config = config
+        self.time = time or SystemTime()
+        self.state = BrokerState.NOT_RUNNING
+        self.cluster_id = ""
+        self.embedded_zookeeper: EmbeddedZooKeeper | None = None
+        self._stop_parts: list[tuple[str, Callable[[], object]]] = []
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._known_to_controller = threading.Event()
+
+    # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def startup(self) -> None:
+        """Start everything; what was started already is stopped again when something fails, and the error raised."""
+        with self._lock:
+            self.state = check_transition(self.state, BrokerState.STARTING)
+        try:
+            self._start_parts()
+            self.state = check_transition(self.state, BrokerState.RUNNING_AS_BROKER)
+        except BaseException:
+            self.shutdown()
+            raise
+
+    def shutdown(self) -> None:
+        """Stop everything, last started first; a part that fails to stop does not keep the others running."""
+        with self._lock:
+            if self.state in (BrokerState.NOT_RUNNING, BrokerState.BROKER_SHUTTING_DOWN):
+                return
+            self.state = check_transition(self.state, BrokerState.BROKER_SHUTTING_DOWN)
+        while self._stop_parts:
+            name, stop = self._stop_parts.pop()
+            try:
+                stop()
+            except Exception:
+                logger.exception("Error while stopping the %s", name)
+        self.state = check_transition(self.state, BrokerState.NOT_RUNNING)
+        self._stopped.set()
+
+    def await_shutdown(self, timeout_s: float | None = None) -> bool:
+        """Wait until somebody has called ``shutdown``; false when the time is up before."""
+        return self._stopped.wait(timeout_s)
+
+    def __enter__(self) -> Self:
+        self.startup()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+
+    def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
+        """The port that a listener really has (``listeners`` may say 0)."""
+        return self.socket_server.bound_port(listener_name)
+
+    # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
+
+    def _start_parts(self) -> None:
+        self._start_scheduler()
+        self._start_zookeeper()
+        self._assign_broker_id()
+        self._start_logs()
+        self._start_sockets()
+        self._start_replicas()
+        self._start_controller()
+        self._start_config_changes()
+        self._register()
+        self._start_request_handlers()
+
+    def _on_stop(self, name: str, stop: Callable[[], object]) -> None:
+        self._stop_parts.append((name, stop))
+
+    def _start_scheduler(self) -> None:
+        self.scheduler = KafkaScheduler(self.config.background_threads, time=self.time)
+        self.scheduler.startup()
+        self._on_stop("scheduler", self.scheduler.shutdown)
+
+    def _start_zookeeper(self) -> None:
+        config = self.config
+        connect = config.zk_connect
+        if connect == EMBEDDED:
+            connect = self._start_embedded_zookeeper()
+        self.zk_client = KafkaZkClient(
+            connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time
+        )
+        self.zk_client.start(create_chroot=True)
+        self._on_stop("ZooKeeper client", self.zk_client.close)
+        self.zk_client.create_persistent_paths()
+        self.cluster_id = self.zk_client.create_or_get_cluster_id()
+        logger.info("Cluster ID = %s", self.cluster_id)
+
+    def _start_embedded_zookeeper(self) -> str:
+        directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
+        self.embedded_zookeeper = EmbeddedZooKeeper(Path(directory), port=self.config.zk_embedded_port, time=self.time)
+        self.embedded_zookeeper.start()
+        self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
+        return self.embedded_zookeeper.connect_string
+
+    def _assign_broker_id(self) -> None:
+        """``broker.id``, or else what the log directories say, or else a new number from ZooKeeper.
+
+        Raises KafkaError when the directories belong to another broker or another cluster.
+        """
+        config = self.config
+        known = read_broker_metadata(Path(directory) for directory in config.log_dirs)
+        if known is not None and config.broker_id not in (-1, known.broker_id):
+            raise KafkaError(
+                f"Configured broker.id {config.broker_id} doesn't match stored broker.id {known.broker_id} in "
+                "meta.properties. If you moved your data, make sure your configured broker.id matches. If you intend "
+                "to create a new broker, you should remove all data in your data directories (log.dirs)."
+            )
+        if known is not None and known.cluster_id not in (None, self.cluster_id):
+            raise KafkaError(
+                f"The log directories belong to cluster {known.cluster_id}, but ZooKeeper at {config.zk_connect} has "
+                f"cluster {self.cluster_id}: check zookeeper.connect and log.dirs."
+            )
+        if config.broker_id == -1:
+            config.broker_id = known.broker_id if known is not None else self._generate_broker_id()
+
+    def _generate_broker_id(self) -> int:
+        return self.config.max_reserved_broker_id + self.zk_client.generate_broker_sequence_id()
+
+    def _start_logs(self) -> None:
+        config = self.config
+        defaults = config.log_config_map()
+        overrides = {topic: self.zk_client.get_entity_config(f"topics/{topic}") for topic in self._configured_topics()}
+        self.log_manager = LogManager(
+            [Path(directory) for directory in config.log_dirs],
+            {topic: LogConfig(props, defaults) for topic, props in overrides.items()},
+            LogConfig({}, defaults),
+            self.scheduler,
+            self.time,
+            recovery_threads_per_data_dir=config.num_recovery_threads_per_data_dir,
+            flush_check_ms=config.log_flush_scheduler_interval_ms,
+            flush_recovery_offset_checkpoint_ms=config.log_flush_offset_checkpoint_interval_ms,
+            flush_start_offset_checkpoint_ms=config.log_flush_start_offset_checkpoint_interval_ms,
+            retention_check_ms=config.log_retention_check_interval_ms,
+        )
+        self.log_manager.startup()
+        self._on_stop("log manager", self.log_manager.shutdown)
+
+    def _configured_topics(self) -> list[str]:
+        return self.zk_client.get_entities("topics")
+
+    def _topic_config(self, topic: str) -> LogConfig:
+        """What a log that is created now begins with."""
+        return LogConfig(self.zk_client.get_entity_config(f"topics/{topic}"), self.config.log_config_map())
+
+    def _start_sockets(self) -> None:
+        """Bind the listeners. Whoever connects already waits for its first answer until the handlers start."""
+        config = self.config
+        self.socket_server = SocketServer(
+            SocketServerConfig(
+                listeners=tuple(
+                    Listener(e.host, e.port, e.listener_name, e.security_protocol.name) for e in config.listeners
+                ),
+                broker_id=config.broker_id,
+                num_network_threads=config.num_network_threads,
+                queued_max_requests=config.queued_max_requests,
+                socket_send_buffer_bytes=config.socket_send_buffer_bytes,
+                socket_receive_buffer_bytes=config.socket_receive_buffer_bytes,
+                socket_request_max_bytes=config.socket_request_max_bytes,
+                max_connections_per_ip=config.max_connections_per_ip,
+                max_connections_per_ip_overrides=config.max_connections_per_ip_overrides,
+                connections_max_idle_ms=config.connections_max_idle_ms,
+            ),
+            self.time,
+        )
+        self.socket_server.startup()
+        self._on_stop("socket server", self.socket_server.shutdown)
+
+    def _start_replicas(self) -> None:
+        config = self.config
+        self.metadata_cache = MetadataCache(config.broker_id)
+        self.dynamic_broker_config = DynamicBrokerConfig(config.broker_id)
+        self.admin_manager = AdminManager(
+            config, self.metadata_cache, self.zk_client, self.dynamic_broker_config, self.time
+        )
+        self._on_stop("admin manager", self.admin_manager.shutdown)
+        self.replica_manager = ReplicaManager(config, self.log_manager, self._topic_config, self.scheduler, self.time)
+        self.replica_manager.startup()
+        self._on_stop("replica manager", self.replica_manager.shutdown)
+
+    def _start_controller(self) -> None:
+        config = self.config
+        self.controller = KafkaController(
+            ControllerConfig(
+                config.broker_id,
+                config.delete_topic_enable,
+                config.inter_broker_listener_name,
+                config.log_config_map(),
+            ),
+            self.zk_client,
+            self._send_to_broker,
+        )
+        self.controller.startup()
+        self._on_stop("controller", self.controller.shutdown)
+
+    def _send_to_broker(self, broker_id: int, request: Request) -> Response:
+        """How the controller reaches a broker. So far there is only this one, which needs no socket."""
+        if broker_id != self.config.broker_id:
+            raise KafkaError(f"broker {broker_id} is not this one: replication between brokers is not there yet")
+        match request:
+            case LeaderAndIsrRequest():
+                return self.replica_manager.become_leader_or_follower(request)
+            case UpdateMetadataRequest():
+                return self._update_metadata(request)
+            case StopReplicaRequest():
+                return self.replica_manager.stop_replicas(request)
+            case _:
+                raise TypeError(f"not a request of a controller: {type(request).__name__}")
+
+    def _update_metadata(self, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
+        deleted = self.metadata_cache.update_cache(request)
+        changed = {tp.topic for tp in deleted} | {tp.topic for tp, _ in partition_states(request)}
+        for topic in changed:
+            self.admin_manager.try_complete_delayed_topic_operations(topic)
+        if self.metadata_cache.get_alive_broker(self.config.broker_id) is not None:
+            self._known_to_controller.set()
+        return UpdateMetadataResponse(error_code=Errors.NONE.code)
+
+    def _start_config_changes(self) -> None:
+        """Changes of configurations in ZooKeeper are applied from now on."""
+        handlers: dict[str, ConfigHandler] = {
+            "topics": TopicConfigHandler(self.log_manager.update_topic_config, self.config.log_config_map()),
+            "brokers": BrokerConfigHandler(self.dynamic_broker_config),
+        }
+        self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)
+        self.dynamic_config_manager.startup()
+
+    def _register(self) -> None:
+        """Enter /brokers/ids, note the broker id in the log directories, and wait to be known.
+
+        A new session (the old one expired, perhaps because this process was stopped for a while) registers anew.
+        """
+        self.zk_client.add_session_listener(self._register_broker)
+        self._register_broker()
+        self._on_stop("broker registration", self._unregister_broker)
+        for directory in self.log_manager.live_log_dirs:
+            BrokerMetadataCheckpoint(directory).write(BrokerMetadata(self.config.broker_id, self.cluster_id))
+        if not self._known_to_controller.wait(METADATA_WAIT_MS / 1000):
+            logger.warning("The controller has not sent metadata for %d ms; starting all the same", METADATA_WAIT_MS)
+
+    def _register_broker(self) -> None:
+        config = self.config
+        end_points = tuple(self._advertised(e) for e in config.advertised_listeners)
+        broker = Broker(config.broker_id, end_points, config.rack)
+        version = 4 if config.inter_broker_protocol_version >= RACK_AWARE_VERSION else 2
+        registration = broker.to_registration(timestamp_ms=self.time.milliseconds(), version=version)
+        self.zk_client.register_broker(config.broker_id, registration)
+
+    def _advertised(self, end_point: EndPoint) -> EndPoint:
+        """A listener as clients shall see it: with the port that port 0 became, and a host where it names none."""
+        port = end_point.port or self.socket_server.bound_port(end_point.listener_name)
+        return replace(end_point, host=end_point.host or socket.getfqdn(), port=port)
+
+    def _unregister_broker(self) -> None:
+        self.zk_client.unregister_broker(self.config.broker_id)
+
+    def _start_request_handlers(self) -> None:
+        config = self.config
+        channel = self.socket_server.request_channel
+        metadata = MetadataApis(
+            config,
+            self.cluster_id,
+            self.metadata_cache,
+            self.replica_manager,
+            self.admin_manager.auto_create_topic,
+            SERVED_VERSIONS,
+        )
+        data = DataApis(self.replica_manager, channel.close_connection)
+        apis = KafkaApis(
+            channel, data, metadata, AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
+        )
+        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
+        self._on_stop("request handlers", self._handler_pool.shutdown)
