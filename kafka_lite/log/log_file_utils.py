@@ -15,7 +15,6 @@ from kafka_lite.common.topic_partition import TopicPartition
 LOG_FILE_SUFFIX = ".log"
 INDEX_FILE_SUFFIX = ".index"
 TIME_INDEX_FILE_SUFFIX = ".timeindex"
-TXN_INDEX_FILE_SUFFIX = ".txnindex"
 
 DELETED_FILE_SUFFIX = ".deleted"
 """The file will be removed after file.delete.delay.ms."""
@@ -39,17 +38,17 @@ def filename_prefix_from_offset(offset: int) -> str:
 
 def log_file(directory: Path, offset: int, suffix: str = "") -> Path:
     """The messages of the segment with this base offset."""
-    return directory / f"{offset:020d}{LOG_FILE_SUFFIX}{suffix}"
+    return directory / f"{filename_prefix_from_offset(offset)}{LOG_FILE_SUFFIX}{suffix}"
 
 
 def offset_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
     """The offset index of the segment with this base offset."""
-    return directory / f"{offset:020d}{INDEX_FILE_SUFFIX}{suffix}"
+    return directory / f"{filename_prefix_from_offset(offset)}{INDEX_FILE_SUFFIX}{suffix}"
 
 
 def time_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
     """The time index of the segment with this base offset."""
-    return directory / f"{offset:020d}{TIME_INDEX_FILE_SUFFIX}{suffix}"
+    return directory / f"{filename_prefix_from_offset(offset)}{TIME_INDEX_FILE_SUFFIX}{suffix}"
 
 
 def offset_from_file(file: Path) -> int | None:

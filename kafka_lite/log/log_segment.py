@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
+from kafka_lite.log.abstract_index import InvalidOffsetError
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.file_message_set import FileMessageSet, LogEntryPosition, TimestampAndOffset
@@ -21,7 +22,8 @@ from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_inde
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
-from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError
+from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError, InvalidRecordError
+from kafka_lite.record.records import Batch
 
 logger = logging.getLogger(__name__)
 
@@ -252,27 +254,30 @@ class LogSegment:
         next_offset = self.base_offset
         try:
             for batch in self.log.batches_from():
-                self._ensure_valid(batch, next_offset)
+                loaded = self._load_valid(batch, next_offset)
                 if batch.max_timestamp > self._max_timestamp_so_far.timestamp:
                     self._max_timestamp_so_far = TimestampOffset(batch.max_timestamp, batch.last_offset)
                 if self._bytes_since_last_index_entry > self._index_interval_bytes:
-                    self._append_index_entries(batch.last_offset, batch.position)
+                    is_v2 = batch.magic >= MAGIC_V2  # see append
+                    self._append_index_entries(batch.last_offset if is_v2 else loaded.base_offset, batch.position)
                 self._bytes_since_last_index_entry += batch.size_in_bytes
                 valid_bytes += batch.size_in_bytes
                 next_offset = batch.next_offset
                 if leader_epoch_cache is not None and batch.partition_leader_epoch >= 0:
                     leader_epoch_cache.assign_newer(batch.partition_leader_epoch, batch.first_or_last_offset)
-        except CorruptRecordError as error:
+        except (CorruptRecordError, InvalidRecordError, InvalidOffsetError) as error:
             logger.warning("Found invalid messages in %s at position %d: %s", self.log.file, valid_bytes, error)
         truncated = self.log.truncate_to(valid_bytes)
         self.on_become_inactive_segment()
         return truncated
 
-    def _ensure_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> None:
-        """Raise CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be here."""
+    def _load_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> Batch:
+        """Read the batch; CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be."""
         if batch.last_offset < next_offset or not self.can_convert_to_relative_offset(batch.last_offset):
             raise CorruptRecordError(f"offset {batch.last_offset} cannot follow offset {next_offset - 1}")
-        self.log.load(batch).ensure_valid()
+        loaded = self.log.load(batch)
+        loaded.ensure_valid()
+        return loaded
 
     def _reset_indexes(self) -> None:
         self.offset_index.truncate()

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
+from kafka_lite.record.compression import CompressionType
 from tests.support.logs import open_log, read_records, record_set
 
 CONFIG = {"segment_bytes": 400, "index_interval_bytes": 50}
@@ -71,6 +72,20 @@ def test_recovered_indexes_are_those_that_appending_makes(tmp_path: Path) -> Non
     used = len(expected[active].rstrip(b"\0"))
     assert again.pop(active)[:used] == expected.pop(active)[:used]
     assert again == expected
+
+
+def test_recovered_index_of_compressed_messages_has_their_first_offsets(tmp_path: Path) -> None:
+    """As Kafka 0.10 has it; the recovery must decompress to know them."""
+    config = {"message_format_version": "0.10.2", "index_interval_bytes": 50}
+    log = open_log(tmp_path, **config)  # type: ignore[arg-type]
+    for i in range(8):
+        values = [b"%020d" % (3 * i + j) for j in range(3)]
+        log.append_as_leader(record_set(*values, magic=1, compression=CompressionType.GZIP), 0)
+    index = log.active_segment.offset_index
+    expected = [index.entry(n) for n in range(index.entries)]
+    assert [entry.offset for entry in expected] == [3, 6, 9, 12, 15, 18, 21]
+    recovered = open_log(tmp_path, **config).active_segment.offset_index  # type: ignore[arg-type]
+    assert [recovered.entry(n) for n in range(recovered.entries)] == expected
 
 
 def test_every_truncation_of_the_last_two_batches(tmp_path: Path) -> None:
