@@ -118,15 +118,27 @@ class _Cuts:
         self._replaced: dict[int, str | None] = {}
 
     def all_members_but(self, only: tuple[str, ...]) -> None:
+        """Keep the head of the class, its docstring and the named members; what lies between becomes a mark."""
         node = self._symbol.node
         members = list(node.body) if isinstance(node, ast.ClassDef) else []
         missing = set(only) - {name for member in members for name in _names_defined(member)}
         if missing:
             raise UnknownSymbolError(f"{self._symbol.name} has no member {', '.join(sorted(missing))}")
+        left_out_from = 0
         for member in members:
             names = set(_names_defined(member))
-            if names and not names & set(only):
-                self._cut(_first_line(member, self._symbol.lines), member.end_lineno, "# …")
+            if names & set(only) or (member is members[0] and _is_docstring(member)):
+                self._leave_out(left_out_from, _first_line(member, self._symbol.lines) - 1)
+                left_out_from = (member.end_lineno or member.lineno) + 1
+            elif not left_out_from:
+                left_out_from = _first_line(member, self._symbol.lines)
+        self._leave_out(left_out_from, self._symbol.last_line)
+
+    def _leave_out(self, first: int, last: int) -> None:
+        """A mark in the place of these lines, with the blank lines around it, unless they are all blank."""
+        filled = [n for n in range(first, last + 1) if first and self._symbol.lines[n - 1].strip()]
+        if filled:
+            self._cut(filled[0], filled[-1], "# …")
 
     def bodies(self) -> None:
         for function in self._functions():
@@ -153,22 +165,13 @@ class _Cuts:
         self._replaced.update(dict.fromkeys(range(first + 1, (last or first) + 1), None))
 
     def apply(self) -> Iterator[str]:
-        """The lines that stay; neighbouring marks become one, and blank lines do not pile up."""
+        """The lines that stay; blank lines do not pile up."""
         previous = ""
         for number in range(self._symbol.first_line, self._symbol.last_line + 1):
             line = self._replaced.get(number, self._symbol.lines[number - 1])
-            if line is None or (line.strip() in ("", "# …") and line.strip() == previous.strip()):
-                continue
-            if not line.strip() and previous.strip() == "# …" and self._next_is_mark(number):
-                continue
-            yield line
-            previous = line
-
-    def _next_is_mark(self, number: int) -> bool:
-        following = (
-            self._replaced.get(n, self._symbol.lines[n - 1]) for n in range(number, self._symbol.last_line + 1)
-        )
-        return next((line for line in following if line and line.strip()), "").strip() == "# …"
+            if line is not None and (line.strip() or previous.strip()):
+                yield line
+                previous = line
 
 
 def _docstring_node(node: _Definition) -> ast.stmt | None:
