@@ -8,11 +8,12 @@ from __future__ import annotations
 import itertools
 import logging
 import socket
-from collections import deque
+from collections import defaultdict, deque
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.listener import Listener
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
@@ -22,6 +23,8 @@ from kafka_lite.network.selector import Selector
 logger = logging.getLogger(__name__)
 
 POLL_TIMEOUT_MS = 300
+MAX_PIPELINED_REQUESTS = 16
+"""How many requests of one connection go to a handler at once: see ``Request.following``."""
 
 
 class Processor(ShutdownableThread):
@@ -37,7 +40,9 @@ class Processor(ShutdownableThread):
         process_disconnected         quotas, unfinished answers
 
     *Muted* means that there is at most one request of a connection at work: requests are handled, and answered, in the
-    order in which they came.
+    order in which they came. A client that pipelines has sent the next requests already; those go along with the first
+    one as a chain, of which one at a time is at work. So a chain costs one passage from thread to thread, where its
+    requests would cost one each, and such a passage is what a small request costs most of all.
     """
 
     def __init__(
@@ -60,7 +65,7 @@ class Processor(ShutdownableThread):
         self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
         self._connection_numbers = itertools.count()
         self._client_addresses: dict[str, str] = {}
-        self._inflight_responses: dict[str, Response] = {}
+        self._inflight_responses: dict[str, deque[Response]] = defaultdict(deque)
         self._selector = Selector(max_request_size, connections_max_idle_ms, time)
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
@@ -106,32 +111,65 @@ class Processor(ShutdownableThread):
 
     def _process_new_responses(self) -> None:
         while (response := self._request_channel.receive_response(self.id)) is not None:
-            request = response.request
-            if self._selector.channel(request.connection_id) is None:
+            connection_id = response.request.connection_id
+            if self._selector.channel(connection_id) is None:
                 # The connection was lost, or closed for being idle, while the request was at work.
-                self._request_channel.request_completed(request)
-            elif response.action is ResponseAction.SEND and response.send is not None:
-                self._inflight_responses[request.connection_id] = response
-                self._selector.send(response.send)
-            elif response.action is ResponseAction.NO_OP:
-                self._request_channel.request_completed(request)
-                self._selector.unmute(request.connection_id)
-            else:
-                self._request_channel.request_completed(request)
-                self._close(request.connection_id)
+                self._request_channel.request_completed(response.request)
+                continue
+            self._inflight_responses[connection_id].append(response)
+            if len(self._inflight_responses[connection_id]) == 1:
+                self._begin_response(response)
+
+    def _begin_response(self, response: Response) -> None:
+        """Do what the oldest response of a connection asks for."""
+        if response.send is not None:
+            self._selector.send(response.send)
+        elif response.action is ResponseAction.NO_OP:
+            self._end_response(response)
+        else:
+            self._close(response.request.connection_id)
+
+    def _end_response(self, response: Response) -> None:
+        """The request is done with: what comes next on this connection?"""
+        request = response.request
+        self._request_channel.request_completed(request)
+        responses = self._inflight_responses[request.connection_id]
+        responses.popleft()
+        if responses:
+            self._begin_response(responses[0])
+        elif request.following is None:
+            self._selector.unmute(request.connection_id)
+        elif (following := request.take_following()) is not None:
+            self._request_channel.send_request(following)
 
     def _process_completed_receives(self) -> None:
         for receive in self._selector.completed_receives:
             try:
                 request = self._request_of(receive)
             except InvalidRequestError as error:
-                address = self._client_addresses[receive.source]
-                logger.warning("Closing connection from %s (%s): %s", address, receive.source, error)
+                logger.warning("Closing connection %s: %s", receive.source, error)
                 self._close(receive.source)
                 continue
-            # Muted before it is queued: the answer may come at once.
-            self._selector.mute(receive.source)
+            except Exception:  # an error of ours, which may cost this connection and not those behind it in this turn
+                logger.exception("Closing connection %s: its request cannot be read", receive.source)
+                self._close(receive.source)
+                continue
+            channel = self._selector.channel(receive.source)
+            if channel is not None:
+                channel.mute()  # before the request is queued: the answer may come at once
+                self._append_pipelined(request, channel)
             self._request_channel.send_request(request)
+
+    def _append_pipelined(self, request: Request, channel: KafkaChannel) -> None:
+        """Chain the requests that came with this one. One that cannot be read waits until it is the first."""
+        for _ in range(min(len(channel.staged), MAX_PIPELINED_REQUESTS - 1)):
+            try:
+                request.following = self._request_of(channel.staged[0])
+            except Exception:
+                logger.debug("A pipelined request of %s cannot be read, see there", channel.id, exc_info=True)
+                return
+            channel.staged.popleft()
+            request = request.following
 
     def _request_of(self, receive: NetworkReceive) -> Request:
         parsed = parse_request(receive.payload)
@@ -150,11 +188,9 @@ class Processor(ShutdownableThread):
 
     def _process_completed_sends(self) -> None:
         for send in self._selector.completed_sends:
-            response = self._inflight_responses.pop(send.destination)
-            self._request_channel.request_completed(response.request)
-            # Not there any more when the peer went away in the very same poll.
+            # The connection is gone already when the peer went away in the very same poll.
             if self._selector.channel(send.destination) is not None:
-                self._selector.unmute(send.destination)
+                self._end_response(self._inflight_responses[send.destination][0])
 
     def _process_disconnected(self) -> None:
         for connection_id in self._selector.disconnected:
@@ -168,9 +204,8 @@ class Processor(ShutdownableThread):
 
     def _connection_ended(self, connection_id: str) -> None:
         self._quotas.dec(self._client_addresses.pop(connection_id))
-        unfinished = self._inflight_responses.pop(connection_id, None)
-        if unfinished is not None:
-            self._request_channel.request_completed(unfinished.request)
+        for response in self._inflight_responses.pop(connection_id, ()):
+            self._request_channel.request_completed(response.request)
 
     def close_all(self) -> None:
         """Close every connection and the selector. The thread must have ended, or never have started."""

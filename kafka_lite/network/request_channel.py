@@ -17,6 +17,8 @@ from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 
+SMALL_RESPONSE_BYTES = 64 * 1024
+
 _UNSET_MS = -1.0
 
 
@@ -48,11 +50,23 @@ class Request:
     unsupported_api_version: bool = False
     """An ApiVersions request of a version nobody knows: the one that is answered (error 35) and not refused."""
     principal: str = "User:ANONYMOUS"
+    following: Request | None = None
+    """The request that the client sent behind this one without waiting for the answer. It begins when this one is
+    answered: in the same handler if that happens at once, else by way of the processor. See ``take_following``."""
+    following_may_begin: bool = False
+    """Whether this request has been answered, the connection goes on, and the client need not read much first."""
     request_dequeue_time_ms: float = _UNSET_MS
     api_local_complete_time_ms: float = _UNSET_MS
     api_remote_complete_time_ms: float = _UNSET_MS
     response_complete_time_ms: float = _UNSET_MS
     response_dequeue_time_ms: float = _UNSET_MS
+    _following_taken: threading.Lock = field(default_factory=threading.Lock)
+
+    def take_following(self) -> Request | None:
+        """The following request, for the first who asks; None for anybody else, and when there is none."""
+        if self.following is None or not self._following_taken.acquire(blocking=False):
+            return None
+        return self.following
 
     def times(self, end_time_ms: float) -> RequestTimes:
         """How long each phase took, when the answer was out at ``end_time_ms``.
@@ -102,7 +116,14 @@ class Response:
 
     request: Request
     send: NetworkSend | None = None
-    action: ResponseAction = field(default=ResponseAction.SEND)
+    action: ResponseAction = ResponseAction.SEND
+
+    @property
+    def lets_following_begin(self) -> bool:
+        """Not after the end of a connection. Nor after much, lest answers pile up for a client that does not read."""
+        if self.send is not None:
+            return self.send.size_in_bytes <= SMALL_RESPONSE_BYTES
+        return self.action is ResponseAction.NO_OP
 
 
 class RequestChannel:
@@ -173,6 +194,7 @@ class RequestChannel:
         """Give a response to the processor that owns its connection, and wake that up. Never blocks."""
         request = response.request
         request.response_complete_time_ms = self._time.hi_res_ms()
+        request.following_may_begin = response.lets_following_begin
         self._responses[request.processor].append(response)
         for on_response in self._response_listeners:
             on_response(request.processor)

@@ -33,10 +33,13 @@ class KafkaRequestHandler(ShutdownableThread):
         self._time = time
 
     def do_work(self) -> None:
-        """Wait for a request and handle it."""
+        """Wait for a request and handle it, and those that its client sent behind it."""
         request = self._request_channel.receive_request()
-        if request is None:
-            return  # woken up to stop
+        while request is not None:  # None: woken up to stop
+            request = self._handle(request)
+
+    def _handle(self, request: Request) -> Request | None:
+        """Handle one request; the one to go on with, if its client sent another behind it and it is answered."""
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
             self._apis.handle(request)
@@ -48,6 +51,7 @@ class KafkaRequestHandler(ShutdownableThread):
             self._request_channel.close_connection(request)
         if request.api_local_complete_time_ms < 0:
             request.api_local_complete_time_ms = self._time.hi_res_ms()
+        return request.take_following() if request.following_may_begin else None
 
 
 class KafkaRequestHandlerPool:

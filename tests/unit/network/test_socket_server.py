@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.network import processor as processor_module
 from kafka_lite.network.acceptor import Acceptor, unmapped
 from kafka_lite.network.listener import Listener
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request_channel import SMALL_RESPONSE_BYTES, Request, RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
@@ -428,3 +429,108 @@ def test_the_times_of_a_request() -> None:
         assert all(phase >= 0 for phase in phases)
         assert times.remote_ms == times.throttle_ms == 0
         assert times.total_ms >= times.request_queue_ms + times.response_queue_ms + times.response_send_ms
+
+
+# ── Requests that a client sends without waiting for the answers ─────────────────────────────────────────────────────
+
+
+def test_an_answer_that_comes_later_holds_back_the_requests_behind_it() -> None:
+    order: list[int] = []
+    held: list[Request] = []
+    arrived = threading.Event()
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        order.append(request.header.correlation_id)
+        if request.header.correlation_id == 3:
+            held.append(request)
+            arrived.set()
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(40)))
+        assert arrived.wait(30)
+        assert [read_correlation_id(client) for _ in range(3)] == [0, 1, 2]
+        assert order == [0, 1, 2, 3]
+        echo_correlation_id(held[0], server.request_channel)
+        assert [read_correlation_id(client) for _ in range(37)] == list(range(3, 40))
+    assert order == list(range(40))
+
+
+def test_answers_from_another_thread_race_with_the_handler_and_stay_in_order() -> None:
+    """Each request is answered by a thread of its own, now before and now after its handler has returned."""
+    order: list[int] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        order.append(request.header.correlation_id)
+        answer = threading.Thread(target=echo_correlation_id, args=(request, channel))
+        answer.start()
+        if request.header.correlation_id % 3:
+            answer.join()
+
+    with running_server(handle, io_threads=3) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(400)))
+        assert [read_correlation_id(client) for _ in range(400)] == list(range(400))
+    assert order == list(range(400))
+
+
+def test_what_came_before_a_bad_frame_is_answered_and_what_came_behind_it_is_not() -> None:
+    with running_server() as server, connect(server) as client:
+        bad = BAD_FRAMES["unknown API"]
+        client.sendall(request_frame(1) + request_frame(2) + bad + request_frame(3))
+        assert [read_correlation_id(client) for _ in range(2)] == [1, 2]
+        assert is_closed(client)
+
+
+def test_nothing_is_done_behind_a_request_that_closes_the_connection() -> None:
+    seen: list[int] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        seen.append(request.header.correlation_id)
+        if request.header.correlation_id == 2:
+            channel.close_connection(request)
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(10)))
+        assert [read_correlation_id(client) for _ in range(2)] == [0, 1]
+        assert is_closed(client)
+    assert seen == [0, 1, 2]
+
+
+def test_large_answers_do_not_pile_up() -> None:
+    handled: list[int] = []
+    large = SMALL_RESPONSE_BYTES + 1
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        handled.append(request.header.correlation_id)
+        respond(request, channel, [bytes(20_000_000 if request.header.correlation_id == 0 else large)])
+
+    with running_server(handle) as server, connect(server) as client, connect(server) as other:
+        client.sendall(b"".join(request_frame(number) for number in range(10)))
+        for number in range(100, 110):
+            other.sendall(request_frame(number))
+            read_frame(other)
+        assert [number for number in handled if number < 100] == [0]  # its answer does not fit into the socket
+        assert [len(read_frame(client)) for _ in range(10)] == [20_000_000] + [large] * 9
+
+
+def test_a_decoder_that_fails_costs_the_connection_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    original = processor_module.parse_request
+
+    def parse(frame: memoryview) -> Any:
+        if b"poison" in bytes(frame):
+            raise ZeroDivisionError
+        return original(frame)
+
+    monkeypatch.setattr(processor_module, "parse_request", parse)
+    with running_server() as server, connect(server) as bad, connect(server) as good:
+        bad.sendall(request_frame(1) + request_frame(2, "poison"))
+        assert read_correlation_id(bad) == 1
+        assert is_closed(bad)
+        good.sendall(request_frame(3))
+        assert read_correlation_id(good) == 3
+    assert "its request cannot be read" in caplog.text
