@@ -1,0 +1,223 @@
+"""Creates, enlarges, deletes and configures topics in ZooKeeper; the controller does the rest.
+
+Kafka 0.10.2: core/.../admin/AdminUtils.scala; later core/.../zk/AdminZkClient.scala · book 7.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
+from kafka_lite.admin.topic_names import colliding_topics, validate_topic_name
+from kafka_lite.common.errors import Errors
+from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+
+logger = logging.getLogger(__name__)
+
+TOPICS, BROKERS = "topics", "brokers"
+DEFAULT_ENTITY = "<default>"
+
+
+class RackAwareMode(Enum):
+    """What to do when not all brokers have a rack."""
+
+    DISABLED = "ignore racks"
+    ENFORCED = "refuse"
+    SAFE = "use racks only if all brokers have one"
+
+
+class AdminUtils:
+    """Checks a wish, then writes the znodes that make it known. Errors are ApiErrors with Kafka's codes and texts.
+
+    ``topic_defaults``: what the broker has for topic keys that are not overridden; part of judging a topic's config.
+    """
+
+    def __init__(self, zk_client: KafkaZkClient, topic_defaults: Mapping[str, object] | None = None) -> None:
+        self._zk_client = zk_client
+        self._topic_defaults = dict(topic_defaults or {})
+
+    # -------------------------------------------------------------------------------------------------------- brokers
+
+    def get_broker_metadatas(self, rack_aware_mode: RackAwareMode = RackAwareMode.ENFORCED) -> list[BrokerMetadata]:
+        """The live brokers that can take replicas, sorted by id."""
+        registrations = self._zk_client.get_brokers()
+        brokers = [BrokerMetadata(broker_id, found.rack) for broker_id, found in sorted(registrations.items())]
+        incomplete = len({broker.rack is None for broker in brokers}) == 2
+        if incomplete and rack_aware_mode is RackAwareMode.ENFORCED:
+            message = (
+                "Not all brokers have rack information. Add --disable-rack-aware in command line to make replica "
+                "assignment without rack information."
+            )
+            raise Errors.INVALID_REPLICA_ASSIGNMENT.exception(message)
+        if rack_aware_mode is RackAwareMode.DISABLED or incomplete:
+            return [BrokerMetadata(broker.id) for broker in brokers]
+        return brokers
+
+    # ----------------------------------------------------------------------------------------------------- new topics
+
+    def create_topic(
+        self,
+        topic: str,
+        partitions: int,
+        replication_factor: int,
+        config: Mapping[str, str] | None = None,
+        rack_aware_mode: RackAwareMode = RackAwareMode.ENFORCED,
+    ) -> Assignment:
+        """Create a topic with replicas spread over the live brokers; returns who got what."""
+        brokers = self.get_broker_metadatas(rack_aware_mode)
+        assignment = assign_replicas_to_brokers(brokers, partitions, replication_factor)
+        self.create_topic_with_assignment(topic, assignment, config or {})
+        return assignment
+
+    def create_topic_with_assignment(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
+        """Create a topic with these replicas: first its configuration, then what the controller watches."""
+        self.validate_topic_create(topic, assignment, config)
+        self._zk_client.set_entity_config(f"{TOPICS}/{topic}", config)
+        try:
+            self._zk_client.create_topic_assignment(topic, TopicAssignment(assignment))
+        except NodeExistsError:
+            raise _already_exists(topic) from None
+        logger.info("Created topic %s with assignment %s and configuration %s", topic, assignment, dict(config))
+
+    def validate_topic_create(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
+        """Raise what speaks against this topic: its name, another topic, its replicas, its configuration."""
+        validate_topic_name(topic)
+        if self._zk_client.is_topic_marked_for_deletion(topic):
+            raise Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' is marked for deletion.")
+        if self._zk_client.topic_exists(topic):
+            raise _already_exists(topic)
+        colliding = colliding_topics(topic, self._zk_client.get_all_topics())
+        if colliding:
+            message = f"Topic '{topic}' collides with existing topics: {', '.join(colliding)}"
+            raise Errors.INVALID_TOPIC_EXCEPTION.exception(message)
+        validate_assignment(assignment)
+        self.validate_topic_config(config)
+
+    def validate_topic_config(self, config: Mapping[str, str]) -> None:
+        """Raise ApiError INVALID_CONFIG for a key that topics do not have, ConfigError for a bad value."""
+        unknown = LOG_CONFIG_DEF.unused(config)
+        if unknown:
+            raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}")
+        LogConfig(config, self._topic_defaults)
+
+    # ------------------------------------------------------------------------------------------------- more partitions
+
+    def add_partitions(
+        self,
+        topic: str,
+        count: int,
+        brokers: Sequence[BrokerMetadata],
+        new_replicas: Sequence[list[int]] | None = None,
+        *,
+        validate_only: bool = False,
+    ) -> Assignment:
+        """Raise the number of partitions to ``count``; ``new_replicas`` has the replicas of each new one.
+
+        Returns the assignment of all partitions.
+        """
+        existing = self._zk_client.get_topic_assignment(topic)
+        if existing is None:
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
+        if existing.adding_replicas or existing.removing_replicas:
+            message = f"A partition reassignment is in progress for the topic '{topic}'."
+            raise Errors.REASSIGNMENT_IN_PROGRESS.exception(message)
+        _check_increase(topic, len(existing.partitions), count)
+        added = self._new_partitions(existing, count, brokers, new_replicas)
+        everything = {**existing.partitions, **added}
+        if not validate_only:
+            self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
+            logger.info("Added partitions %s to topic %s", added, topic)
+        return everything
+
+    def _new_partitions(
+        self,
+        existing: TopicAssignment,
+        count: int,
+        brokers: Sequence[BrokerMetadata],
+        new_replicas: Sequence[list[int]] | None,
+    ) -> Assignment:
+        old_count = len(existing.partitions)
+        first_replicas = existing.partitions[0]
+        if new_replicas is None:
+            # Go on behind the leader of partition 0, as if all partitions had been created at once.
+            start = next((i for i, broker in enumerate(brokers) if broker.id >= first_replicas[0]), 0)
+            return assign_replicas_to_brokers(brokers, count - old_count, len(first_replicas), start, old_count)
+        _check_new_replicas(new_replicas, count - old_count, len(first_replicas), {broker.id for broker in brokers})
+        return {old_count + index: list(replicas) for index, replicas in enumerate(new_replicas)}
+
+    # ------------------------------------------------------------------------------------------------ deletion, config
+
+    def delete_topic(self, topic: str) -> None:
+        """Mark a topic for deletion; one that is marked already is left as it is."""
+        if not self._zk_client.topic_exists(topic):
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
+        try:
+            self._zk_client.create_delete_topic(topic)
+        except NodeExistsError:
+            logger.info("Topic %s is already marked for deletion", topic)
+
+    def change_topic_config(self, topic: str, config: Mapping[str, str]) -> None:
+        """Replace all overrides of a topic."""
+        if not self._zk_client.topic_exists(topic):
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f'Topic "{topic}" does not exist.')
+        self.validate_topic_config(config)
+        self.change_entity_config(f"{TOPICS}/{topic}", config)
+
+    def change_entity_config(self, entity_path: str, config: Mapping[str, str]) -> None:
+        """Write the overrides of an entity, then tell all brokers to read them."""
+        self._zk_client.set_entity_config(entity_path, config)
+        self._zk_client.create_config_change(entity_path)
+
+
+def _already_exists(topic: str) -> Exception:
+    return Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' already exists.")
+
+
+def validate_assignment(assignment: Assignment) -> None:
+    """Raise INVALID_REPLICA_ASSIGNMENT unless partitions are 0, 1, 2, … and have equally many, different brokers."""
+    problem = None
+    if len({len(replicas) for replicas in assignment.values()}) != 1:
+        problem = "All partitions should have the same number of replicas."
+    elif not all(assignment.values()):
+        problem = "Replication factor must be larger than 0."
+    elif any(len(set(replicas)) < len(replicas) for replicas in assignment.values()):
+        problem = f"Duplicate replica assignment found: {assignment}"
+    elif sorted(assignment) != list(range(len(assignment))):
+        problem = "partitions should be a consecutive 0-based integer sequence"
+    if problem is not None:
+        raise Errors.INVALID_REPLICA_ASSIGNMENT.exception(problem)
+
+
+def _check_increase(topic: str, old_count: int, count: int) -> None:
+    if count == old_count:
+        raise Errors.INVALID_PARTITIONS.exception(f"Topic already has {old_count} partitions.")
+    if count < old_count:
+        raise Errors.INVALID_PARTITIONS.exception(
+            f"The topic {topic} currently has {old_count} partition(s); {count} would not be an increase."
+        )
+
+
+def _check_new_replicas(
+    new_replicas: Sequence[list[int]], increase: int, replication_factor: int, live_brokers: set[int]
+) -> None:
+    problem = None
+    unknown = {broker for replicas in new_replicas for broker in replicas} - live_brokers
+    if unknown:
+        problem = f"Unknown broker(s) in replica assignment: {', '.join(map(str, sorted(unknown)))}."
+    elif len(new_replicas) != increase:
+        problem = f"Increasing the number of partitions by {increase} but {len(new_replicas)} assignments provided."
+    elif any(len(set(replicas)) < len(replicas) for replicas in new_replicas):
+        problem = f"Duplicate brokers not allowed in replica assignment: {list(new_replicas)}."
+    elif any(len(replicas) != replication_factor for replicas in new_replicas):
+        problem = (
+            "Inconsistent replication factor between partitions: the existing ones have "
+            f"{replication_factor} replicas, the new ones {[len(replicas) for replicas in new_replicas]}."
+        )
+    if problem is not None:
+        raise Errors.INVALID_REPLICA_ASSIGNMENT.exception(problem)

@@ -1,0 +1,68 @@
+"""Single changes of a configuration: set, delete, append, subtract.
+
+Kafka 2.3: core/.../server/AdminManager.scala (prepareIncrementalConfigs), KIP-339 · book 6.1.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig
+
+
+class AlterConfigOp(IntEnum):
+    """What to do with a key; the numbers are those of the protocol."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+def apply_config_ops(
+    current: Mapping[str, str], ops: Sequence[AlterableConfig], list_defaults: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """The overrides after the operations. ``list_defaults``: the keys that are lists, and what they are by default.
+
+    Raises ApiError INVALID_REQUEST for a key that comes twice, an unknown operation, a missing value, or an operation
+    on lists with a key that is none.
+    """
+    _check(ops)
+    config = dict(current)
+    for op in ops:
+        kind = AlterConfigOp(op.config_operation)
+        if kind is AlterConfigOp.DELETE:
+            config.pop(op.name, None)
+        elif kind is AlterConfigOp.SET:
+            config[op.name] = op.value or ""
+        else:
+            config[op.name] = _changed_list(kind, op, config, list_defaults)
+    return config
+
+
+def _check(ops: Sequence[AlterableConfig]) -> None:
+    names = [op.name for op in ops]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    unknown = sorted({op.config_operation for op in ops} - set(AlterConfigOp))
+    without_value = [op.name for op in ops if op.value is None and op.config_operation != AlterConfigOp.DELETE]
+    if duplicates:
+        raise Errors.INVALID_REQUEST.exception(f"Error due to duplicate config keys : {','.join(duplicates)}")
+    if unknown:
+        raise Errors.INVALID_REQUEST.exception(f"Unknown operations : {unknown}")
+    if without_value:
+        raise Errors.INVALID_REQUEST.exception(f"Null value not supported for : {','.join(without_value)}")
+
+
+def _changed_list(
+    kind: AlterConfigOp, op: AlterableConfig, config: Mapping[str, str], list_defaults: Mapping[str, list[str]]
+) -> str:
+    if op.name not in list_defaults:
+        message = f"Config value {kind.name.lower()} is not allowed for config key: {op.name}"
+        raise Errors.INVALID_REQUEST.exception(message)
+    old = [e.strip() for e in config[op.name].split(",") if e.strip()] if op.name in config else list_defaults[op.name]
+    entries = [entry.strip() for entry in (op.value or "").split(",") if entry.strip()]
+    if kind is AlterConfigOp.APPEND:
+        return ",".join([*old, *(entry for entry in entries if entry not in old)])
+    return ",".join(entry for entry in old if entry not in entries)

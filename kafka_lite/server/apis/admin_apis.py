@@ -1,0 +1,130 @@
+"""Requests of administrators: CreateTopics, DeleteTopics, CreatePartitions, DescribeConfigs, AlterConfigs.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleCreateTopicsRequest, handleDeleteTopicsRequest) · book 7.1.3
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.messages import api_19_create_topics as create_topics
+from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
+from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
+from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
+from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
+from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental_alter_configs
+from kafka_lite.server.admin_manager import AdminManager
+from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.config_helper import ConfigSource
+from kafka_lite.server.kafka_config import KafkaConfig
+
+TWICE = "Found multiple entries for this topic."
+
+
+class AdminApis:
+    """Handlers that translate between the wire and the admin manager. Only the controller changes topics."""
+
+    def __init__(self, config: KafkaConfig, admin_manager: AdminManager, is_controller: Callable[[], bool]) -> None:
+        self._config = config
+        self._admin = admin_manager
+        self._is_controller = is_controller
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_create_topics(
+        self, _request: Request, body: create_topics.CreateTopicsRequest, respond: Respond
+    ) -> None:
+        """Create topics, answer when they have leaders. A topic that is named twice is not created."""
+        counts = Counter(topic.name for topic in body.topics)
+        refused = [
+            create_topics.CreatableTopicResult(name=name, error_code=error.code, error_message=message)
+            for name, (error, message) in self._refuse(counts).items()
+        ]
+        wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
+        self._admin.create_topics(
+            body.timeout_ms,
+            wanted,
+            body.validate_only,
+            lambda results: respond(create_topics.CreateTopicsResponse(topics=results + refused)),
+        )
+
+    def handle_create_partitions(
+        self, _request: Request, body: create_partitions.CreatePartitionsRequest, respond: Respond
+    ) -> None:
+        """Enlarge topics, answer when the new partitions have leaders."""
+        counts = Counter(topic.name for topic in body.topics)
+        refused = [
+            create_partitions.CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=message)
+            for name, (error, message) in self._refuse(counts).items()
+        ]
+        wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
+        self._admin.create_partitions(
+            body.timeout_ms,
+            wanted,
+            body.validate_only,
+            lambda results: respond(create_partitions.CreatePartitionsResponse(results=results + refused)),
+        )
+
+    def _refuse(self, counts: Counter[str]) -> dict[str, tuple[Errors, str]]:
+        """The topics that are not even tried: all, when this broker is not the controller; those that come twice."""
+        if not self._is_controller():
+            return dict.fromkeys(counts, (Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER.message))
+        return {name: (Errors.INVALID_REQUEST, TWICE) for name, count in counts.items() if count > 1}
+
+    def handle_delete_topics(self, request: Request, body: delete_topics.DeleteTopicsRequest, respond: Respond) -> None:
+        """Delete topics, answer when clients are not told of them any more."""
+        names = list(dict.fromkeys(body.topic_names))
+        error = self._deletion_error(request.header.api_version)
+        if error is not None:
+            results = [
+                delete_topics.DeletableTopicResult(name=name, error_code=error.code, error_message=error.message)
+                for name in names
+            ]
+            respond(delete_topics.DeleteTopicsResponse(responses=results))
+            return
+        self._admin.delete_topics(
+            body.timeout_ms, names, lambda results: respond(delete_topics.DeleteTopicsResponse(responses=results))
+        )
+
+    def _deletion_error(self, version: int) -> Errors | None:
+        if not self._is_controller():
+            return Errors.NOT_CONTROLLER
+        if not self._config.delete_topic_enable:
+            return Errors.INVALID_REQUEST if version < 3 else Errors.TOPIC_DELETION_DISABLED
+        return None
+
+    # ── configurations ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_describe_configs(
+        self, request: Request, body: describe_configs.DescribeConfigsRequest, respond: Respond
+    ) -> None:
+        """Tell the configurations of topics and of this broker."""
+        results = self._admin.describe_configs(
+            body.resources,
+            include_synonyms=body.include_synonyms,
+            include_documentation=body.include_documentation,
+        )
+        if request.header.api_version == 0:
+            # Version 0 knows only "default or not"; what server.properties sets counts as a topic's default.
+            for result in results:
+                own = ConfigSource.TOPIC_CONFIG if result.resource_type == 2 else ConfigSource.STATIC_BROKER_CONFIG
+                for entry in result.configs:
+                    entry.is_default = entry.config_source > own
+        respond(describe_configs.DescribeConfigsResponse(results=results))
+
+    def handle_alter_configs(
+        self, _request: Request, body: alter_configs.AlterConfigsRequest, respond: Respond
+    ) -> None:
+        """Replace the overrides of topics and brokers."""
+        results = self._admin.alter_configs(body.resources, body.validate_only)
+        respond(alter_configs.AlterConfigsResponse(responses=results))
+
+    def handle_incremental_alter_configs(
+        self, _request: Request, body: incremental_alter_configs.IncrementalAlterConfigsRequest, respond: Respond
+    ) -> None:
+        """Change single overrides of topics and brokers."""
+        results = self._admin.incremental_alter_configs(body.resources, body.validate_only)
+        respond(incremental_alter_configs.IncrementalAlterConfigsResponse(responses=results))

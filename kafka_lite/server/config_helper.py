@@ -1,0 +1,177 @@
+"""Describes configurations: value, where it comes from, what else could have given it.
+
+Kafka 0.11: core/.../server/AdminManager.scala; later ConfigHelper.scala · book 6.1.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
+
+from kafka_lite.common.config_def import ConfigKey, Type, format_value
+from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
+from kafka_lite.protocol.messages.api_32_describe_configs import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsSynonym,
+)
+from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
+from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
+
+
+class ConfigSource(IntEnum):
+    """Where a value comes from; the numbers are those of the protocol."""
+
+    TOPIC_CONFIG = 1
+    DYNAMIC_BROKER_CONFIG = 2
+    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+
+
+CONFIG_TYPES: dict[Type, int] = {
+    Type.BOOLEAN: 1,
+    Type.STRING: 2,
+    Type.INT: 3,
+    Type.SHORT: 4,
+    Type.LONG: 5,
+    Type.DOUBLE: 6,
+    Type.LIST: 7,
+    Type.CLASS: 8,
+    Type.PASSWORD: 9,
+}
+"""The numbers of the protocol."""
+
+_FALLBACKS: dict[str, tuple[str, ...]] = {
+    synonyms[0].name: tuple(synonym.name for synonym in synonyms) for synonyms in TOPIC_CONFIG_SYNONYMS.values()
+} | {"log.dirs": ("log.dirs", "log.dir")}
+"""Broker key -> itself and the keys that it falls back to."""
+
+
+class ConfigHelper:
+    """Answers DescribeConfigs from the broker's configuration and a topic's overrides.
+
+    A value may come from several places. They are its synonyms, the first of which wins: the topic's override, the
+    broker's dynamic override, that of all brokers, server.properties, and the default.
+    """
+
+    def __init__(self, config: KafkaConfig, dynamic_config: DynamicBrokerConfig) -> None:
+        self._config = config
+        self._dynamic_config = dynamic_config
+
+    def describe_topic(
+        self,
+        overrides: Mapping[str, str],
+        names: Iterable[str] | None = None,
+        *,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> list[DescribeConfigsResourceResult]:
+        """All keys of a topic (or those in ``names``) that has these overrides."""
+        log_config = LogConfig(overrides, self._config.log_config_map())
+
+        def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
+            synonyms = self._topic_synonyms(key.name, overrides)
+            return _entry(key, log_config.values[key.name], synonyms, include_synonyms, include_documentation)
+
+        return _describe(LOG_CONFIG_DEF, names, describe)
+
+    def describe_broker(
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> list[DescribeConfigsResourceResult]:
+        """All keys of this broker (or those in ``names``): static ones, which are read-only, and dynamic ones."""
+
+        def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
+            synonyms = self._broker_synonyms(_FALLBACKS.get(key.name, (key.name,)))
+            value = self._config.values.get(key.name)
+            if key.name in DYNAMIC_BROKER_CONFIGS:
+                value = key.parse(synonyms[0].value) if synonyms else key.default
+            entry = _entry(key, value, synonyms, include_synonyms, include_documentation)
+            entry.read_only = key.name not in DYNAMIC_BROKER_CONFIGS
+            return entry
+
+        return _describe([*KAFKA_CONFIG_DEF, *DYNAMIC_BROKER_CONFIGS], names, describe)
+
+    def describe_all_brokers(
+        self,
+        names: Iterable[str] | None = None,
+        *,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> list[DescribeConfigsResourceResult]:
+        """The dynamic overrides that hold for every broker."""
+        overrides = self._dynamic_config.default_configs
+
+        def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
+            synonym = _synonym(key.name, overrides[key.name], ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
+            value = key.parse(overrides[key.name])
+            return _entry(key, value, [synonym], include_synonyms, include_documentation)
+
+        return _describe([key for key in DYNAMIC_BROKER_CONFIGS if key.name in overrides], names, describe)
+
+    # ------------------------------------------------------------------------------------------------------- synonyms
+
+    def _topic_synonyms(self, name: str, overrides: Mapping[str, str]) -> list[DescribeConfigsSynonym]:
+        found = []
+        if name in overrides:
+            found.append(_synonym(name, overrides[name], ConfigSource.TOPIC_CONFIG))
+        broker_keys = [synonym.name for synonym in TOPIC_CONFIG_SYNONYMS.get(name, ())]
+        return found + self._broker_synonyms(broker_keys)
+
+    def _broker_synonyms(self, names: Iterable[str]) -> list[DescribeConfigsSynonym]:
+        """What gives these broker keys a value, the strongest first."""
+        names = list(names)
+        defaults = {
+            key.name: key.default
+            for key in (*KAFKA_CONFIG_DEF, *DYNAMIC_BROKER_CONFIGS)
+            if key.has_default and key.default is not None
+        }
+        static = {name: self._config.values[name] for name in names if name in self._config.original}
+        sources: list[tuple[Mapping[str, object], ConfigSource]] = [
+            (self._dynamic_config.broker_configs, ConfigSource.DYNAMIC_BROKER_CONFIG),
+            (self._dynamic_config.default_configs, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+            (static, ConfigSource.STATIC_BROKER_CONFIG),
+            (defaults, ConfigSource.DEFAULT_CONFIG),
+        ]
+        return [_synonym(name, values[name], source) for values, source in sources for name in names if name in values]
+
+
+def _describe(
+    keys: Iterable[ConfigKey],
+    names: Iterable[str] | None,
+    describe: Callable[[ConfigKey], DescribeConfigsResourceResult],
+) -> list[DescribeConfigsResourceResult]:
+    wanted = None if names is None else set(names)
+    return [describe(key) for key in keys if wanted is None or key.name in wanted]
+
+
+def _synonym(name: str, value: object, source: ConfigSource) -> DescribeConfigsSynonym:
+    return DescribeConfigsSynonym(name=name, value=_shown(name, value), source=source)
+
+
+def _shown(name: str, value: object) -> str | None:
+    key = KAFKA_CONFIG_DEF.keys.get(name)
+    return None if key is not None and key.is_sensitive else format_value(value)
+
+
+def _entry(
+    key: ConfigKey,
+    value: object,
+    synonyms: list[DescribeConfigsSynonym],
+    include_synonyms: bool,
+    include_documentation: bool,
+) -> DescribeConfigsResourceResult:
+    return DescribeConfigsResourceResult(
+        name=key.name,
+        value=None if key.is_sensitive else format_value(value),
+        read_only=False,
+        config_source=synonyms[0].source if synonyms else ConfigSource.DEFAULT_CONFIG,
+        is_sensitive=key.is_sensitive,
+        synonyms=synonyms if include_synonyms else [],
+        config_type=CONFIG_TYPES[key.type],
+        documentation=key.doc if include_documentation else None,
+    )

@@ -1,0 +1,95 @@
+"""Topic operations that are answered when the metadata cache shows their effect.
+
+Kafka 0.10.2: core/.../server/DelayedCreateTopics.scala, DelayedDeleteTopics.scala · book 6.3.1
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.server.delayed_operation import DelayedOperation
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.zookeeper.data import NO_LEADER
+
+
+class TopicResult(Protocol):
+    """What the results of creation, deletion and enlargement have in common."""
+
+    error_code: int
+
+
+class DelayedTopicOperation(DelayedOperation):
+    """Waits until every topic that could be handled at all has got where it should; the others have their error.
+
+    Whoever updates the metadata cache tries it again. A topic that did not get there in time gets REQUEST_TIMED_OUT:
+    the operation goes on all the same.
+    """
+
+    def __init__(
+        self,
+        delay_ms: float,
+        results: Mapping[str, TopicResult],
+        metadata_cache: MetadataCache,
+        callback: Callable[[], None],
+    ) -> None:
+        """``results``: topic -> its result, whose error code this operation sets; then it calls ``callback``."""
+        super().__init__(delay_ms)
+        self._results = results
+        self._cache = metadata_cache
+        self._callback = callback
+
+    @abstractmethod
+    def is_done(self, topic: str) -> bool:
+        """Whether the cache shows the effect on this topic."""
+
+    def _pending(self) -> list[str]:
+        return [
+            topic
+            for topic, result in self._results.items()
+            if result.error_code == Errors.NONE.code and not self.is_done(topic)
+        ]
+
+    def try_complete(self) -> bool:
+        """All done?"""
+        return not self._pending() and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Mark what is missing, and answer."""
+        for topic in self._pending():
+            self._results[topic].error_code = Errors.REQUEST_TIMED_OUT.code
+        self._callback()
+
+    def on_expiration(self) -> None:
+        """``on_complete`` has done everything."""
+
+
+class DelayedCreatePartitions(DelayedTopicOperation):
+    """Waits until all partitions of new or enlarged topics have leaders."""
+
+    def __init__(
+        self,
+        delay_ms: float,
+        results: Mapping[str, TopicResult],
+        partitions: Mapping[str, int],
+        metadata_cache: MetadataCache,
+        callback: Callable[[], None],
+    ) -> None:
+        """``partitions``: topic -> how many it is to have."""
+        super().__init__(delay_ms, results, metadata_cache, callback)
+        self._partitions = partitions
+
+    def is_done(self, topic: str) -> bool:
+        """Whether as many partitions as wanted have a leader."""
+        infos = self._cache.get_partitions(topic).values()
+        return sum(info.leader != NO_LEADER for info in infos) >= self._partitions.get(topic, 0)
+
+
+class DelayedDeleteTopics(DelayedTopicOperation):
+    """Waits until no broker would tell a client of the topics any more."""
+
+    def is_done(self, topic: str) -> bool:
+        """Whether the topic has gone from the cache."""
+        return not self._cache.contains(topic)

@@ -1,0 +1,95 @@
+"""Hears of changed configurations and has them applied.
+
+Kafka 0.10.2: core/.../server/DynamicConfigManager.scala, common/ZkNodeChangeNotificationListener.scala · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.server.config_handler import ConfigHandler
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+logger = logging.getLogger(__name__)
+
+CHANGE_EXPIRATION_MS = 15 * 60 * 1000
+
+
+class DynamicConfigManager:
+    """Follows /config/changes.
+
+    Who changes a configuration writes the new values to /config/<type>/<name> first, and then a notification that only
+    names the entity. A broker that handles a notification late, or twice, therefore still reads what holds now. Each
+    broker remembers the number of the last notification that it has handled; any broker deletes those that are older
+    than 15 minutes.
+    """
+
+    def __init__(
+        self,
+        zk_client: KafkaZkClient,
+        handlers: Mapping[str, ConfigHandler],
+        time: Time = SYSTEM_TIME,
+        change_expiration_ms: int = CHANGE_EXPIRATION_MS,
+    ) -> None:
+        """``handlers``: entity type (``topics``, ``brokers``) -> who applies its changes; other types are ignored."""
+        self._zk_client = zk_client
+        self._handlers = dict(handlers)
+        self._time = time
+        self._change_expiration_ms = change_expiration_ms
+        self._last_executed_change = -1
+        self._lock = threading.Lock()
+
+    def startup(self) -> None:
+        """Read what holds for brokers now, then follow the changes (those that are there already come first)."""
+        for name in self._zk_client.get_entities("brokers"):
+            self._apply(f"brokers/{name}")
+        self._zk_client.watch_config_changes(self.process_changes)
+        self.process_changes()
+
+    def process_changes(self) -> None:
+        """Handle all notifications that are new."""
+        with self._lock:
+            names = self._zk_client.get_config_changes()
+            for name in names:
+                number = paths.sequence_number(name)
+                if number > self._last_executed_change:
+                    self._process(name)
+                    self._last_executed_change = number
+            self._purge_obsolete(names)
+
+    def _process(self, name: str) -> None:
+        try:
+            found = self._zk_client.get_config_change(name)
+        except KafkaError as error:
+            logger.error("Ignoring the notification %s: %s", name, error)
+            return
+        if found is not None:
+            self._apply(found[0].entity_path)
+
+    def _apply(self, entity_path: str) -> None:
+        entity_type, _, entity_name = entity_path.partition("/")
+        handler = self._handlers.get(entity_type)
+        if handler is None or not entity_name:
+            logger.debug("Nobody applies changes of %s", entity_path)
+            return
+        try:
+            handler.process_config_changes(entity_name, self._zk_client.get_entity_config(entity_path))
+        except Exception:
+            # One bad value, or a handler that fails, must not keep the other changes from being applied.
+            logger.exception("Could not apply the configuration of %s", entity_path)
+
+    def _purge_obsolete(self, names: list[str]) -> None:
+        now_ms = self._time.milliseconds()
+        for name in names:
+            found = self._created_ms(name)
+            if found is not None and now_ms - found > self._change_expiration_ms:
+                self._zk_client.delete_config_change(name)
+
+    def _created_ms(self, name: str) -> int | None:
+        stat = self._zk_client.zookeeper.exists(f"{paths.CONFIG_CHANGES}/{name}")
+        return None if stat is None else stat.created_ms
