@@ -24,11 +24,19 @@ from kafka_lite.learn.source import module_path
 WATCH_POLL_S = 0.5
 
 
+NAME = "labs"
+SUMMARY = "graded labs on the code of the broker itself"
+
+
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``labs`` and its verbs to the command's parser; the verb's function ends up as ``options.run``."""
-    labs = subparsers.add_parser("labs", help="graded labs on the code of the broker itself")
-    verbs = labs.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="the labs, and how far you are").set_defaults(run=_list)
+    """Add ``labs`` and its verbs to a command's parser."""
+    add_arguments(subparsers.add_parser(NAME, help=SUMMARY, description=SUMMARY))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The verbs and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="the labs, and how far you are").set_defaults(run_verb=_list)
     _verb(verbs, "start", "make a working folder with the starter", _start)
     checking = _verb(verbs, "check", "run the tests, then boot the broker with your code", _check)
     checking.add_argument("--no-broker", action="store_true", help="the tests only")
@@ -41,28 +49,29 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     solving.add_argument("--code", action="store_true", help="the shipped functions themselves")
 
 
-def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    description: str,
-    run: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=description, description=description)
-    parser.add_argument("lab", help="its name, or how it begins: ch06")
-    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
-    parser.set_defaults(run=lambda options: _guarded(run, options))
-    return parser
-
-
-def _guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
-    """Errors that the learner can mend are one line and exit code 2; Ctrl-C ends quietly."""
+def run(options: argparse.Namespace) -> int:
+    """Run the verb; 0; 1: a check that is not green; 2: what the learner can mend; 130: Ctrl-C."""
+    verb: Callable[[argparse.Namespace], int] = options.run_verb
     try:
-        return run(options)
+        return verb(options)
     except (UnknownLabError, NotStartedError, AlreadyStartedError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    description: str,
+    run_verb: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=description, description=description)
+    parser.add_argument("lab", help="its name, or how it begins: ch06")
+    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
+    parser.set_defaults(run_verb=run_verb)
+    return parser
 
 
 def _workspace(options: argparse.Namespace) -> LabWorkspace:

@@ -135,11 +135,11 @@ def labs(tmp_path):
     def run(*arguments):
         program = (
             "import argparse, sys\n"
-            "from kafka_lite.tools.labs import register\n"
+            "from kafka_lite.tools.labs import register, run\n"
             "parser = argparse.ArgumentParser(prog='kafka-lite')\n"
             "register(parser.add_subparsers(required=True))\n"
             "options = parser.parse_args()\n"
-            "sys.exit(options.run(options))\n"
+            "sys.exit(run(options))\n"
         )
         command = [sys.executable, "-c", program, "labs", *arguments]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
