@@ -1,0 +1,401 @@
+"""The admin manager and the config manager, with controller and embedded ZooKeeper, but without logs or sockets."""
+
+import queue
+import time
+
+import pytest
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+)
+from kafka_lite.protocol.messages.api_32_describe_configs import DescribeConfigsResource
+from kafka_lite.protocol.messages.api_33_alter_configs import AlterableConfig, AlterConfigsResource
+from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig as ConfigOp
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
+from kafka_lite.server.admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, AdminManager
+from kafka_lite.server.config_handler import BrokerConfigHandler, TopicConfigHandler
+from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache, partition_states
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+SETTINGS = {"zookeeper.connect": "x", "broker.id": "1", "num.partitions": "2", "log.retention.hours": "1"}
+
+
+class OneBroker:
+    """What KafkaServer makes of these parts."""
+
+    def __init__(self, connect_string):
+        self.config = KafkaConfig(SETTINGS)
+        self.zk = KafkaZkClient(connect_string)
+        self.zk.start()
+        self.zk.create_persistent_paths()
+        self.cache = MetadataCache(1)
+        self.dynamic = DynamicBrokerConfig(1)
+        self.admin = AdminManager(self.config, self.cache, self.zk, self.dynamic)
+        end_point = EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
+        self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
+        defaults = self.config.log_config_map()
+        self.topic_configs = queue.Queue()
+        handlers = {
+            "topics": TopicConfigHandler(lambda topic, c: self.topic_configs.put((topic, c)), defaults),
+            "brokers": BrokerConfigHandler(self.dynamic),
+        }
+        self.config_manager = DynamicConfigManager(self.zk, handlers)
+        self.config_manager.startup()
+        self.controller = KafkaController(ControllerConfig(1, topic_defaults=defaults), self.zk, self.send)
+        self.controller.startup()
+        assert self.controller.await_active(10)
+        eventually(lambda: self.cache.get_alive_brokers())
+
+    def send(self, _broker_id, request):
+        if isinstance(request, StopReplicaRequest):
+            return StopReplicaResponse()
+        if isinstance(request, UpdateMetadataRequest):
+            self.cache.update_cache(request)
+            for topic in {partition.topic for partition, _ in partition_states(request)}:
+                self.admin.try_complete_delayed_topic_operations(topic)
+            return UpdateMetadataResponse()
+        return LeaderAndIsrResponse()
+
+    def close(self):
+        self.controller.shutdown()
+        self.admin.shutdown()
+        self.zk.close()
+
+    def create(self, *topics, timeout_ms=10_000, validate_only=False):
+        answers = queue.Queue()
+        self.admin.create_topics(timeout_ms, topics, validate_only, answers.put)
+        return answers.get(timeout=15)
+
+    def delete(self, *topics, timeout_ms=10_000):
+        answers = queue.Queue()
+        self.admin.delete_topics(timeout_ms, topics, answers.put)
+        return answers.get(timeout=15)
+
+    def enlarge(self, *topics, validate_only=False):
+        answers = queue.Queue()
+        self.admin.create_partitions(10_000, topics, validate_only, answers.put)
+        return answers.get(timeout=15)
+
+
+def eventually(condition, timeout_s=10):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    with EmbeddedZooKeeper(tmp_path_factory.mktemp("zk"), force_sync=False) as server:
+        broker = OneBroker(server.connect_string)
+        yield broker
+        broker.close()
+
+
+def topic(name, partitions=1, replicas=1, assignments=(), **configs):
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replicas,
+        assignments=[CreatableReplicaAssignment(partition_index=p, broker_ids=b) for p, b in assignments],
+        configs=[CreatableTopicConfig(name=k.replace("_", "."), value=v) for k, v in configs.items()],
+    )
+
+
+def error_of(result):
+    return Errors.for_code(result.error_code)
+
+
+def test_create_waits_for_leaders_and_tells_what_came_out(broker):
+    (result,) = broker.create(topic("made", -1, -1, cleanup_policy="compact"))
+    assert error_of(result) is Errors.NONE
+    assert (result.num_partitions, result.replication_factor) == (2, 1)
+    configs = {entry.name: (entry.value, entry.config_source) for entry in result.configs}
+    assert configs["cleanup.policy"] == ("compact", 1)
+    assert configs["retention.ms"] == ("3600000", 4)
+    assert configs["segment.bytes"] == ("1073741824", 5)
+    assert set(broker.cache.get_partitions("made")) == {0, 1}
+    assert broker.zk.get_entity_config("topics/made") == {"cleanup.policy": "compact"}
+
+
+def test_validate_only_creates_nothing(broker):
+    (result,) = broker.create(topic("thought.of"), validate_only=True)
+    assert error_of(result) is Errors.NONE
+    assert not broker.zk.topic_exists("thought.of")
+
+
+def test_a_manual_assignment(broker):
+    (result,) = broker.create(topic("manual", -1, -1, [(0, [1]), (1, [1])]))
+    assert error_of(result) is Errors.NONE
+    assert broker.zk.get_topic_assignment("manual").partitions == {0: [1], 1: [1]}
+
+
+@pytest.mark.parametrize(
+    ("wish", "error", "says"),
+    [
+        (topic("made"), Errors.TOPIC_ALREADY_EXISTS, "Topic 'made' already exists."),
+        (topic("a b"), Errors.INVALID_TOPIC_EXCEPTION, "Topic name is invalid"),
+        (topic("no", 0), Errors.INVALID_PARTITIONS, "larger than 0"),
+        (topic("no", 1, 0), Errors.INVALID_REPLICATION_FACTOR, "larger than 0"),
+        (topic("no", 1, 2), Errors.INVALID_REPLICATION_FACTOR, "available brokers: 1"),
+        (topic("no", 1, 1, [(0, [1])]), Errors.INVALID_REQUEST, "Both cannot be used"),
+        (topic("no", -1, -1, [(0, [1, 1])]), Errors.INVALID_REPLICA_ASSIGNMENT, "Duplicate"),
+        (topic("no", -1, -1, [(1, [1])]), Errors.INVALID_REPLICA_ASSIGNMENT, "0-based"),
+        (topic("no", -1, -1, [(0, [1]), (1, [1, 2])]), Errors.INVALID_REPLICA_ASSIGNMENT, "same number"),
+        (topic("no", -1, -1, [(0, [])]), Errors.INVALID_REPLICA_ASSIGNMENT, "larger than 0"),
+        (topic("no", no_such="1"), Errors.INVALID_CONFIG, "Unknown topic config name: no.such"),
+        (topic("no", retention_ms="soon"), Errors.INVALID_CONFIG, "retention.ms"),
+        (topic("no", retention_ms=None), Errors.INVALID_REQUEST, "Null value"),
+    ],
+)
+def test_topics_that_cannot_be(broker, wish, error, says):
+    if wish.name == "made" and not broker.zk.topic_exists("made"):
+        broker.create(topic("made"))
+    (result,) = broker.create(wish)
+    assert error_of(result) is error
+    assert says in result.error_message
+    assert not broker.zk.topic_exists("no")
+
+
+def test_names_that_metrics_cannot_tell_apart(broker):
+    broker.create(topic("col_lide"))
+    (result,) = broker.create(topic("col.lide"))
+    assert error_of(result) is Errors.INVALID_TOPIC_EXCEPTION
+    assert "collides with existing topics: col_lide" in result.error_message
+
+
+def test_one_bad_topic_does_not_spoil_the_others(broker):
+    good, bad = broker.create(topic("good"), topic("bad", 0))
+    assert (error_of(good), error_of(bad)) == (Errors.NONE, Errors.INVALID_PARTITIONS)
+
+
+def test_without_time_to_wait_the_answer_is_a_timeout(broker):
+    (result,) = broker.create(topic("later"), timeout_ms=0)
+    assert error_of(result) is Errors.REQUEST_TIMED_OUT
+    eventually(lambda: broker.cache.contains("later"))
+
+
+def test_delete(broker):
+    broker.create(topic("doomed"))
+    gone, never = broker.delete("doomed", "never")
+    assert (error_of(gone), error_of(never)) == (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    assert not broker.cache.contains("doomed")
+    eventually(lambda: not broker.zk.topic_exists("doomed"))
+
+
+def test_a_topic_that_is_being_deleted_cannot_be_created(broker):
+    broker.zk.zookeeper.create("/admin/delete_topics/dying", b"")
+    eventually(lambda: not broker.zk.is_topic_marked_for_deletion("dying"))
+
+
+def test_enlarge(broker):
+    broker.create(topic("grows"))
+    (result,) = broker.enlarge(CreatePartitionsTopic(name="grows", count=3, assignments=None), validate_only=True)
+    assert error_of(result) is Errors.NONE
+    assert len(broker.cache.get_partitions("grows")) == 1
+    (result,) = broker.enlarge(CreatePartitionsTopic(name="grows", count=3, assignments=None))
+    assert error_of(result) is Errors.NONE
+    assert len(broker.cache.get_partitions("grows")) == 3
+    by_hand = [CreatePartitionsAssignment(broker_ids=[1])]
+    (result,) = broker.enlarge(CreatePartitionsTopic(name="grows", count=4, assignments=by_hand))
+    assert error_of(result) is Errors.NONE
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "replicas", "error", "says"),
+    [
+        ("never", 5, None, Errors.UNKNOWN_TOPIC_OR_PARTITION, "does not exist"),
+        ("small", 2, None, Errors.INVALID_PARTITIONS, "already has 2"),
+        ("small", 1, None, Errors.INVALID_PARTITIONS, "not be an increase"),
+        ("small", 3, [[9]], Errors.INVALID_REPLICA_ASSIGNMENT, "Unknown broker"),
+        ("small", 3, [[1], [1]], Errors.INVALID_REPLICA_ASSIGNMENT, "by 1 but 2"),
+        ("small", 3, [[1, 1]], Errors.INVALID_REPLICA_ASSIGNMENT, "Duplicate"),
+        ("small", 3, [[]], Errors.INVALID_REPLICA_ASSIGNMENT, "replication factor"),
+    ],
+)
+def test_topics_that_cannot_be_enlarged(broker, name, count, replicas, error, says):
+    if not broker.zk.topic_exists("small"):
+        broker.create(topic("small", 2))
+    by_hand = None if replicas is None else [CreatePartitionsAssignment(broker_ids=r) for r in replicas]
+    (result,) = broker.enlarge(CreatePartitionsTopic(name=name, count=count, assignments=by_hand))
+    assert error_of(result) is error
+    assert says in result.error_message
+
+
+def test_auto_creation(broker):
+    broker.admin.auto_create_topic("__consumer_offsets")
+    broker.admin.auto_create_topic("asked.for")
+    eventually(lambda: len(broker.cache.get_partitions("__consumer_offsets")) == 50)
+    eventually(lambda: len(broker.cache.get_partitions("asked.for")) == 2)
+    assert broker.zk.get_topic_assignment("__consumer_offsets").partitions[7] == [1]
+    assert broker.zk.get_entity_config("topics/__consumer_offsets") == {
+        "compression.type": "producer",
+        "cleanup.policy": "compact",
+        "segment.bytes": "104857600",
+    }
+
+
+# ------------------------------------------------------------------------------------------------------ configurations
+
+
+def describe(broker, kind, name, keys=None, **kwargs):
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
+    (result,) = broker.admin.describe_configs([resource], **kwargs)
+    return result
+
+
+def test_describe_a_topic(broker):
+    broker.create(topic("told", retention_ms="5"))
+    result = describe(
+        broker, TOPIC_RESOURCE, "told", ["retention.ms"], include_synonyms=True, include_documentation=True
+    )
+    (entry,) = result.configs
+    assert (entry.value, entry.config_source, entry.config_type, entry.read_only) == ("5", 1, 5, False)
+    assert [(s.name, s.value, s.source) for s in entry.synonyms] == [
+        ("retention.ms", "5", 1),
+        ("log.retention.hours", "1", 4),
+        ("log.retention.hours", "168", 5),
+    ]
+    assert "messages" in entry.documentation
+    everything = describe(broker, TOPIC_RESOURCE, "told")
+    assert len(everything.configs) >= 24
+    assert not any(entry.synonyms or entry.documentation for entry in everything.configs)
+
+
+def test_describe_a_broker(broker):
+    result = describe(broker, BROKER_RESOURCE, "1", include_synonyms=True)
+    entries = {entry.name: entry for entry in result.configs}
+    assert (entries["num.partitions"].value, entries["num.partitions"].config_source) == ("2", 4)
+    assert (entries["num.io.threads"].value, entries["num.io.threads"].config_source) == ("8", 5)
+    assert entries["num.io.threads"].read_only
+    assert entries["ssl.key.password"].is_sensitive
+    assert entries["ssl.key.password"].value is None
+    assert not entries["leader.replication.throttled.rate"].read_only
+    assert entries["log.retention.ms"].synonyms[0].name == "log.retention.hours"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "error"),
+    [
+        (TOPIC_RESOURCE, "never", Errors.UNKNOWN_TOPIC_OR_PARTITION),
+        (TOPIC_RESOURCE, "a b", Errors.INVALID_TOPIC_EXCEPTION),
+        (BROKER_RESOURCE, "2", Errors.INVALID_REQUEST),
+        (BROKER_RESOURCE, "x", Errors.INVALID_REQUEST),
+        (8, "1", Errors.INVALID_REQUEST),
+    ],
+)
+def test_what_cannot_be_described(broker, kind, name, error):
+    assert error_of(describe(broker, kind, name)) is error
+
+
+def alter(broker, kind, name, validate_only=False, **configs):
+    entries = [AlterableConfig(name=k.replace("_", "."), value=v) for k, v in configs.items()]
+    resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=entries)
+    (result,) = broker.admin.alter_configs([resource], validate_only)
+    return result
+
+
+def increment(broker, kind, name, *ops):
+    resource = IncrementalResource(
+        resource_type=kind,
+        resource_name=name,
+        configs=[ConfigOp(name=n, config_operation=operation, value=value) for operation, n, value in ops],
+    )
+    (result,) = broker.admin.incremental_alter_configs([resource], False)
+    return result
+
+
+def test_alter_a_topic_reaches_its_logs(broker):
+    broker.create(topic("altered", retention_ms="5"))
+    assert error_of(alter(broker, TOPIC_RESOURCE, "altered", validate_only=True, retention_ms="6")) is Errors.NONE
+    assert broker.zk.get_entity_config("topics/altered") == {"retention.ms": "5"}
+    assert error_of(alter(broker, TOPIC_RESOURCE, "altered", segment_bytes="1000")) is Errors.NONE
+    assert broker.zk.get_entity_config("topics/altered") == {"segment.bytes": "1000"}
+    name, config = broker.topic_configs.get(timeout=10)
+    assert (name, config.segment_bytes, config.retention_ms) == ("altered", 1000, 3_600_000)
+    result = increment(broker, TOPIC_RESOURCE, "altered", (2, "cleanup.policy", "compact"), (1, "segment.bytes", None))
+    assert error_of(result) is Errors.NONE
+    name, config = broker.topic_configs.get(timeout=10)
+    assert (config.cleanup_policy, config.segment_bytes) == (["delete", "compact"], 1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "configs", "error", "says"),
+    [
+        (TOPIC_RESOURCE, "never", {"retention_ms": "1"}, Errors.UNKNOWN_TOPIC_OR_PARTITION, "never"),
+        (TOPIC_RESOURCE, "target", {"no_such": "1"}, Errors.INVALID_CONFIG, "Unknown topic config name: no.such"),
+        (TOPIC_RESOURCE, "target", {"retention_ms": "x"}, Errors.INVALID_REQUEST, "name='target'): Invalid value x"),
+        (TOPIC_RESOURCE, "target", {"retention_ms": None}, Errors.INVALID_REQUEST, "Null value"),
+        (
+            BROKER_RESOURCE,
+            "1",
+            {"num_io_threads": "9"},
+            Errors.INVALID_REQUEST,
+            "Cannot update these configs dynamically",
+        ),
+        (BROKER_RESOURCE, "1", {"no_such": "9"}, Errors.INVALID_REQUEST, "Unknown broker configs"),
+        (BROKER_RESOURCE, "2", {"num_io_threads": "9"}, Errors.INVALID_REQUEST, "expected 1"),
+        (8, "1", {"a": "b"}, Errors.INVALID_REQUEST, "only supported for topics and brokers"),
+    ],
+)
+def test_what_cannot_be_altered(broker, kind, name, configs, error, says):
+    if not broker.zk.topic_exists("target"):
+        broker.create(topic("target"))
+    result = alter(broker, kind, name, **configs)
+    assert error_of(result) is error
+    assert says in result.error_message
+
+
+def test_throttle_rates_are_dynamic(broker):
+    result = increment(broker, BROKER_RESOURCE, "1", (0, "leader.replication.throttled.rate", "1000"))
+    assert error_of(result) is Errors.NONE
+    result = increment(broker, BROKER_RESOURCE, "", (0, "leader.replication.throttled.rate", "2000"))
+    assert error_of(result) is Errors.NONE
+    eventually(lambda: broker.dynamic.default_configs)
+    (entry,) = describe(
+        broker, BROKER_RESOURCE, "1", ["leader.replication.throttled.rate"], include_synonyms=True
+    ).configs
+    assert (entry.value, entry.config_source) == ("1000", 2)
+    assert [(s.value, s.source) for s in entry.synonyms] == [("1000", 2), ("2000", 3), (str(2**63 - 1), 5)]
+    (entry,) = describe(broker, BROKER_RESOURCE, "").configs
+    assert (entry.name, entry.value, entry.config_source) == ("leader.replication.throttled.rate", "2000", 3)
+
+
+def test_old_notifications_are_purged(broker):
+    broker.zk.create_config_change("topics/none")
+    assert broker.zk.get_config_changes()
+
+    class Later:
+        def milliseconds(self):
+            return int(time.time() * 1000) + 16 * 60_000
+
+    DynamicConfigManager(broker.zk, {}, Later()).process_changes()
+    assert broker.zk.get_config_changes() == []
+
+
+def test_a_bad_notification_does_not_stop_the_next(broker, caplog):
+    broker.create(topic("after"))
+    broker.zk.zookeeper.create("/config/changes/config_change_", b"rubbish", sequential=True)
+    broker.zk.set_entity_config("topics/broken", {"retention.ms": "soon"})
+    broker.zk.create_config_change("topics/broken")
+    while not broker.topic_configs.empty():
+        broker.topic_configs.get()
+    alter(broker, TOPIC_RESOURCE, "after", retention_ms="7")
+    assert broker.topic_configs.get(timeout=10)[0] == "after"
+    assert "Ignoring the notification" in caplog.text
+    assert "Could not apply the configuration of topics/broken" in caplog.text
