@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ RESPONSES: dict[OpCode, type] = {
     OpCode.WHO_AM_I: WhoAmIResponse,
 }
 
-# ---- What is asked ----------------------------------------------------------------------------------------------------
+# ---- What is asked ---------------------------------------------------------------------------------------------------
 
 paths = st.sampled_from(["/a", "/a", "/a/b", "/a/b", "/a/b/c", "/b", "/s-", "", "/a//b", "/a/", "/a/./b", "/a\x01"])
 versions = st.sampled_from([-1, -1, -1, 0, 1, 2])
@@ -150,7 +151,9 @@ watches = st.one_of(
     st.builds(lambda *r: (OpCode.ADD_WATCH, AddWatchRequest(*r)), watched, st.sampled_from([0, 1, 7])),
     # Not checkWatches: 3.8 answers for any client's watch instead of the asking one's.
     st.builds(
-        lambda *r: (OpCode.REMOVE_WATCHES, WatcherTypeRequest(*r)), st.one_of(paths, watched), st.sampled_from([1, 2, 3])
+        lambda *r: (OpCode.REMOVE_WATCHES, WatcherTypeRequest(*r)),
+        st.one_of(paths, watched),
+        st.sampled_from([1, 2, 3]),
     ),
     st.builds(
         lambda path, flags: (OpCode.CREATE, CreateRequest(path, b"", OPEN_ACL_UNSAFE, flags)),
@@ -165,7 +168,7 @@ requests = st.tuples(
     st.integers(0, 1), st.one_of(writes, writes, writes, multis, reads, reads, multi_reads, watches, auths)
 )
 
-# ---- Asking both ------------------------------------------------------------------------------------------------------
+# ---- Asking both -----------------------------------------------------------------------------------------------------
 
 _numbers = itertools.count()
 
@@ -320,7 +323,7 @@ def test_watches_brought_again_after_a_reconnect(both: tuple[str, str], relative
     assert told[0][0]
 
 
-# ---- Each on the other's files ----------------------------------------------------------------------------------------
+# ---- Each on the other's files ---------------------------------------------------------------------------------------
 
 
 def fill(connect_string: str) -> RawClient:

@@ -2,8 +2,8 @@
 
 kazoo's harness starts Java servers through ``kazoo.testing.common``. Loaded before the suite is collected
 (``-p tests.support.kazoo_suite_plugin``), this puts a module of the same name in its place, whose cluster is made of
-``EmbeddedZooKeeperProcess`` es: same interface, stop and start included. The original's imports (OpenSSL, jks: the keys of
-the Java servers) are then not needed.
+``EmbeddedZooKeeperProcess`` es: same interface, stop and start included. The original's imports (OpenSSL, jks: the keys
+of the Java servers) are then not needed.
 """
 
 from __future__ import annotations

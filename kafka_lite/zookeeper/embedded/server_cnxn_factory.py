@@ -48,6 +48,8 @@ class ServerCnxnFactory(ShutdownableThread):
         self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._wake_receiver, selectors.EVENT_READ)
         self.connections: set[ServerCnxn] = set()
+        # Those with requests that had to wait for their turn, of which the selector knows nothing.
+        self._ready: list[ServerCnxn] = []
 
     def wake_up(self) -> None:
         """Interrupt the wait for the next bytes."""
@@ -55,11 +57,17 @@ class ServerCnxnFactory(ShutdownableThread):
 
     def do_work(self) -> None:
         """One turn of the loop."""
-        for key, events in self._selector.select(self._server.ms_until_next_check() / 1000):
+        ready, self._ready = self._ready, []
+        timeout_ms = 0 if ready else self._server.ms_until_next_check()
+        for key, events in self._selector.select(timeout_ms / 1000):
             if key.fileobj is self._listener:
                 self._accept()
-            elif isinstance(key.data, ServerCnxn) and events & selectors.EVENT_READ:
-                self._read(key.data)
+            elif isinstance(key.data, ServerCnxn) and events & selectors.EVENT_READ and not key.data.has_frame:
+                ready.append(key.data)
+                self._receive(key.data)
+        for connection in ready:
+            if not connection.is_closed:
+                self._process(connection)
         self._server.expire_sessions()
         self._server.delete_containers()
         self._server.database.commit()
@@ -93,11 +101,16 @@ class ServerCnxnFactory(ShutdownableThread):
             self.connections.add(connection)
             self._selector.register(sock, selectors.EVENT_READ, connection)
 
-    def _read(self, connection: ServerCnxn) -> None:
+    def _receive(self, connection: ServerCnxn) -> None:
         try:
             if not connection.receive():
                 self._close(connection)
-                return
+        except OSError as error:
+            logger.debug("Lost %s: %s", connection, error)
+            self._close(connection)
+
+    def _process(self, connection: ServerCnxn) -> None:
+        try:
             word = connection.take_command()
             if word is not None and self._words.is_known(word):
                 connection.send_text(self._words.answer(word, self.connections))
@@ -112,9 +125,6 @@ class ServerCnxnFactory(ShutdownableThread):
         except BadPacket as error:
             logger.warning("Closing %s: %s", connection, error)
             self._close(connection)
-        except OSError as error:
-            logger.debug("Lost %s: %s", connection, error)
-            self._close(connection)
 
     def _flush(self, connection: ServerCnxn) -> None:
         try:
@@ -127,6 +137,8 @@ class ServerCnxnFactory(ShutdownableThread):
             return
         events = selectors.EVENT_READ * connection.wants_read | selectors.EVENT_WRITE * connection.wants_write
         self._set_interest(connection, events)
+        if connection.wants_read and connection.has_frame:
+            self._ready.append(connection)
 
     def _set_interest(self, connection: ServerCnxn, events: int) -> None:
         key = self._selector.get_key(connection.sock)

@@ -156,7 +156,7 @@ def test_a_multi_is_one_transaction(tree: DataTree, apply: Apply) -> None:
     assert tree.last_processed_zxid == 2
 
 
-# ---- Watches ----------------------------------------------------------------------------------------------------------
+# ---- Watches ---------------------------------------------------------------------------------------------------------
 
 
 def test_creation_is_heard_by_who_asked_whether_it_exists(tree: DataTree, apply: Apply) -> None:

@@ -41,9 +41,7 @@ everything = st.builds(
 
 def test_a_create_request_byte_by_byte() -> None:
     request = CreateRequest("/a", b"xy", (ACL(31, ANYONE),), 1)
-    expected = (
-        "00000002 2f61  00000002 7879  00000001 0000001f 00000005 776f726c64 00000006 616e796f6e65  00000001"
-    )
+    expected = "00000002 2f61  00000002 7879  00000001 0000001f 00000005 776f726c64 00000006 616e796f6e65  00000001"
     assert encode(request) == bytes.fromhex(expected)
     assert decode(CreateRequest, encode(request)) == request
 

@@ -195,7 +195,7 @@ def test_containers_and_times_to_live() -> None:
     assert server.refused(*create("/x", CreateMode.PERSISTENT_WITH_TTL)) is Code.BAD_ARGUMENTS
 
 
-# ---- Multi ------------------------------------------------------------------------------------------------------------
+# ---- Multi -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_operations_of_a_multi_see_the_earlier_ones(server: Server) -> None:
@@ -273,7 +273,7 @@ def test_what_a_multi_may_not_hold(server: Server) -> None:
     assert server.multi() == MultiTxn([])
 
 
-# ---- Paths ------------------------------------------------------------------------------------------------------------
+# ---- Paths -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/", "/a", "/a/b", "/a.b", "/...", "/a/.b", "/汉字", "/a b", "/~"])
@@ -282,7 +282,8 @@ def test_paths(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["", "a", "/a/", "//", "/a//b", "/.", "/..", "/a/./b", "/a/..", "/\0", "/\x1f", "/\x7f", "/\ue000", "/\uffff"]
+    "path",
+    ["", "a", "/a/", "//", "/a//b", "/.", "/..", "/a/./b", "/a/..", "/\0", "/\x1f", "/\x7f", "/\ue000", "/\uffff"],
 )
 def test_no_paths(path: str) -> None:
     assert validate_path(path) is not None

@@ -81,7 +81,7 @@ def test_ids_are_unique_within_a_life_and_across_lives(time: MockTime) -> None:
     first = SessionTracker(time, TICK_MS)
     ids = {first.create_session(4000) for _ in range(100)}
     time.sleep(1)
-    second = SessionTracker(time, TICK_MS, {session: 4000 for session in ids})
+    second = SessionTracker(time, TICK_MS, dict.fromkeys(ids, 4000))
     later = {second.create_session(4000) for _ in range(100)}
     assert len(ids | later) == 200
     assert all(0 < session < 1 << 56 for session in ids | later)
@@ -101,6 +101,6 @@ def test_session_sets_are_the_buckets(time: MockTime, tracker: SessionTracker) -
 
 def test_passwords_are_those_of_java_util_random() -> None:
     # A real 3.8 server gave this session this password.
-    assert session_password(0x10000380ab00000).hex() == "a2fffcbf879551fe50c08827a80a64f1"
+    assert session_password(0x10000380AB00000).hex() == "a2fffcbf879551fe50c08827a80a64f1"
     assert len({session_password(session) for session in range(1000)}) == 1000
     assert all(len(session_password(session)) == 16 for session in (0, 1, -1, 1 << 62))

@@ -1,0 +1,270 @@
+"""The server as a whole, over real sockets: what clients, and what others than clients, send to it."""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.zookeeper.embedded.jute import encode
+from kafka_lite.zookeeper.embedded.protocol import (
+    OPEN_ACL_UNSAFE,
+    ConnectRequest,
+    CreateRequest,
+    EventType,
+    GetDataResponse,
+    OpCode,
+    PathRequest,
+    PathWatchRequest,
+    RequestHeader,
+    SetDataRequest,
+)
+from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
+from tests.support.zookeeper_raw_client import RawClient
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[EmbeddedZooKeeper]:
+    with EmbeddedZooKeeper(tmp_path, force_sync=False) as server:
+        yield server
+
+
+def word(server: EmbeddedZooKeeper, command: bytes) -> str:
+    with socket.create_connection((server.host, server.port), 10) as connection:
+        connection.sendall(command)
+        return connection.makefile("rb").read().decode()
+
+
+def hangs_up_on(server: EmbeddedZooKeeper, sent: bytes) -> bool:
+    with socket.create_connection((server.host, server.port), 10) as connection:
+        connection.sendall(sent)
+        connection.settimeout(10)
+        try:
+            return connection.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+def test_a_session_a_znode_a_watch(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client, RawClient(server.connect_string) as other:
+        client.call(OpCode.CREATE, CreateRequest("/a", b"1", OPEN_ACL_UNSAFE, 0))
+        other.call(OpCode.GET_DATA, PathWatchRequest("/a", True))
+        client.call(OpCode.SET_DATA, SetDataRequest("/a", b"2", 0))
+        read = other.call(OpCode.GET_DATA, PathWatchRequest("/a", False)).read(GetDataResponse)
+        assert (read.data, read.stat.version) == (b"2", 1)
+        assert other.events == [(EventType.NODE_DATA_CHANGED, "/a")]
+
+
+def test_replies_come_in_the_order_of_the_requests(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        frames = b""
+        for xid in range(1, 301):
+            record = PathWatchRequest("/", False) if xid % 2 else SetDataRequest("/", b"x" * xid, -1)
+            payload = encode(RequestHeader(xid, OpCode.GET_DATA if xid % 2 else OpCode.SET_DATA), record)
+            frames += struct.pack(">i", len(payload)) + payload
+        client.sock.sendall(frames)
+        replies = [struct.unpack_from(">iqi", client.receive_frame()) for _ in range(300)]
+    assert [xid for xid, _, _ in replies] == list(range(1, 301))
+    zxids = [zxid for _, zxid, _ in replies]
+    assert zxids == sorted(zxids)
+
+
+def test_a_frame_may_arrive_byte_by_byte(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        payload = encode(RequestHeader(1, OpCode.GET_CHILDREN), PathWatchRequest("/", False))
+        for byte in struct.pack(">i", len(payload)) + payload:
+            client.sock.sendall(bytes([byte]))
+        assert struct.unpack_from(">iqi", client.receive_frame())[0] == 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\xff\xff\xff\xff",
+        b"\x7f\xff\xff\xff",
+        struct.pack(">i", JUTE_MAX_BUFFER_BYTES + 1),
+        b"\0\0\0\0",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"quit",
+        struct.pack(">i", 8) + b"12345678",
+        struct.pack(">i", 28) + encode(ConnectRequest(0, 1 << 60, 0, 0, b"")),
+    ],
+)
+def test_bad_bytes_close_the_connection_with_one_line(
+    server: EmbeddedZooKeeper, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert hangs_up_on(server, sent)
+    assert len(caplog.records) == 1
+    assert "Closing /127.0.0.1" in caplog.text
+    assert word(server, b"ruok") == "imok"
+
+
+def test_random_bytes_do_not_hurt(server: EmbeddedZooKeeper, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    source = random.Random(1)
+    with RawClient(server.connect_string) as survivor:
+        for _ in range(200):
+            garbage = source.randbytes(source.randrange(1, 200))
+            with RawClient(server.connect_string) as client:
+                client.sock.sendall(struct.pack(">i", len(garbage)) + garbage)
+        assert survivor.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
+    assert server.is_running
+
+
+def test_the_longest_packet(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        overhead = len(encode(RequestHeader(0, 0), SetDataRequest("/", b"", -1)))
+        longest = b"x" * (JUTE_MAX_BUFFER_BYTES - overhead)
+        assert client.call(OpCode.SET_DATA, SetDataRequest("/", longest, -1)).err == 0
+        assert client.call(OpCode.GET_DATA, PathWatchRequest("/", False)).read(GetDataResponse).data == longest
+        with pytest.raises(OSError):
+            client.call(OpCode.SET_DATA, SetDataRequest("/", longest + b"x", -1))
+
+
+def test_replies_wait_for_a_client_that_does_not_read(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client, RawClient(server.connect_string) as other:
+        client.call(OpCode.SET_DATA, SetDataRequest("/", b"x" * 20_000, -1))
+        payloads = [encode(RequestHeader(xid, OpCode.GET_DATA), PathWatchRequest("/", False)) for xid in range(2000)]
+        client.sock.sendall(b"".join(struct.pack(">i", len(payload)) + payload for payload in payloads))
+        for _ in range(20):
+            assert other.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
+        assert [struct.unpack_from(">i", client.receive_frame())[0] for _ in payloads] == list(range(2000))
+
+
+def test_only_so_many_replies_are_made_ahead() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as theirs:
+        theirs.connect(listener.getsockname())
+        ours, _ = listener.accept()
+        connection = ServerCnxn(ours, ("127.0.0.1", 1), 100)
+        theirs.sendall((struct.pack(">i", 1) + b"?") * 100)
+        connection.receive()
+        taken = 0
+        for _ in connection.frames():
+            connection.send(b"x" * 300_000)
+            taken += 1
+        assert taken == 4
+        assert connection.has_frame
+        assert not connection.wants_read
+        ours.close()
+
+
+def test_a_restart_at_the_same_place_keeps_sessions(tmp_path: Path) -> None:
+    server = EmbeddedZooKeeper(tmp_path)
+    server.start()
+    port = server.port
+    client = RawClient(server.connect_string)
+    client.call(OpCode.CREATE, CreateRequest("/e", b"", OPEN_ACL_UNSAFE, 1))
+    server.shutdown()
+    assert not server.is_running
+    server.start()
+    assert server.port == port
+    with RawClient(server.connect_string, session=(client.session_id, client.password)) as back:
+        assert back.session_id == client.session_id
+        assert back.call(OpCode.EXISTS, PathWatchRequest("/e", False)).err == 0
+        back.close()
+    client.disconnect()
+    server.shutdown()
+    server.shutdown()
+
+
+def test_starting_twice_or_where_another_serves(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
+    with pytest.raises(RuntimeError, match="already been started"):
+        server.start()
+    with pytest.raises(OSError, match="in use"):
+        EmbeddedZooKeeper(server.data_dir).start()
+    elsewhere = EmbeddedZooKeeper(tmp_path / "elsewhere", port=server.port)
+    with pytest.raises(OSError, match="in use"):
+        elsewhere.start()
+    # The failed start gave the directory back.
+    with EmbeddedZooKeeper(tmp_path / "elsewhere"):
+        pass
+
+
+def test_no_thread_is_left(tmp_path: Path) -> None:
+    before = threading.active_count()
+    with EmbeddedZooKeeper(tmp_path, snap_count=1) as server, RawClient(server.connect_string) as client:
+        client.call(OpCode.SET_DATA, SetDataRequest("/", b"", -1))
+    assert threading.active_count() == before
+
+
+def test_a_disk_that_refuses_ends_the_server_and_nothing_is_acknowledged(
+    server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with RawClient(server.connect_string) as client:
+        monkeypatch.setattr("kafka_lite.zookeeper.embedded.txn_log.TxnLog.commit", refuse)
+        with pytest.raises(OSError):
+            client.call(OpCode.SET_DATA, SetDataRequest("/", b"x", -1))
+    server.await_shutdown(10)
+    assert not server.is_running
+    assert "No space left on device" in caplog.text
+
+
+def test_connections_per_address_are_limited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with EmbeddedZooKeeper(tmp_path, max_client_cnxns=1) as server, RawClient(server.connect_string):
+        with pytest.raises(OSError):
+            RawClient(server.connect_string)
+        assert "Too many connections from 127.0.0.1 - max is 1" in caplog.text
+
+
+# ---- Four-letter words -----------------------------------------------------------------------------------------------
+
+
+def test_ruok_and_isro(server: EmbeddedZooKeeper) -> None:
+    assert (word(server, b"ruok"), word(server, b"isro")) == ("imok", "rw")
+
+
+def test_srvr_stat_and_mntr(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        client.call(OpCode.CREATE, CreateRequest("/e", b"", OPEN_ACL_UNSAFE, 1))
+        client.call(OpCode.GET_CHILDREN, PathWatchRequest("/e", True))
+        srvr, stat, mntr = (word(server, name) for name in (b"srvr", b"stat", b"mntr"))
+    for text in (srvr, stat):
+        assert re.match(r"Zookeeper version: 3\.8\.0-\S+, built on .*\n", text)
+        assert "\nMode: standalone\nNode count: 5\n" in text
+        assert "\nZxid: 0x2\n" in text
+        assert re.search(r"\nReceived: \d+\nSent: \d+\nConnections: 2\n", text)
+    assert re.search(r"\nClients:\n( /127\.0\.0\.1:\d+\[[01]\]\(queued=0,recved=\d+,sent=\d+\)\n){2}\n", stat)
+    values = dict(line.split("\t") for line in mntr.splitlines())
+    assert values["zk_server_state"] == "standalone"
+    assert (values["zk_znode_count"], values["zk_watch_count"], values["zk_ephemerals_count"]) == ("5", "1", "1")
+
+
+def test_words_about_sessions_and_watches(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        client.call(OpCode.CREATE, CreateRequest("/e", b"", OPEN_ACL_UNSAFE, 1))
+        client.call(OpCode.GET_DATA, PathWatchRequest("/e", True))
+        client.call(OpCode.GET_CHILDREN, PathWatchRequest("/", True))
+        session = f"{client.session_id:#x}"
+        assert f"sid={session},to=10000)" in word(server, b"cons")
+        dump = word(server, b"dump")
+        assert f"Sessions with Ephemerals (1):\n{session}:\n\t/e\n" in dump
+        assert re.search(rf"1 expire in \d+ ms:\n\t{session}\n", dump)
+        assert word(server, b"wchs") == "1 connections watching 2 paths\nTotal watches:2\n"
+        assert word(server, b"wchc") == f"{session}\n\t/\n\t/e\n\n"
+        assert word(server, b"wchp") == f"/\n\t{session}\n/e\n\t{session}\n\n"
+        assert word(server, b"crst") == "Connection stats reset.\n"
+        assert word(server, b"srst") == "Server stats reset.\n"
+        assert "\nLatency min/avg/max: 0/0.0000/0\n" in word(server, b"srvr")
+
+
+def test_words_about_the_place(server: EmbeddedZooKeeper) -> None:
+    with RawClient(server.connect_string) as client:
+        client.call(OpCode.SYNC, PathRequest("/"))
+    assert f"clientPort={server.port}\n" in word(server, b"conf")
+    assert "minSessionTimeout=4000\nmaxSessionTimeout=40000\n" in word(server, b"conf")
+    assert word(server, b"envi").startswith("Environment:\nzookeeper.version=3.8.0-")
+    sizes = re.fullmatch(r"datadir_size: (\d+)\nlogdir_size: (\d+)\n", word(server, b"dirs"))
+    assert sizes is not None
+    assert int(sizes[2]) > 0

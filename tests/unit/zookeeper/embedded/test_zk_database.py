@@ -1,0 +1,144 @@
+"""State that comes back: from the log, from snapshots, from both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.zookeeper.embedded.protocol import OPEN_ACL_UNSAFE, OpCode
+from kafka_lite.zookeeper.embedded.txn_log import CorruptLogError
+from kafka_lite.zookeeper.embedded.txns import CloseSessionTxn, CreateSessionTxn, CreateTxn, SetDataTxn, Txn, TxnHeader
+from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
+
+SESSION = 9
+
+
+def opened(directory: Path, snap_count: int = 10_000) -> ZKDatabase:
+    database = ZKDatabase(directory, force_sync=False, snap_count=snap_count)
+    database.load()
+    return database
+
+
+def process(database: ZKDatabase, *txns: tuple[OpCode, Txn], session_id: int = SESSION) -> None:
+    """Each as a turn of its own."""
+    for op, txn in txns:
+        header = TxnHeader(session_id, 0, database.last_zxid + 1, 1000, op)
+        database.process_txn(header, txn)
+        database.commit()
+
+
+def sets(count: int, first: int = 1) -> list[tuple[OpCode, Txn]]:
+    return [(OpCode.SET_DATA, SetDataTxn("/a", str(i).encode(), i)) for i in range(first, first + count)]
+
+
+def creates() -> list[tuple[OpCode, Txn]]:
+    return [
+        (OpCode.CREATE_SESSION, CreateSessionTxn(4000)),
+        (OpCode.CREATE, CreateTxn("/a", b"", OPEN_ACL_UNSAFE, False, 1)),
+        (OpCode.CREATE, CreateTxn("/e", b"", OPEN_ACL_UNSAFE, True, 2)),
+    ]
+
+
+def test_a_new_directory_is_empty(tmp_path: Path) -> None:
+    database = opened(tmp_path / "not" / "yet")
+    assert (database.last_zxid, database.sessions) == (0, {})
+    database.close()
+
+
+@pytest.mark.parametrize("snap_count", [1, 3, 7, 1000])
+def test_what_was_committed_comes_back(tmp_path: Path, snap_count: int) -> None:
+    database = opened(tmp_path, snap_count)
+    process(database, *creates(), *sets(20))
+    expected = {path: (node.data, node.stat()) for path, node in database.tree.nodes.items()}
+    database.close()
+    again = opened(tmp_path)
+    assert {path: (node.data, node.stat()) for path, node in again.tree.nodes.items()} == expected
+    assert again.sessions == {SESSION: 4000}
+    assert again.last_zxid == 23
+    process(again, (OpCode.CLOSE_SESSION, CloseSessionTxn(["/e"])))
+    again.close()
+    last = opened(tmp_path)
+    assert last.sessions == {}
+    assert "/e" not in last.tree.nodes
+    last.close()
+
+
+def test_old_snapshots_and_logs_are_deleted(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    for first in range(1, 60, 10):
+        process(database, *sets(10, first))
+        database.take_snapshot()
+    names = sorted(path.name for path in database.directory.iterdir())
+    database.close()
+    # Of the three snapshots at 43, 53 and 63 (hex) every one still has the log behind it.
+    assert [name for name in names if name.startswith("snapshot")] == ["snapshot.2b", "snapshot.35", "snapshot.3f"]
+    assert [name for name in names if name.startswith("log")] == ["log.2c", "log.36"]
+
+
+def test_an_older_snapshot_and_its_log_replace_a_damaged_one(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    database.take_snapshot()
+    process(database, *sets(5))
+    database.take_snapshot()
+    process(database, *sets(2, 6))
+    database.close()
+    newest = database.directory / "snapshot.8"
+    newest.write_bytes(newest.read_bytes()[:50])
+    again = opened(tmp_path)
+    assert (again.last_zxid, again.tree.get_data("/a")[0]) == (10, b"7")
+    again.close()
+
+
+def test_without_any_whole_snapshot_nothing_is_invented(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    database.take_snapshot()
+    database.close()
+    (database.directory / "snapshot.3").write_bytes(b"")
+    with pytest.raises(CorruptLogError, match="no snapshot"):
+        opened(tmp_path)
+
+
+def test_a_missing_file_is_noticed(tmp_path: Path) -> None:
+    for i in range(3):
+        database = opened(tmp_path)
+        process(database, *(creates() if i == 0 else sets(2, 2 * i)))
+        database.close()
+    (database.directory / "log.4").unlink()
+    with pytest.raises(CorruptLogError, match="between 0x3 and 0x6 are missing"):
+        opened(tmp_path)
+
+
+def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    database.process_txn(TxnHeader(SESSION, 0, 4, 0, OpCode.SET_DATA), SetDataTxn("/a", b"lost", 1))
+    database.close()
+    again = opened(tmp_path)
+    assert again.tree.get_data("/a")[0] == b""
+    assert again.last_zxid == 3
+    again.close()
+
+
+def test_one_server_per_directory(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    with pytest.raises(OSError, match="in use by another"):
+        opened(tmp_path)
+    database.close()
+    opened(tmp_path).close()
+
+
+def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    (database.directory / "snapshot.3.tmp").mkdir()
+    database.take_snapshot()
+    assert "Could not write a snapshot" in caplog.text
+    process(database, *sets(3))
+    database.close()
+    again = opened(tmp_path)
+    assert again.tree.get_data("/a")[0] == b"3"
+    again.close()

@@ -1,0 +1,380 @@
+"""Sessions and packets, without sockets and without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.zookeeper.embedded.jute import JuteReader, decode, encode, read_record
+from kafka_lite.zookeeper.embedded.keeper_exception import Code
+from kafka_lite.zookeeper.embedded.protocol import (
+    ACL,
+    MULTI_END,
+    OPEN_ACL_UNSAFE,
+    AddWatchRequest,
+    AuthPacket,
+    ConnectRequest,
+    ConnectResponse,
+    CreateRequest,
+    DeleteRequest,
+    ErrorResponse,
+    EventType,
+    GetACLResponse,
+    GetChildren2Response,
+    GetDataResponse,
+    Id,
+    MultiHeader,
+    OpCode,
+    PathRequest,
+    PathResponse,
+    PathsResponse,
+    PathWatchRequest,
+    ReplyHeader,
+    RequestHeader,
+    SetDataRequest,
+    Stat,
+    WatcherTypeRequest,
+    WhoAmIResponse,
+    Xid,
+)
+from kafka_lite.zookeeper.embedded.session_tracker import session_password
+from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
+from kafka_lite.zookeeper.embedded.zookeeper_server import CONTAINER_CHECK_INTERVAL_MS, BadPacket, ZooKeeperServer
+
+TICK_MS = 2000
+
+
+class FakeConnection:
+    """A connection whose frames stay in a list."""
+
+    def __init__(self) -> None:
+        self.address = "127.0.0.1"
+        self.identities = [Id("ip", "127.0.0.1")]
+        self.session_id = 0
+        self.is_initialized = False
+        self.is_closing = False
+        self.sent: list[Any] = []
+
+    def send(self, payload: bytes) -> None:
+        self.sent.append(payload)
+
+    def process(self, event: EventType, path: str) -> None:
+        self.sent.append((event, path))
+
+    def close_after_send(self) -> None:
+        self.is_closing = True
+
+
+class Client:
+    """What a test says to the server, and what it hears."""
+
+    def __init__(
+        self, server: ZooKeeperServer, session: tuple[int, bytes] = (0, b""), timeout_ms: int = 10_000
+    ) -> None:
+        self.server = server
+        self.connection = FakeConnection()
+        server.process_connect(self.connection, encode(ConnectRequest(0, 0, timeout_ms, *session)) + b"\0")
+        self.connected = decode(ConnectResponse, self.connection.sent.pop())
+        self.session = (self.connected.session_id, self.connected.passwd or b"")
+
+    def ask(self, op: int, *records: tuple[Any, ...], xid: int = 1) -> tuple[ReplyHeader, JuteReader]:
+        self.server.process_packet(self.connection, encode(RequestHeader(xid, op), *records))
+        reader = JuteReader(self.connection.sent.pop())
+        return read_record(ReplyHeader, reader), reader
+
+    def error(self, op: int, *records: tuple[Any, ...]) -> int:
+        return self.ask(op, *records)[0].err
+
+    def read(self, response_class: type, op: int, *records: tuple[Any, ...]) -> Any:
+        header, reader = self.ask(op, *records)
+        assert header.err == 0
+        return read_record(response_class, reader)
+
+    def create(self, path: str, mode: int = 0, acl: tuple[ACL, ...] = OPEN_ACL_UNSAFE) -> str:
+        response: PathResponse = self.read(PathResponse, OpCode.CREATE, CreateRequest(path, b"", acl, mode))
+        return response.path
+
+
+@pytest.fixture
+def time() -> MockTime:
+    return MockTime()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[ZKDatabase]:
+    database = ZKDatabase(tmp_path, force_sync=False)
+    yield database
+    database.close()
+
+
+def serving(database: ZKDatabase, time: MockTime) -> ZooKeeperServer:
+    return ZooKeeperServer(
+        database,
+        time,
+        tick_time_ms=TICK_MS,
+        min_session_timeout_ms=2 * TICK_MS,
+        max_session_timeout_ms=20 * TICK_MS,
+        extended_types_enabled=True,
+    )
+
+
+@pytest.fixture
+def server(database: ZKDatabase, time: MockTime) -> ZooKeeperServer:
+    return serving(database, time)
+
+
+# ---- Sessions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted"), [(0, 4000), (3999, 4000), (10_000, 10_000), (1 << 30, 40_000), (-1, 4000)]
+)
+def test_the_timeout_is_negotiated(server: ZooKeeperServer, asked: int, granted: int) -> None:
+    assert Client(server, timeout_ms=asked).connected.time_out == granted
+
+
+def test_an_old_client_gets_no_read_only_byte(server: ZooKeeperServer) -> None:
+    lengths = []
+    for echo in (b"", b"\0"):
+        connection = FakeConnection()
+        server.process_connect(connection, encode(ConnectRequest(0, 0, 4000, 0, bytes(16))) + echo)
+        lengths.append(len(connection.sent[0]))
+    assert lengths == [36, 37]
+
+
+def test_a_session_expires_with_its_ephemerals(server: ZooKeeperServer, time: MockTime) -> None:
+    client, other = Client(server, timeout_ms=4000), Client(server, timeout_ms=40_000)
+    client.create("/e", 1)
+    other.ask(OpCode.EXISTS, PathWatchRequest("/e", True))
+    time.sleep(4000 + TICK_MS)
+    server.expire_sessions()
+    assert client.connection.is_closing
+    assert other.connection.sent == [(EventType.NODE_DELETED, "/e")]
+    again = Client(server, client.session)
+    assert (again.connected.time_out, again.connected.session_id, again.connected.passwd) == (0, 0, bytes(16))
+    assert again.connection.is_closing
+
+
+def test_any_packet_keeps_the_session(server: ZooKeeperServer, time: MockTime) -> None:
+    client = Client(server, timeout_ms=4000)
+    for _ in range(10):
+        time.sleep(3000)
+        assert client.ask(OpCode.PING, xid=Xid.PING)[0].xid == Xid.PING
+        server.expire_sessions()
+    assert not client.connection.is_closing
+
+
+def test_a_session_on_a_new_connection(server: ZooKeeperServer) -> None:
+    old = Client(server)
+    old.create("/e", 1)
+    old.ask(OpCode.GET_DATA, PathWatchRequest("/e", True))
+    new = Client(server, old.session, timeout_ms=20_000)
+    assert (new.connected.session_id, new.connected.time_out) == (old.connected.session_id, 20_000)
+    assert old.connection.is_closing
+    # The watch went with the connection; the znode did not.
+    new.ask(OpCode.SET_DATA, SetDataRequest("/e", b"", -1))
+    assert old.connection.sent == []
+    # The late end of the old connection must not hurt the new one.
+    server.detach(old.connection)
+    assert new.error(OpCode.EXISTS, PathWatchRequest("/e", False)) == 0
+
+
+def test_a_wrong_password_gets_no_session_and_ends_none(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    thief = Client(server, (client.session[0], b"guessed"))
+    assert thief.connected.time_out == 0
+    assert not client.connection.is_closing
+
+
+def test_a_session_outlives_the_server(server: ZooKeeperServer, database: ZKDatabase, time: MockTime) -> None:
+    client = Client(server, timeout_ms=4000)
+    client.create("/e", 1)
+    time.sleep(100_000)
+    restarted = serving(database, time)
+    restarted.expire_sessions()
+    back = Client(restarted, client.session)
+    assert back.connected.session_id == client.connected.session_id
+    assert back.error(OpCode.EXISTS, PathWatchRequest("/e", False)) == 0
+
+
+def test_closing_a_session(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    client.create("/e", 1)
+    assert client.ask(OpCode.CLOSE_SESSION, xid=9)[0].xid == 9
+    assert client.connection.is_closing
+    assert "/e" not in server.database.tree.nodes
+    assert Client(server, client.session).connected.time_out == 0
+
+
+def test_a_client_that_knows_more_than_we_do_is_sent_away(server: ZooKeeperServer) -> None:
+    with pytest.raises(BadPacket, match="has seen zxid 0x5"):
+        server.process_connect(FakeConnection(), encode(ConnectRequest(0, 5, 4000, 0, b"")))
+
+
+def test_a_password_is_the_same_in_every_life(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    assert client.connected.passwd == session_password(client.connected.session_id)
+
+
+# ---- Requests --------------------------------------------------------------------------------------------------------
+
+
+def test_reads(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    client.create("/a")
+    client.create("/a/e", 1)
+    assert client.read(Stat, OpCode.EXISTS, PathWatchRequest("/a", False)).num_children == 1
+    assert client.read(GetDataResponse, OpCode.GET_DATA, PathWatchRequest("/a", False)).data == b""
+    assert client.read(PathsResponse, OpCode.GET_CHILDREN, PathWatchRequest("/a", False)).paths == ["e"]
+    assert client.read(GetChildren2Response, OpCode.GET_CHILDREN2, PathWatchRequest("/a", False)).stat.cversion == 1
+    assert client.read(GetACLResponse, OpCode.GET_ACL, PathRequest("/a")).acl == OPEN_ACL_UNSAFE
+    assert client.read(PathResponse, OpCode.SYNC, PathRequest("/a")).path == "/a"
+    assert client.read(PathsResponse, OpCode.GET_EPHEMERALS, PathRequest("/a")).paths == ["/a/e"]
+    assert client.read(PathsResponse, OpCode.GET_EPHEMERALS, PathRequest("/b")).paths == []
+
+
+def test_replies_carry_the_newest_zxid(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    assert client.ask(OpCode.CREATE, CreateRequest("/a", b"", OPEN_ACL_UNSAFE, 0))[0].zxid == 2
+    assert client.ask(OpCode.CREATE, CreateRequest("/a", b"", OPEN_ACL_UNSAFE, 0))[0] == (1, 2, Code.NODE_EXISTS)
+    assert client.ask(OpCode.PING)[0].zxid == 2
+
+
+def test_an_event_is_queued_before_the_reply_that_shows_it(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    client.create("/a")
+    client.ask(OpCode.GET_DATA, PathWatchRequest("/a", True))
+    request = encode(RequestHeader(7, OpCode.SET_DATA), SetDataRequest("/a", b"x", -1))
+    server.process_packet(client.connection, request)
+    event, reply = client.connection.sent
+    assert event == (EventType.NODE_DATA_CHANGED, "/a")
+    assert decode(ReplyHeader, reply).xid == 7
+
+
+def test_identities_add_up(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    assert client.error(OpCode.GET_DATA, PathWatchRequest("/", False)) == 0
+    for credentials in (b"alice:secret", b"alice:secret", b"bob:secret"):
+        assert client.ask(OpCode.AUTH, AuthPacket(0, "digest", credentials), xid=Xid.AUTH)[0].err == 0
+    info = client.read(WhoAmIResponse, OpCode.WHO_AM_I).client_info
+    assert info == [Id("ip", "127.0.0.1"), Id("digest", "alice"), Id("digest", "bob")]
+    client.create("/mine", acl=(ACL(31, Id("auth", "")),))
+    stranger = Client(server)
+    assert stranger.error(OpCode.GET_DATA, PathWatchRequest("/mine", False)) == Code.NO_AUTH
+    assert stranger.error(OpCode.GET_CHILDREN, PathWatchRequest("/mine", False)) == Code.NO_AUTH
+    assert stranger.error(OpCode.GET_ACL, PathRequest("/mine")) == Code.NO_AUTH
+
+
+def test_who_may_only_read_sees_no_digests(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    client.ask(OpCode.AUTH, AuthPacket(0, "digest", b"alice:secret"))
+    client.create("/mine", acl=(ACL(31, Id("auth", "")), ACL(1, Id("world", "anyone"))))
+    seen = Client(server).read(GetACLResponse, OpCode.GET_ACL, PathRequest("/mine")).acl
+    assert seen[0].id == Id("digest", "alice:x")
+    assert client.read(GetACLResponse, OpCode.GET_ACL, PathRequest("/mine")).acl[0].id != seen[0].id
+
+
+def test_a_failed_authentication_ends_the_connection(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    assert client.error(OpCode.AUTH, AuthPacket(0, "unheard-of", b"")) == Code.AUTH_FAILED
+    assert client.connection.is_closing
+
+
+def test_a_refused_multi_answers_each_operation(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    create = CreateRequest("/a", b"", OPEN_ACL_UNSAFE, 0)
+    header = MultiHeader(OpCode.CREATE, False, -1)
+    reply, reader = client.ask(OpCode.MULTI, header, create, header, create, header, create, MULTI_END)
+    assert reply.err == 0
+    codes = []
+    while not (result := read_record(MultiHeader, reader)).done:
+        codes.append((result.type, result.err, read_record(ErrorResponse, reader).err))
+    assert codes == [(-1, code, code) for code in (Code.OK, Code.NODE_EXISTS, Code.RUNTIME_INCONSISTENCY)]
+
+
+def test_watches_are_removed_one_kind_at_a_time(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    client.ask(OpCode.GET_CHILDREN, PathWatchRequest("/", True))
+    children, data, any_kind = (WatcherTypeRequest("/", kind) for kind in (1, 2, 3))
+    assert client.error(OpCode.CHECK_WATCHES, children) == 0
+    assert client.error(OpCode.CHECK_WATCHES, data) == Code.NO_WATCHER
+    assert client.error(OpCode.CHECK_WATCHES, any_kind) == 0
+    assert Client(server).error(OpCode.CHECK_WATCHES, any_kind) == Code.NO_WATCHER
+    assert client.error(OpCode.REMOVE_WATCHES, data) == Code.NO_WATCHER
+    assert client.error(OpCode.REMOVE_WATCHES, any_kind) == 0
+    assert client.error(OpCode.REMOVE_WATCHES, any_kind) == Code.NO_WATCHER
+    assert client.error(OpCode.REMOVE_WATCHES, WatcherTypeRequest("/", 4)) == Code.MARSHALLING_ERROR
+    assert client.error(OpCode.ADD_WATCH, AddWatchRequest("/", 0)) == 0
+    assert client.error(OpCode.REMOVE_WATCHES, data) == 0
+
+
+def test_what_belongs_to_ensembles_is_refused(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    assert client.error(OpCode.RECONFIG, PathRequest("")) == Code.RECONFIG_DISABLED
+    assert client.error(OpCode.SASL, PathRequest("")) == Code.AUTH_FAILED
+
+
+@pytest.mark.parametrize("op", [0, 55, -1, -10, 20, 999])
+def test_an_unknown_request_ends_the_connection(server: ZooKeeperServer, op: int) -> None:
+    client = Client(server)
+    assert client.error(op) == Code.UNIMPLEMENTED
+    assert client.connection.is_closing
+
+
+@pytest.mark.parametrize("op", sorted(set(OpCode) - {OpCode.PING, OpCode.CLOSE_SESSION, OpCode.WHO_AM_I}))
+def test_a_request_without_its_fields_hurts_nobody(server: ZooKeeperServer, op: OpCode) -> None:
+    client = Client(server)
+    assert client.error(op) != Code.OK
+    assert Client(server).error(OpCode.EXISTS, PathWatchRequest("/", False)) == 0
+
+
+@pytest.mark.parametrize("frame", [b"", b"\0", b"\0\0\0\1\0\0\0"])
+def test_no_header_no_connection(server: ZooKeeperServer, frame: bytes) -> None:
+    client = Client(server)
+    with pytest.raises(BadPacket):
+        server.process_packet(client.connection, frame)
+    with pytest.raises(BadPacket):
+        server.process_connect(FakeConnection(), frame)
+
+
+def test_containers_go_when_they_are_empty(server: ZooKeeperServer, time: MockTime) -> None:
+    client = Client(server)
+    client.create("/c", 4)
+    client.create("/c/child")
+    time.sleep(CONTAINER_CHECK_INTERVAL_MS)
+    server.delete_containers()
+    assert client.error(OpCode.DELETE, DeleteRequest("/c/child", -1)) == 0
+    server.delete_containers()
+    assert client.error(OpCode.EXISTS, PathWatchRequest("/c", False)) == 0
+    time.sleep(CONTAINER_CHECK_INTERVAL_MS)
+    server.delete_containers()
+    assert client.error(OpCode.EXISTS, PathWatchRequest("/c", False)) == Code.NO_NODE
+
+
+def test_a_multi_read_answers_each_path(server: ZooKeeperServer) -> None:
+    client = Client(server)
+    records = [
+        part
+        for op, path in ((OpCode.GET_CHILDREN, "/"), (OpCode.GET_DATA, "/nothing"), (OpCode.GET_DATA, "/"))
+        for part in (MultiHeader(op, False, -1), PathWatchRequest(path, False))
+    ]
+    _, reader = client.ask(OpCode.MULTI_READ, *records, MULTI_END)
+    assert read_record(MultiHeader, reader).type == OpCode.GET_CHILDREN
+    assert read_record(PathsResponse, reader).paths == ["zookeeper"]
+    assert read_record(MultiHeader, reader) == (OpCode.ERROR, False, Code.NO_NODE)
+    assert read_record(ErrorResponse, reader).err == Code.NO_NODE
+    assert read_record(MultiHeader, reader).type == OpCode.GET_DATA
+    assert read_record(GetDataResponse, reader).data == b""
+    assert read_record(MultiHeader, reader) == MULTI_END
+
+
+def test_the_time_until_something_must_be_done(server: ZooKeeperServer, time: MockTime) -> None:
+    assert server.ms_until_next_check() == CONTAINER_CHECK_INTERVAL_MS
+    Client(server, timeout_ms=4000)
+    assert server.ms_until_next_check() == 6000
+    time.sleep(CONTAINER_CHECK_INTERVAL_MS)
+    assert server.ms_until_next_check() == 0
