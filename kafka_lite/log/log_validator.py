@@ -102,8 +102,8 @@ def validate_and_assign_offsets(
     timestamps may lie before ``now_ms``, and after it unless ``timestamp_after_max_ms`` says otherwise.
 
     Raises ``ApiError``: CORRUPT_MESSAGE (checksum, sizes, codec), INVALID_RECORD (rules of the format, null key on a
-    compacted topic), INVALID_TIMESTAMP, MESSAGE_TOO_LARGE, UNSUPPORTED_FOR_MESSAGE_FORMAT (a producer id in an old
-    format), UNSUPPORTED_COMPRESSION_TYPE (zstd in an old format).
+    compacted topic), INVALID_TIMESTAMP, MESSAGE_TOO_LARGE, UNSUPPORTED_FOR_MESSAGE_FORMAT (a producer id or headers
+    in an old format), UNSUPPORTED_COMPRESSION_TYPE (zstd in an old format).
     """
     validator = LogValidator(
         offset=offset,
@@ -346,9 +346,8 @@ class LogValidator:
         """Whether timestamps of that range are near enough to now. LogAppendTime replaces them, so any will do."""
         if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
             return True
-        return (
-            self.now_ms - oldest <= self.timestamp_before_max_ms and newest - self.now_ms <= self.timestamp_after_max_ms
-        )
+        before, after = min(self.now_ms - oldest, _MAX_I64), min(newest - self.now_ms, _MAX_I64)  # the default: any
+        return before <= self.timestamp_before_max_ms and after <= self.timestamp_after_max_ms
 
     def _rebuild(
         self, batch: Batch, records: Iterable[Record], source: CompressionType, target: CompressionType
@@ -368,8 +367,7 @@ class LogValidator:
             compression_level=self.compression_level,
         )
         for record in records:
-            headers = record.headers if self.magic >= MAGIC_V2 else ()
-            builder.append(record.timestamp, record.key, record.value, headers)
+            builder.append(record.timestamp, record.key, record.value, record.headers)
         rebuilt = builder.build()
         for converted in batches(rebuilt):
             self._check_size(converted.size_in_bytes)

@@ -106,7 +106,7 @@ class MemoryRecordsBuilder:
             self._append_record(offset, timestamp, key, value, tuple(Header(*header) for header in headers))
         else:
             if tuple(headers):
-                raise Errors.INVALID_RECORD.exception(f"Format v{self.magic} has no headers")
+                raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"Format v{self.magic} has no headers")
             self._append_message(offset, timestamp, key, value)
         if self._stamped:
             timestamp = self.log_append_time_ms

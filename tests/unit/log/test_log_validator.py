@@ -42,11 +42,11 @@ def refused(data: bytes, **settings: object) -> ApiError:
     return raised.value
 
 
-def three(magic: int, codec: CompressionType = NONE) -> bytes:
+def three(magic: int, codec: CompressionType = NONE, *, headers: bool = False) -> bytes:
     """Three records, the second with the largest timestamp."""
     builder = MemoryRecordsBuilder(magic, codec)
     for index, timestamp in enumerate((NOW - 30, NOW - 10, NOW - 20)):
-        builder.append(timestamp, b"k%d" % index, b"v%d" % index, [("h", b"1")] if magic == 2 else ())
+        builder.append(timestamp, b"k%d" % index, b"v%d" % index, [("h", b"1")] if headers else ())
     return builder.build()
 
 
@@ -65,7 +65,7 @@ LAST_OFFSET_DELTA, BASE_TIMESTAMP, BASE_SEQUENCE, RECORD_COUNT, ATTRIBUTES = 23,
     ("source", "target", "timestamp_type"), list(itertools.product(FORMATS, FORMATS, (CREATE, APPEND))), ids=str
 )
 def test_every_format_into_every_format(source: tuple, target: tuple, timestamp_type: TimestampType) -> None:
-    data = three(*source)
+    data = three(*source, headers=source[0] == target[0] == 2)
     result = validate(data, magic=target[0], target_codec=target[1], timestamp_type=timestamp_type)
     kept_timestamps = [NOW - 30, NOW - 10, NOW - 20] if source[0] else [-1, -1, -1]
     wanted = [-1] * 3 if target[0] == 0 else kept_timestamps if timestamp_type is CREATE else [NOW] * 3
@@ -303,6 +303,10 @@ def test_producer_ids_need_sequences_and_format_v2() -> None:
     assert next(batches(validate(data).records)).base_sequence == 3
     assert refused(changed(data, BASE_SEQUENCE, ">i", -1)).error is Errors.INVALID_RECORD
     assert refused(data, magic=1).error is Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT
+
+
+def test_headers_are_not_lost_silently() -> None:
+    assert refused(three(2, headers=True), magic=1).error is Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
 def test_zstd_has_no_old_format() -> None:
