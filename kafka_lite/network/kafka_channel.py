@@ -9,7 +9,7 @@ from collections import deque
 from enum import Enum
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.network.receive import NetworkReceive
+from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
 
@@ -53,6 +53,7 @@ class KafkaChannel:
     """
 
     __slots__ = (
+        "_invalid_receive",
         "_max_receive_size",
         "_receive",
         "_send",
@@ -76,6 +77,7 @@ class KafkaChannel:
         self.staged: deque[NetworkReceive] = deque()
         self._transport = transport
         self._receive: NetworkReceive | None = None
+        self._invalid_receive: InvalidReceiveError | None = None
         self._send: NetworkSend | None = None
         transport.attach(self)
 
@@ -128,8 +130,11 @@ class KafkaChannel:
         """One read of the socket; frames that are complete now are staged.
 
         Small frames come through ``buffer``, so that one system call can bring many of them; the body of a large one
-        is read straight into its place. Raises OSError for a broken connection, InvalidReceiveError for a bad size.
+        is read straight into its place. Raises OSError for a broken connection, InvalidReceiveError for a bad size; but
+        frames that came before a bad size are staged first, and the error waits until they are through.
         """
+        if self._invalid_receive is not None:
+            raise self._invalid_receive
         receive = self._receive
         if receive is not None and receive.missing_bytes >= len(buffer):
             receive.advance(self._transport.recv_into(receive.room()))
@@ -137,11 +142,24 @@ class KafkaChannel:
                 self._stage(receive)
             return
         count = self._transport.recv_into(buffer)
+        try:
+            self._split(buffer[:count])
+        except InvalidReceiveError as error:
+            if not self.staged:
+                raise
+            self._invalid_receive = error
+
+    @property
+    def has_invalid_receive(self) -> bool:
+        """Whether the next ``read`` will raise, with nothing more to be read off the socket."""
+        return self._invalid_receive is not None
+
+    def _split(self, data: memoryview) -> None:
         position = 0
-        while position < count:
+        while position < len(data):
             if self._receive is None:
                 self._receive = NetworkReceive(self.id, self._max_receive_size)
-            position += self._receive.feed(buffer[position:count])
+            position += self._receive.feed(data[position:])
             if self._receive.complete:
                 self._stage(self._receive)
 

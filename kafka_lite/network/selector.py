@@ -59,6 +59,7 @@ class Selector:
         self._immediately_connected: dict[str, KafkaChannel] = {}
         self._new_sends: dict[str, KafkaChannel] = {}
         self._ready_receives: dict[str, KafkaChannel] = {}
+        self._invalid_receives: dict[str, KafkaChannel] = {}
 
         self._read_buffer = memoryview(bytearray(READ_BUFFER_BYTES))
         self._selector = selectors.DefaultSelector()
@@ -131,6 +132,8 @@ class Selector:
         channel.unmute()
         if channel.staged:
             self._ready_receives[channel.id] = channel
+        else:
+            self._note_invalid_receive(channel)
 
     def wakeup(self) -> None:
         """Make the poll in progress, or the next one, return at once. The one method that any thread may call.
@@ -150,8 +153,10 @@ class Selector:
     def poll(self, timeout_ms: float) -> None:
         """Do what was asked for and what the network allows; wait up to ``timeout_ms`` if that is nothing."""
         self._clear()
-        self._finish_immediate_connects()
-        self._write_new_sends()
+        self._do_at_once(self._immediately_connected, WRITE)
+        # Most answers fit into the socket's buffer: try at once, and watch for the write event only if not.
+        self._do_at_once(self._new_sends, WRITE)
+        self._do_at_once(self._invalid_receives, READ)
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
             timeout_ms = 0
         events = self._select(timeout_ms)
@@ -168,16 +173,11 @@ class Selector:
         self.completed_sends.clear()
         self.completed_receives.clear()
 
-    def _finish_immediate_connects(self) -> None:
-        while self._immediately_connected:
-            _, channel = self._immediately_connected.popitem()
-            self._guarded_io(channel, WRITE)
-
-    def _write_new_sends(self) -> None:
-        """Most answers fit into the socket's buffer: try at once, and watch for the write event only if not."""
-        while self._new_sends:
-            _, channel = self._new_sends.popitem()
-            self._guarded_io(channel, WRITE)
+    def _do_at_once(self, channels: dict[str, KafkaChannel], ready: int) -> None:
+        """Treat the channels as if the kernel had said that they are ready."""
+        while channels:
+            _, channel = channels.popitem()
+            self._guarded_io(channel, ready)
 
     def _select(self, timeout_ms: float) -> list[tuple[KafkaChannel, int]]:
         self._polling = True
@@ -255,6 +255,12 @@ class Selector:
                 self._ready_receives[channel.id] = channel
             else:
                 channel.resume_reading()
+                self._note_invalid_receive(channel)
+
+    def _note_invalid_receive(self, channel: KafkaChannel) -> None:
+        """The frames before a bad size are through: time to close the connection over it."""
+        if channel.has_invalid_receive and channel.may_read:
+            self._invalid_receives[channel.id] = channel
 
     def _close_idle_connections(self, now_ms: float) -> None:
         if self._idle is None:
@@ -297,7 +303,13 @@ class Selector:
         self.disconnected[channel.id] = reason
 
     def _forget(self, channel: KafkaChannel) -> None:
-        for channels in (self._channels, self._immediately_connected, self._new_sends, self._ready_receives):
+        for channels in (
+            self._channels,
+            self._immediately_connected,
+            self._new_sends,
+            self._ready_receives,
+            self._invalid_receives,
+        ):
             channels.pop(channel.id, None)
         if self._idle is not None:
             self._idle.remove(channel.id)

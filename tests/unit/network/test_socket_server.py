@@ -474,10 +474,10 @@ def test_answers_from_another_thread_race_with_the_handler_and_stay_in_order() -
     assert order == list(range(400))
 
 
-def test_what_came_before_a_bad_frame_is_answered_and_what_came_behind_it_is_not() -> None:
+@pytest.mark.parametrize("kind", ["unknown API", "2 GiB", "negative size", "body too short"])
+def test_what_came_before_a_bad_frame_is_answered_and_what_came_behind_it_is_not(kind: str) -> None:
     with running_server() as server, connect(server) as client:
-        bad = BAD_FRAMES["unknown API"]
-        client.sendall(request_frame(1) + request_frame(2) + bad + request_frame(3))
+        client.sendall(request_frame(1) + request_frame(2) + BAD_FRAMES[kind] + request_frame(3))
         assert [read_correlation_id(client) for _ in range(2)] == [1, 2]
         assert is_closed(client)
 
