@@ -90,5 +90,7 @@ def _adapt(svg: str, alt: str) -> str:
     natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"
     svg = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"\s*height="[^"]*"', r"\1", svg, count=1)
     label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    opening = f'<svg role="img" aria-label="{label}" style="width:{natural}"'
+    # As wide as it was drawn where there is room; on a phone it scrolls rather than shrink beyond reading.
+    size = f"width:{natural};min-width:min({natural},34rem)"
+    opening = f'<svg role="img" aria-label="{label}" style="{size}"'
     return "\n".join(row for row in svg.replace("<svg", opening, 1).splitlines() if row.strip())

@@ -34,6 +34,7 @@ _WORDS = {
     "lab": ("lab", "实验"),
     "title": ("title", "标题"),
     "tasks": ("tasks", "任务数"),
+    "to read": ("to read", "学习材料"),
     "page": ("text", "正文"),
     "notebook": ("notebook", "笔记本"),
     "modules": ("modules", "模块"),
@@ -73,7 +74,7 @@ def _key(key: ConfigKey, language: str) -> str:
         notes.append(f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*")
     if key.name in UNSERVED:
         notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
-    return f"`{key.name}`\n:   {' '.join(notes)}\n\n    <small>{' · '.join(facts)}</small>"
+    return f"`{key.name}`\n:   {' '.join(notes)}<br>\n    <small>{' · '.join(facts)}</small>"
 
 
 # -- the wire ---------------------------------------------------------------------------------------------------------
@@ -155,13 +156,13 @@ def labs(language: str) -> str:
 
 
 def book_map(language: str) -> str:
-    """The table of contents: each section with its text, notebook, lab, and the modules that implement it."""
+    """The table of contents: each section with its text, notebook and lab, and the modules that name it."""
     book, references = load_book(), module_references()
     parts = []
     for chapter in book.chapters:
         title = chapter.zh if language == "zh" else chapter.en
         rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
-        head = ["§", *(_word(name, language) for name in ("title", "page", "notebook", "lab", "modules"))]
+        head = ["§", *(_word(name, language) for name in ("title", "to read", "modules"))]
         parts.append(f"## {chapter.number} {title}\n\n{_table(head, rows)}")
     return "\n\n".join(parts)
 
@@ -171,18 +172,20 @@ def _modules(number: str, references: Iterable[ModuleReference]) -> list[str]:
 
 
 def _section_row(section: Section, modules: list[str], language: str) -> list[str]:
-    page, notebook, lab = "", "", ""
+    links = []
     if section.page:
         in_docs = section.page.startswith("docs/")
-        page = f"[✓]({'../' + section.page.removeprefix('docs/') if in_docs else _chapter_page(section.page)})"
+        target = f"../{section.page.removeprefix('docs/')}" if in_docs else _chapter_page(section.page)
+        links.append(f"[{_word('page', language)}]({target})")
     if section.notebook:
-        notebook = f"[✓]({_chapter_page(section.notebook.replace('.py', '_notebook.md'))})"
+        target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
+        links.append(f"[{_word('notebook', language)}]({target})")
     if section.lab:
-        lab = f"[✓](../labs/{PurePosixPath(section.lab).name}.md)"
+        links.append(f"[{_word('lab', language)}](../labs/{PurePosixPath(section.lab).name}.md)")
     title = section.zh if language == "zh" else section.en
     bold = "**" if section.depth == 2 else ""
     shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
-    return [f"{bold}{section.number}{bold}", f"{bold}{title}{bold}", page, notebook, lab, shown]
+    return [f"{bold}{section.number}{bold}", f"{bold}{title}{bold}", " · ".join(links), shown]
 
 
 def _chapter_page(path: str) -> str:
@@ -195,5 +198,6 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Plain text as Markdown: what it has of marks and tags is shown as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", re.sub(r"\s+", " ", text))
+    """Plain text as Markdown: marks and tags are shown as they are, but for words in backticks."""
+    parts = re.split(r"(`[^`]+`)", re.sub(r"\s+", " ", text))
+    return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", part) for part in parts)

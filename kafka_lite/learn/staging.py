@@ -26,6 +26,9 @@ _FENCE = re.compile(r"\s*(`{3,})")
 
 _SOURCE_PAGE = """---
 title: {path}
+hide:
+  - navigation
+  - toc
 search:
   exclude: true
 ---
