@@ -29,8 +29,10 @@ SUMMARY = "graded labs on the code of the broker itself"
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``labs`` and its verbs to a command's parser."""
-    add_arguments(subparsers.add_parser(NAME, help=SUMMARY, description=SUMMARY))
+    """Add ``labs`` and its verbs to a command's parser, which runs what it finds as ``run``."""
+    parser = subparsers.add_parser(NAME, help=SUMMARY, description=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.")
+    add_arguments(parser)
+    parser.set_defaults(run=run)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
