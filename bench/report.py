@@ -39,12 +39,9 @@ class Results:
     scale: float
     note: str
 
-    def rows(self) -> list[list[str]]:
-        """A line per workload: rates, their ratio, CPU times, their ratio; the median of the rounds."""
-        return [
-            [workload, *self._cells(by_broker, "messages_per_s"), *self._cells(by_broker, "broker_cpu_s_per_million")]
-            for workload, by_broker in self.samples.items()
-        ]
+    def rows(self, field: str) -> list[list[str]]:
+        """A line per workload: the median of a field over the rounds for each broker, and their ratio."""
+        return [[workload, *self._cells(by_broker, field)] for workload, by_broker in self.samples.items()]
 
     def latency_rows(self) -> list[list[str]]:
         """A line per workload that has latencies: p50 and p99 of each broker, ms."""
@@ -71,13 +68,6 @@ class Results:
             cells.append(f"{medians[0] / medians[1]:.2f}" if medians[1] else "-")
         return cells
 
-    def header(self) -> list[str]:
-        """The names of the columns of ``rows``."""
-        ratio = ["ratio"] if len(self.brokers) == 2 else []
-        rates = [f"{name} msg/s" for name in self.brokers]
-        costs = [f"{name} CPU s/M" for name in self.brokers]
-        return ["workload", *rates, *ratio, *costs, *ratio]
-
 
 def median(samples: Sequence[Sample], field: str) -> float | None:
     """Of one field over the rounds; None where the workload does not have it."""
@@ -94,7 +84,8 @@ def show(results: Results) -> None:
     """The tables, in the terminal."""
     console = Console()
     for header, rows in _tables(results):
-        table = Table(*header[:1])
+        table = Table()
+        table.add_column(header[0], no_wrap=True)
         for name in header[1:]:
             table.add_column(name, justify="right")
         for row in rows:
@@ -118,7 +109,11 @@ def write(results: Results, directory: Path, name: str) -> tuple[Path, Path]:
 
 
 def _tables(results: Results) -> list[tuple[list[str], list[list[str]]]]:
-    tables = [(results.header(), results.rows())]
+    columns = [*results.brokers, "ratio"] if len(results.brokers) == 2 else [*results.brokers]
+    tables = [
+        (["messages/s", *columns], results.rows("messages_per_s")),
+        (["broker CPU, s per million", *columns], results.rows("broker_cpu_s_per_million")),
+    ]
     if results.latency_rows():
         tables.append((["p50 / p99, ms", *results.brokers], results.latency_rows()))
     tables.append((["footprint", *results.brokers], results.footprint_rows()))
@@ -128,8 +123,8 @@ def _tables(results: Results) -> list[tuple[list[str], list[list[str]]]]:
 def _explanation(results: Results) -> str:
     text = (
         f"confluent-kafka {version('confluent-kafka')} on the same machine, loopback, one partition; medians of "
-        f"{results.rounds} rounds that alternate between the brokers. CPU s/M: the broker's processor seconds per "
-        "million messages (less is better)."
+        f"{results.rounds} rounds that alternate between the brokers. Broker CPU: the processor seconds that the "
+        "broker spends on a million messages (less is better)."
     )
     return f"{text} {results.note}".strip()
 

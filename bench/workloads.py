@@ -42,7 +42,7 @@ class Produce:
     @property
     def name(self) -> str:
         batch = "1 MB" if self.batch_bytes == BATCH_1_MB else "16 KB"
-        return f"produce {self.size:,} B, acks {self.acks}, {self.codec}, {batch} batches"
+        return f"produce {self.size} B, acks {self.acks}, {self.codec}, {batch}"
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name:
@@ -59,7 +59,7 @@ class Consume:
 
     @property
     def name(self) -> str:
-        return f"consume {self.size:,} B, {self.codec}"
+        return f"consume {self.size} B, {self.codec}"
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name:
@@ -76,7 +76,7 @@ class RoundTrip:
 
     @property
     def name(self) -> str:
-        return f"produce {self.size:,} B, one in flight"
+        return f"produce {self.size} B, one in flight"
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name:
