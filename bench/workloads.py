@@ -169,7 +169,7 @@ def produce(broker: Broker, name: str, workload: Produce) -> None:
 
 def payload_of(size: int) -> bytes:
     """Bytes that compress to about a half, as text does."""
-    pattern = b"".join(b"%x" % (index * index * 2654435761 % 2**32) for index in range(size // 8 + 1))
+    pattern = b"".join(b"%08x" % (index * index * 2654435761 % 2**32) for index in range(size // 8 + 1))
     return pattern[:size]
 
 
