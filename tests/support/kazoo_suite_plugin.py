@@ -25,6 +25,9 @@ from tests.support.embedded_zookeeper_process import EmbeddedZooKeeperProcess
 os.environ.setdefault("ZOOKEEPER_CLUSTER_SIZE", "1")
 os.environ.setdefault("ZOOKEEPER_VERSION", "3.8.0")
 
+_ONE_SERVER = "needs a second server of the same ensemble to move to"
+_SASL = "the embedded server has no SASL"
+
 DESELECTED = {
     "test_connection.py::TestReadOnlyMode::test_read_only": "read-only is what an ensemble's server is without its "
     "quorum",
@@ -33,7 +36,11 @@ DESELECTED = {
     "test_client.py::TestReconfig::test_bad_input": "reconfiguration is for ensembles",
     "test_client.py::TestReconfig::test_add_remove_observer": "reconfiguration is for ensembles",
     "test_client.py::TestSSLClient::test_create": "the embedded server has no TLS: it serves its own machine",
-    "test_client.py::TestClient::test_update_host_list": "needs a second server of the same ensemble to move to",
+    "test_client.py::TestClient::test_update_host_list": _ONE_SERVER,
+    "test_eventlet_handler.py::TestEventletClient::test_update_host_list": _ONE_SERVER,
+    "test_gevent_handler.py::TestGeventClient::test_update_host_list": _ONE_SERVER,
+    "test_sasl.py::TestLegacySASLDigestAuthentication::test_connect_sasl_auth": _SASL,
+    "test_sasl.py::TestSASLDigestAuthentication::test_connect_sasl_auth": _SASL,
 }
 """The tests that do not apply, each with the reason."""
 

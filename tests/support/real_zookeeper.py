@@ -63,7 +63,7 @@ def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
     config = data_dir / "zoo.cfg"
     config.write_text(
         f"tickTime={tick_time_ms}\ndataDir={data_dir}\nclientPort={port}\nclientPortAddress=127.0.0.1\n"
-        "maxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\nsnapshot.trust.empty=true\n"
+        "maxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\n"
     )
     command = [
         java() or "java",

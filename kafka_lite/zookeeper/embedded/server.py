@@ -78,7 +78,8 @@ class EmbeddedZooKeeper:
     @property
     def connect_string(self) -> str:
         """What a client's ``hosts`` (a broker's ``zookeeper.connect``) should say."""
-        return f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
     @property
     def is_running(self) -> bool:

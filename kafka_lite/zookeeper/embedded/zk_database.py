@@ -53,8 +53,11 @@ class ZKDatabase:
         snapshot = self._snapshots.load_newest()
         if snapshot is not None:
             self.tree, self.sessions = thaw(snapshot)
-        elif self._snapshots.files():
+        elif self._snapshots.files() or self._log.files():
             raise CorruptLogError(f"no snapshot in {self.directory} is whole")
+        else:
+            # So that history always begins with a snapshot: who finds a log and none knows that something is missing.
+            self._snapshots.save(freeze(self.tree, ()))
         for header, txn in self._log.read(self.last_zxid):
             self._check_follows(header.zxid)
             self._apply(header, txn)

@@ -97,7 +97,17 @@ def test_without_any_whole_snapshot_nothing_is_invented(tmp_path: Path) -> None:
     process(database, *creates())
     database.take_snapshot()
     database.close()
-    (database.directory / "snapshot.3").write_bytes(b"")
+    for name in ("snapshot.0", "snapshot.3"):
+        (database.directory / name).write_bytes(b"")
+    with pytest.raises(CorruptLogError, match="no snapshot"):
+        opened(tmp_path)
+
+
+def test_a_log_without_a_snapshot_is_not_taken_for_the_beginning(tmp_path: Path) -> None:
+    database = opened(tmp_path)
+    process(database, *creates())
+    database.close()
+    (database.directory / "snapshot.0").unlink()
     with pytest.raises(CorruptLogError, match="no snapshot"):
         opened(tmp_path)
 
@@ -134,6 +144,7 @@ def test_one_server_per_directory(tmp_path: Path) -> None:
 def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     database = opened(tmp_path)
     process(database, *creates())
+    # A directory in the way.
     (database.directory / "snapshot.3.tmp").mkdir()
     database.take_snapshot()
     assert "Could not write a snapshot" in caplog.text
