@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import Enum
 
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
-from kafka_lite.admin.topic_names import colliding_topics, validate_topic_name
+from kafka_lite.admin.topic_names import colliding_topics, is_valid_topic_name, validate_topic_name
 from kafka_lite.common.errors import Errors
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -85,6 +85,10 @@ class AdminUtils:
             raise _already_exists(topic) from None
         logger.info("Created topic %s with assignment %s and configuration %s", topic, assignment, dict(config))
 
+    def topic_exists(self, topic: str) -> bool:
+        """Whether there is such a topic; an illegal name never is one, whichever znode ``t/partitions`` may spell."""
+        return is_valid_topic_name(topic) and self._zk_client.topic_exists(topic)
+
     def validate_topic_create(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
         """Raise what speaks against this topic: its name, another topic, its replicas, its configuration."""
         validate_topic_name(topic)
@@ -121,7 +125,7 @@ class AdminUtils:
 
         Returns the assignment of all partitions.
         """
-        existing = self._zk_client.get_topic_assignment(topic)
+        existing = self._zk_client.get_topic_assignment(topic) if is_valid_topic_name(topic) else None
         if existing is None:
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
         if existing.adding_replicas or existing.removing_replicas:
@@ -155,7 +159,7 @@ class AdminUtils:
 
     def delete_topic(self, topic: str) -> None:
         """Mark a topic for deletion; one that is marked already is left as it is."""
-        if not self._zk_client.topic_exists(topic):
+        if not self.topic_exists(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
         try:
             self._zk_client.create_delete_topic(topic)
@@ -164,7 +168,7 @@ class AdminUtils:
 
     def change_topic_config(self, topic: str, config: Mapping[str, str]) -> None:
         """Replace all overrides of a topic."""
-        if not self._zk_client.topic_exists(topic):
+        if not self.topic_exists(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f'Topic "{topic}" does not exist.')
         self.validate_topic_config(config)
         self.change_entity_config(f"{TOPICS}/{topic}", config)

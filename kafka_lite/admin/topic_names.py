@@ -27,6 +27,11 @@ def validate_topic_name(topic: str) -> None:
         raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"Topic name is invalid: {problem}")
 
 
+def is_valid_topic_name(topic: str) -> bool:
+    """Whether a topic may have this name."""
+    return _problem(topic) is None
+
+
 def _problem(topic: str) -> str | None:
     if not topic:
         return "the empty string is not allowed"

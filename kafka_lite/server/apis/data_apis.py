@@ -53,6 +53,7 @@ ALL_VERSIONS = 2**15
 READ_COMMITTED = 1
 NO_SESSION = 0
 FINAL_EPOCH = -1
+FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
 
 
 class DataApis:
@@ -96,6 +97,15 @@ class DataApis:
         """What can be refused without looking at the log; None when the log is to decide."""
         if request.header.api_version < 3:
             return None
+        try:
+            return self._check_single_batch(request, topic_partition, records)
+        except ApiError as error:
+            return PartitionResponse(error.error, error_message=f"{topic_partition}: {error}")
+
+    @staticmethod
+    def _check_single_batch(
+        request: Request, topic_partition: TopicPartition, records: Buffer
+    ) -> PartitionResponse | None:
         # From version 3 on there must be exactly one batch, in format v2: KIP-98.
         found = list(batches(records))
         if len(found) != 1 or found[0].magic != 2 or found[0].size_in_bytes != size_of(records):
@@ -253,14 +263,16 @@ class DataApis:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
         end = log.log_end_offset if replica_id >= 0 else leader.high_watermark.message_offset
         response = list_offsets.ListOffsetsPartitionResponse
+        with_epoch = version >= FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH
         if asked.timestamp == LATEST_TIMESTAMP:
-            return response(offset=end, leader_epoch=partition.leader_epoch)
+            return response(offset=end, leader_epoch=partition.leader_epoch if with_epoch else -1)
         if asked.timestamp < 0 and version < FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS):
             raise Errors.UNSUPPORTED_VERSION.exception(f"version {version} has no timestamp {asked.timestamp}")
         found = log.fetch_offset_by_timestamp(asked.timestamp)
         if found is None or (found.offset >= end and asked.timestamp != EARLIEST_TIMESTAMP):
             return response()
-        return response(timestamp=found.timestamp, offset=found.offset, leader_epoch=found.leader_epoch)
+        leader_epoch = found.leader_epoch if with_epoch else -1
+        return response(timestamp=found.timestamp, offset=found.offset, leader_epoch=leader_epoch)
 
     # ── DeleteRecords, OffsetForLeaderEpoch ───────────────────────────────────────────────────────────────────────
 
