@@ -57,12 +57,22 @@ class KafkaController:
     ZooKeeper and compares with the context.
     """
 
-    def __init__(self, config: ControllerConfig, zk_client: KafkaZkClient, send_request: SendRequest) -> None:
-        """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included."""
+    def __init__(
+        self,
+        config: ControllerConfig,
+        zk_client: KafkaZkClient,
+        send_request: SendRequest,
+        on_topic_deleted: Callable[[str], None] = lambda _topic: None,
+    ) -> None:
+        """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
+
+        ``on_topic_deleted`` hears of every topic of which nothing is left in ZooKeeper.
+        """
         self._config = config
         self._broker_id = config.broker_id
         self._zk_client = zk_client
         self._send_request = send_request
+        self._on_topic_deleted = on_topic_deleted
         self._thread = ControllerEventThread(config.broker_id)
         self._active = threading.Event()
         self.context = ControllerContext()
@@ -77,6 +87,7 @@ class KafkaController:
             zk_client,
             self._send_update_metadata,
             self._stop_replica_answered,
+            on_deleted=self._on_topic_deleted,
             enabled=self._config.delete_topic_enable,
         )
         deletion = self.topic_deletion_manager

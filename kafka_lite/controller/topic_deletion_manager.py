@@ -42,13 +42,18 @@ class TopicDeletionManager:
         send_update_metadata: Callable[[Collection[TopicPartition]], None],
         on_stop_replica_answer: Callable[[PartitionAndReplica, StopReplicaResponse], None],
         *,
+        on_deleted: Callable[[str], None],
         enabled: bool,
     ) -> None:
-        """``on_stop_replica_answer`` is called in a channel's thread and must bring the answer back as an event."""
+        """``on_stop_replica_answer`` is called in a channel's thread and must bring the answer back as an event.
+
+        ``on_deleted`` hears of every topic of which nothing is left.
+        """
         self._context = context
         self._zk_client = zk_client
         self._send_update_metadata = send_update_metadata
         self._on_stop_replica_answer = on_stop_replica_answer
+        self._on_deleted = on_deleted
         self.enabled = enabled
         self._topics: set[str] = set()
         self._ineligible: set[str] = set()
@@ -193,3 +198,4 @@ class TopicDeletionManager:
         self._zk_client.delete_entity_config(f"topics/{topic}")
         self._zk_client.delete_delete_topic(topic)
         logger.info("Deletion of topic %s successfully completed", topic)
+        self._on_deleted(topic)

@@ -94,7 +94,7 @@ class AdminManager:
         self._topic_purgatory.shutdown()
 
     def try_complete_delayed_topic_operations(self, topic: str) -> None:
-        """The metadata cache knows something new of a topic: answer who waited for it."""
+        """The metadata cache knows something new of a topic, or it is deleted: answer who waited for that."""
         self._topic_purgatory.check_and_complete(topic)
 
     def _finish(self, operation: DelayedTopicOperation, topics: Collection[Hashable], wait: bool) -> None:
@@ -197,7 +197,9 @@ class AdminManager:
         """Mark topics for deletion; ``callback`` gets the results when they have gone, or after ``timeout_ms``."""
         results = {topic: self._delete_topic(topic) for topic in topics}
         done = lambda: callback(list(results.values()))  # noqa: E731
-        operation = DelayedDeleteTopics(timeout_ms, results, self._cache, done)
+        operation = DelayedDeleteTopics(
+            timeout_ms, results, self._cache, self._zk_client.is_topic_marked_for_deletion, done
+        )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)
 
     def _delete_topic(self, topic: str) -> DeletableTopicResult:

@@ -88,8 +88,23 @@ class DelayedCreatePartitions(DelayedTopicOperation):
 
 
 class DelayedDeleteTopics(DelayedTopicOperation):
-    """Waits until no broker would tell a client of the topics any more."""
+    """Waits until no broker would tell a client of the topics any more, and they could be created anew.
+
+    Kafka waits for the first only, so that a client which deletes a topic and creates it again at once may be told that
+    it is still marked for deletion.
+    """
+
+    def __init__(
+        self,
+        delay_ms: float,
+        results: Mapping[str, TopicResult],
+        metadata_cache: MetadataCache,
+        is_marked_for_deletion: Callable[[str], bool],
+        callback: Callable[[], None],
+    ) -> None:
+        super().__init__(delay_ms, results, metadata_cache, callback)
+        self._is_marked_for_deletion = is_marked_for_deletion
 
     def is_done(self, topic: str) -> bool:
-        """Whether the topic has gone from the cache."""
-        return not self._cache.contains(topic)
+        """Whether the topic has gone from the cache, and its mark from ZooKeeper."""
+        return not self._cache.contains(topic) and not self._is_marked_for_deletion(topic)

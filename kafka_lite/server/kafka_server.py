@@ -5,7 +5,9 @@ Kafka 0.10.2: core/.../server/KafkaServer.scala · book 2.3, 7.4
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import resource
 import socket
 import threading
 from collections.abc import Callable
@@ -40,6 +42,7 @@ from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -122,6 +125,7 @@ class KafkaServer:
     # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
 
     def _start_parts(self) -> None:
+        raise_open_files_limit()
         self._start_scheduler()
         self._start_zookeeper()
         self._assign_broker_id()
@@ -246,6 +250,9 @@ class KafkaServer:
         self.replica_manager = ReplicaManager(config, self.log_manager, self._topic_config, self.scheduler, self.time)
         self.replica_manager.startup()
         self._on_stop("replica manager", self.replica_manager.shutdown)
+        failure_handler = LogDirFailureHandler(self.log_manager, self.replica_manager, self.shutdown)
+        failure_handler.start()
+        self._on_stop("log directory failure handler", failure_handler.shutdown)
 
     def _start_controller(self) -> None:
         config = self.config
@@ -258,6 +265,7 @@ class KafkaServer:
             ),
             self.zk_client,
             self._send_to_broker,
+            self.admin_manager.try_complete_delayed_topic_operations,
         )
         self.controller.startup()
         self._on_stop("controller", self.controller.shutdown)
@@ -340,3 +348,11 @@ class KafkaServer:
         )
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
         self._on_stop("request handlers", self._handler_pool.shutdown)
+
+
+def raise_open_files_limit() -> None:
+    """Allow this process as many open files as the system lets it have: every segment takes three."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(ValueError, OSError):  # macOS has limits that it does not tell
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from kafka_lite.cluster.partition import Partition, PartitionState
@@ -70,6 +70,7 @@ class ReplicaManager:
         self._scheduler = scheduler
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
+        self._offline: frozenset[TopicPartition] = frozenset()
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -103,10 +104,13 @@ class ReplicaManager:
     def get_leader_partition(self, topic_partition: TopicPartition) -> Partition:
         """The partition, which this broker must lead.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads.
+        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads,
+        KAFKA_STORAGE_ERROR when the disk of the replica has failed.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
+            if topic_partition in self._offline:
+                raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
         if partition.leader_replica_if_local is None:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
@@ -365,6 +369,16 @@ class ReplicaManager:
             logger.exception("Cannot delete the log of %s", topic_partition)
             return Errors.KAFKA_STORAGE_ERROR
         return Errors.NONE
+
+    def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
+        """The disk of these replicas has failed: they serve nothing until the broker starts anew."""
+        with self._state_change_lock:
+            lost = frozenset(topic_partitions)
+            self._offline |= lost
+            for topic_partition in lost:
+                self._partitions.pop(topic_partition, None)
+        for topic_partition in lost:
+            self.complete_delayed_requests(topic_partition)
 
     # ── records that are deleted on request, high watermarks that are kept ────────────────────────────────────────
 
