@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console, Group
 from rich.markup import escape
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +23,8 @@ from kafka_lite.learn.lab_workspace import AlreadyStartedError, LabWorkspace, No
 from kafka_lite.learn.source import module_path
 
 WATCH_POLL_S = 0.5
+UNWRITTEN = "your task "
+"""What a body that was left out raises begins so; a test that ran into one has nothing to say yet."""
 
 
 NAME = "labs"
@@ -143,14 +146,17 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
             title = ""
         table.add_row(f"{outcome.task}  {escape(title)}" if title else "", _outcome_text(outcome), _points(outcome))
     table.add_section()
-    table.add_row("", "[bold]total", f"[bold]{result.score}/{result.total}")
+    legend = "[bold]total[/]   [dim]✓ right   ✗ wrong   · waits for a body, or for other tests[/]"
+    table.add_row("", legend, f"[bold]{result.score}/{result.total}")
     return table
 
 
 def _outcome_text(outcome: TestOutcome) -> Group | Text:
-    mark, style = ("✓", "green") if outcome.passed else ("·", "dim") if outcome.skipped else ("✗", "red")
-    title = Text(f"{mark} {outcome.title}", style=style)
-    return title if outcome.passed else Group(title, Text(outcome.message, style="dim" if outcome.skipped else ""))
+    if outcome.passed:
+        return Text(f"✓ {outcome.title}", style="green")
+    if outcome.skipped or UNWRITTEN in outcome.message:
+        return Text(f"· {outcome.title}", style="dim")
+    return Group(Text(f"✗ {outcome.title}", style="red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
 
 
 def _points(outcome: TestOutcome) -> str:
@@ -232,14 +238,22 @@ def _reset(options: argparse.Namespace) -> int:
 
 def _solution(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
-    console = Console()
     for module in workspace.lab.modules:
         shipped = module_path(module)
         if options.code or not workspace.started:
-            console.print(Syntax(shipped.read_text(encoding="utf-8"), "python", background_color="default"))
+            _show(shipped.read_text(encoding="utf-8"), "python")
         else:
-            console.print(Syntax(_difference(workspace.files()[module], shipped), "diff", background_color="default"))
+            _show(_difference(workspace.files()[module], shipped), "diff")
     return 0
+
+
+def _show(text: str, language: str) -> None:
+    """Coloured on a terminal, and as it is in a pipe."""
+    console = Console()
+    if console.is_terminal:
+        console.print(Syntax(text, language, background_color="default", word_wrap=True))
+    else:
+        sys.stdout.write(text + "\n")
 
 
 def _difference(mine: Path, shipped: Path) -> str:

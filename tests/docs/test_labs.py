@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from kafka_lite.learn.lab import all_labs, find_lab
+from kafka_lite.learn.lab_broker import LabBroker
 from kafka_lite.learn.lab_grader import check
 from kafka_lite.learn.lab_workspace import LabWorkspace
 from kafka_lite.learn.source import find_symbol, module_path
@@ -62,6 +63,16 @@ def test_the_shipped_code_passes_with_the_broker_and_leaves_nothing_running(lab,
     workspace.start()
     assert "a real broker ran with your code" in shown(verdict(workspace, result))
     assert not {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+
+def test_the_broker_really_runs_with_the_learners_module(tmp_path):
+    mine = tmp_path / "offset_index.py"
+    source = module_path("kafka_lite.log.offset_index").read_text()
+    mine.write_text(source + "\nimport sys\n\nsys.stderr.write('the learner was here\\n')\n")
+    broker = LabBroker(tmp_path, {"kafka_lite.log.offset_index": mine}, {})
+    broker.start()
+    assert broker.stop() == 0
+    assert "the learner was here" in (tmp_path / "broker.log").read_text()
 
 
 @pytest.mark.parametrize(("lab", "answer"), WRONG, ids=[f"{lab.name}: {row['name']}" for lab, row in WRONG])

@@ -34,5 +34,5 @@ def test_the_offset_is_made_absolute(kafkas_index):
 @pytest.mark.points(3, task=1)
 def test_entry_n_begins_at_n_times_its_size(kafkas_index):
     """Entries one after the other"""
-    read = [tuple(kafkas_index.entry(n)) for n in range(3)]
-    assert read == [(22, 204), (24, 408), (26, 612)], f"entry n begins at byte 8·n of the file; you read {read}"
+    positions = [kafkas_index.entry(n)[1] for n in range(3)]
+    assert positions == [204, 408, 612], f"entry n begins at byte 8·n; the positions are 204, 408, 612, not {positions}"
