@@ -1,0 +1,133 @@
+"""The command ``kafka-lite``: finds the tool that is asked for, and only then imports it.
+
+Kafka 0.10.2: bin/*.sh, bin/kafka-run-class.sh · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from kafka_lite.tools import terminal
+
+PROGRAM = "kafka-lite"
+USAGE_ERROR = 2
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One row of the table: the subcommand, and the module that has it.
+
+    A tool's module has ``NAME``, ``SUMMARY``, ``add_arguments(parser)`` and ``run(options) -> exit code``; one with
+    verbs of its own has ``register(subparsers)`` instead and sets ``run`` for each verb.
+    """
+
+    name: str
+    module: str
+    summary: str
+
+    def load(self) -> ModuleType:
+        """Import the module."""
+        return importlib.import_module(f"{__package__}.{self.module}")
+
+
+# Kafka's order: servers first. The summaries stand here too, so that --help imports no tool (a test compares them).
+TOOLS = (
+    Tool("server-start", "server_start", "start a broker in the foreground"),
+    Tool("server-stop", "server_stop", "stop the brokers that this user has started"),
+    Tool("topics", "topics", "create, list, describe, alter and delete topics"),
+    Tool("configs", "configs", "show and change configurations of topics and brokers"),
+    Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
+    Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),
+    Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),
+    Tool("labs", "labs", "graded labs on the code of the broker itself"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tool that the arguments name; returns the exit code of the process."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        _print_help()
+        return 0 if arguments else USAGE_ERROR
+    if arguments[0] == "--version":
+        print(f"{PROGRAM} {_version()}")
+        return 0
+    tool = next((tool for tool in TOOLS if tool.name == arguments[0]), None)
+    if tool is None:
+        terminal.print_error(_unknown(arguments[0]))
+        return USAGE_ERROR
+    options = build_parser([tool]).parse_args(arguments)
+    return _run(options.run, options)
+
+
+def build_parser(tools: Iterable[Tool] = TOOLS) -> argparse.ArgumentParser:
+    """The parser of these tools (all of them: the reference page is made of it). Imports each tool's module."""
+    parser = argparse.ArgumentParser(prog=PROGRAM)
+    subparsers = parser.add_subparsers(required=True, metavar="TOOL")
+    for tool in tools:
+        module = tool.load()
+        if hasattr(module, "register"):
+            module.register(subparsers)
+            continue
+        subparser = subparsers.add_parser(tool.name, help=tool.summary, description=_description(module))
+        module.add_arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    return parser
+
+
+def _description(module: ModuleType) -> str:
+    summary: str = module.SUMMARY
+    return summary[:1].upper() + summary[1:] + "."
+
+
+def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """Run a tool. A reader that goes away (``| head``) ends it quietly, and so does Ctrl-C."""
+    try:
+        code = run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout at exit and would complain about it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _version() -> str:
+    from kafka_lite import __version__
+
+    return __version__
+
+
+def _unknown(name: str) -> str:
+    # Kafka's own names, kafka-topics.sh, are understood as a question.
+    asked = name.removeprefix("kafka-").removesuffix(".sh")
+    close = difflib.get_close_matches(asked, [tool.name for tool in TOOLS], n=1)
+    meant = f" Did you mean `{PROGRAM} {close[0]}`?" if close else ""
+    return f"{PROGRAM}: there is no tool {name!r}.{meant} `{PROGRAM} --help` lists them all."
+
+
+def _print_help() -> None:
+    print(f"{terminal.styled(PROGRAM, 'bold')} {_version()} · Kafka's tools, under Kafka's names and flags\n")
+    print(f"usage: {PROGRAM} TOOL [options]      {PROGRAM} TOOL --help      {PROGRAM} --version")
+    if terminal.on_terminal():
+        terminal.print_table(
+            ["tool", "what it does"], [(tool.name, tool.summary) for tool in TOOLS], styles={"tool": "bold cyan"}
+        )
+        return
+    width = max(len(tool.name) for tool in TOOLS)
+    print("\ntools:")
+    for tool in TOOLS:
+        print(f"  {tool.name:<{width}}  {tool.summary}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
