@@ -1,0 +1,260 @@
+"""``kafka-lite configs``: show and change the configurations of topics and brokers.
+
+Kafka 0.10.2: core/.../admin/ConfigCommand.scala, bin/kafka-configs.sh; through brokers: Kafka 2.x · book 6.1.5
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.properties import load_properties
+from kafka_lite.protocol.messages.api_32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+)
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kafka_lite.server.alter_config_ops import AlterConfigOp
+from kafka_lite.server.config_helper import ConfigSource
+from kafka_lite.server.dynamic_broker_config import validate_dynamic_configs
+from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.terminal import on_terminal, print_table
+from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.topics import add_cluster_arguments, zookeeper_client
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+NAME = "configs"
+SUMMARY = "show and change configurations of topics and brokers"
+
+RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4}
+SOURCE_NAMES = {
+    ConfigSource.TOPIC_CONFIG: "DYNAMIC_TOPIC_CONFIG",
+    ConfigSource.DYNAMIC_BROKER_CONFIG: "DYNAMIC_BROKER_CONFIG",
+    ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    ConfigSource.STATIC_BROKER_CONFIG: "STATIC_BROKER_CONFIG",
+    ConfigSource.DEFAULT_CONFIG: "DEFAULT_CONFIG",
+}
+_DYNAMIC_SOURCES = {
+    TOPICS: {ConfigSource.TOPIC_CONFIG},
+    BROKERS: {ConfigSource.DYNAMIC_BROKER_CONFIG, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-configs.sh."""
+    add_cluster_arguments(parser)
+    actions = parser.add_mutually_exclusive_group(required=True)
+    actions.add_argument("--describe", action="store_true", help="show configurations")
+    actions.add_argument("--alter", action="store_true", help="change configurations")
+    parser.add_argument("--entity-type", choices=sorted(RESOURCE_TYPES), help="what is configured")
+    names = parser.add_mutually_exclusive_group()
+    names.add_argument("--entity-name", metavar="NAME", help="the topic, or the broker's id; --describe: default all")
+    names.add_argument("--entity-default", action="store_true", help="all brokers that have no setting of their own")
+    names.add_argument("--topic", metavar="TOPIC", help="short for --entity-type topics --entity-name TOPIC")
+    names.add_argument("--broker", metavar="ID", help="short for --entity-type brokers --entity-name ID")
+    names.add_argument("--broker-defaults", action="store_true", help="short for brokers with --entity-default")
+    parser.add_argument("--all", action="store_true", help="show everything, not only what was overridden")
+    parser.add_argument("--add-config", metavar="K=V,K=[V1,V2]", help="set these")
+    parser.add_argument("--add-config-file", type=Path, metavar="FILE", help="set what this .properties file says")
+    parser.add_argument("--delete-config", metavar="K,K", help="take these overrides away")
+
+
+class Entity:
+    """A topic, a broker, or (name None) the defaults of all brokers."""
+
+    def __init__(self, entity_type: str, name: str | None) -> None:
+        self.type = entity_type
+        self.name = name
+
+    @property
+    def path(self) -> str:
+        """Below /config."""
+        return f"{self.type}/{self.name or DEFAULT_ENTITY}"
+
+    def __str__(self) -> str:
+        return f"{self.type.removesuffix('s')} {self.name}" if self.name else f"default {self.type} in the cluster"
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Show or change; 1 for an error."""
+    entity_type, names = _entities(options)
+    if options.bootstrap_server:
+        with AdminChannel(options.bootstrap_server) as channel:
+            _run_with_brokers(channel, options, entity_type, names)
+        return 0
+    with zookeeper_client(options.zookeeper) as zk_client:
+        _run_with_zookeeper(zk_client, options, entity_type, names)
+    return 0
+
+
+def _entities(options: argparse.Namespace) -> tuple[str, Sequence[str | None] | None]:
+    """The type, and the names: [None] for the default entity, None for all."""
+    if options.topic is not None:
+        return TOPICS, [options.topic]
+    if options.broker is not None:
+        return BROKERS, [options.broker]
+    if options.broker_defaults:
+        return BROKERS, [None]
+    if options.entity_type is None:
+        raise ToolError("--entity-type is missing: topics or brokers")
+    if options.entity_default:
+        if options.entity_type == TOPICS:
+            raise ToolError("--entity-default: topics have no defaults of their own, the brokers' are used")
+        return BROKERS, [None]
+    if options.entity_name is not None:
+        return options.entity_type, [options.entity_name]
+    if options.alter:
+        raise ToolError("--alter needs --entity-name (or --entity-default)")
+    return options.entity_type, None
+
+
+# ------------------------------------------------------------------------------------------------------- with brokers
+
+
+def _run_with_brokers(
+    channel: AdminChannel, options: argparse.Namespace, entity_type: str, names: Sequence[str | None] | None
+) -> None:
+    if names is None:
+        names = channel.topic_names() if entity_type == TOPICS else [*map(str, sorted(channel.brokers)), None]
+    for name in names:
+        entity = Entity(entity_type, name)
+        if options.describe:
+            _describe(channel, entity, everything=options.all)
+        else:
+            added, deleted = _changes(options)
+            _alter(channel, entity, added, deleted)
+            print(f"Completed updating config for {entity}.")
+
+
+def _broker_of(channel: AdminChannel, entity: Entity) -> int | None:
+    """Only a broker itself knows its configuration."""
+    if entity.type != BROKERS or entity.name is None:
+        return None
+    if not entity.name.isdecimal() or int(entity.name) not in channel.brokers:
+        alive = ", ".join(map(str, sorted(channel.brokers)))
+        raise ToolError(f"The entity name for brokers must be the id of a live broker: {alive}; not {entity.name}")
+    return int(entity.name)
+
+
+def _fetch(channel: AdminChannel, entity: Entity) -> list[DescribeConfigsResourceResult]:
+    resource = DescribeConfigsResource(
+        resource_type=RESOURCE_TYPES[entity.type], resource_name=entity.name or "", configuration_keys=None
+    )
+    request = DescribeConfigsRequest(resources=[resource], include_synonyms=True)
+    response = channel.send(request, DescribeConfigsResponse, _broker_of(channel, entity))
+    for result in response.results:
+        if result.error_code:
+            raise Errors.for_code(result.error_code).exception(result.error_message)
+    return response.results[0].configs
+
+
+def _describe(channel: AdminChannel, entity: Entity, *, everything: bool) -> None:
+    dynamic = _DYNAMIC_SOURCES[entity.type]
+    entries = [e for e in _fetch(channel, entity) if everything or e.config_source in dynamic]
+    adjective = "All" if everything else "Dynamic"
+    title = (
+        f"{adjective} configs for {entity} are:"
+        if entity.name
+        else f"Default configs for {entity.type} in the cluster are:"
+    )
+    if on_terminal():
+        rows = [(e.name, _value(e), SOURCE_NAMES.get(ConfigSource(e.config_source), "")) for e in entries]
+        print_table(["name", "value", "from"], rows, title=title)
+        return
+    print(title)
+    for entry in entries:
+        synonyms = ", ".join(
+            f"{SOURCE_NAMES[ConfigSource(s.source)]}:{s.name}={_null(s.value)}" for s in entry.synonyms
+        )
+        print(f"  {entry.name}={_value(entry)} sensitive={str(entry.is_sensitive).lower()} synonyms={{{synonyms}}}")
+
+
+def _value(entry: DescribeConfigsResourceResult) -> str:
+    return _null(entry.value)
+
+
+def _null(value: str | None) -> str:
+    return "null" if value is None else value
+
+
+def _alter(channel: AdminChannel, entity: Entity, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+    if deleted:
+        dynamic = _DYNAMIC_SOURCES[entity.type]
+        _check_deletable(deleted, [e.name for e in _fetch(channel, entity) if e.config_source in dynamic])
+    ops = [AlterableConfig(name=k, config_operation=AlterConfigOp.SET, value=v) for k, v in added.items()]
+    ops += [AlterableConfig(name=k, config_operation=AlterConfigOp.DELETE, value=None) for k in deleted]
+    resource = AlterConfigsResource(
+        resource_type=RESOURCE_TYPES[entity.type], resource_name=entity.name or "", configs=ops
+    )
+    request = IncrementalAlterConfigsRequest(resources=[resource])
+    response = channel.send(request, IncrementalAlterConfigsResponse, _broker_of(channel, entity))
+    for result in response.responses:
+        if result.error_code:
+            raise Errors.for_code(result.error_code).exception(result.error_message)
+
+
+# ----------------------------------------------------------------------------------------------------- with ZooKeeper
+
+
+def _run_with_zookeeper(
+    zk_client: KafkaZkClient, options: argparse.Namespace, entity_type: str, names: Sequence[str | None] | None
+) -> None:
+    if names is None:
+        names = zk_client.get_all_topics() if entity_type == TOPICS else zk_client.get_entities(BROKERS)
+    for name in names:
+        entity = Entity(entity_type, name)
+        config = zk_client.get_entity_config(entity.path)
+        if options.describe:
+            print(f"Configs for {entity} are {','.join(f'{key}={value}' for key, value in config.items())}")
+            continue
+        added, deleted = _changes(options)
+        _check_deletable(deleted, config)
+        changed = {key: value for key, value in {**config, **added}.items() if key not in deleted}
+        admin_utils = AdminUtils(zk_client)
+        if entity_type == TOPICS:
+            admin_utils.change_topic_config(str(name), changed)
+        else:
+            validate_dynamic_configs(changed)
+            admin_utils.change_entity_config(entity.path, changed)
+        print(f"Completed updating config for {entity}.")
+
+
+# ------------------------------------------------------------------------------------------------------------- options
+
+
+def _changes(options: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
+    """What --add-config, --add-config-file and --delete-config ask for; raises ToolError."""
+    added = load_properties(options.add_config_file) if options.add_config_file else {}
+    if options.add_config:
+        added |= parse_add_config(options.add_config)
+    deleted = [name.strip() for name in (options.delete_config or "").split(",") if name.strip()]
+    if not added and not deleted:
+        raise ToolError("--alter needs --add-config, --add-config-file or --delete-config")
+    return added, deleted
+
+
+def parse_add_config(text: str) -> dict[str, str]:
+    """``k1=v1,k2=[v1,v2]``: commas between brackets belong to the value; raises ToolError."""
+    entries = re.split(r",(?![^\[]*\])", text)
+    if any("=" not in entry for entry in entries):
+        raise ToolError(f'--add-config {text}: all configs to be added must be in the format "key=val"')
+    pairs = (entry.split("=", 1) for entry in entries)
+    return {key.strip(): value.strip().removeprefix("[").removesuffix("]").strip() for key, value in pairs}
+
+
+def _check_deletable(deleted: Sequence[str], overridden: Sequence[str] | Mapping[str, str]) -> None:
+    missing = [name for name in deleted if name not in overridden]
+    if missing:
+        raise ToolError(f"Invalid config(s): {','.join(missing)}: there is no override to delete")

@@ -1,0 +1,35 @@
+"""How a tool fails: one line that says what to do, and exit code 1.
+
+Kafka 0.10.2: core/.../utils/CommandLineUtils.scala · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections.abc import Callable
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.tools.terminal import print_error
+
+Run = Callable[[argparse.Namespace], int]
+
+
+class ToolError(KafkaError):
+    """What a user can mend; the text says how, in one line."""
+
+
+def reports_errors(run: Run) -> Run:
+    """A tool's ``run`` whose errors become one line on stderr and exit code 1; bugs still show their traceback."""
+
+    @functools.wraps(run)
+    def reporting(options: argparse.Namespace) -> int:
+        try:
+            return run(options)
+        except (KafkaError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            print_error(error)
+            return 1
+
+    return reporting
