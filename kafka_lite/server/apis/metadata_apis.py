@@ -124,7 +124,8 @@ class MetadataApis:
         # Version 0 had no null: its empty list means all topics. Since version 1 an empty list means none.
         all_topics = body.topics is None or (version == 0 and not body.topics)
         names = None if body.topics is None or all_topics else [topic.name or "" for topic in body.topics]
-        topics = self._cache.get_topic_metadata(names, request.listener_name)
+        # Clients of version 0 are told of dead replicas by an error; later ones see them in the list of replicas.
+        topics = self._cache.get_topic_metadata(names, request.listener_name, error_unavailable_endpoints=version == 0)
         if names is not None:
             known = {topic.name for topic in topics}
             may_create = self._config.auto_create_topics_enable and (version < 4 or body.allow_auto_topic_creation)
@@ -134,8 +135,6 @@ class MetadataApis:
             topic.topic_authorized_operations = (
                 TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
             )
-            if version == 0:
-                _hide_missing_replicas(topic)
         respond(self._metadata_response(request, topics, body.include_cluster_authorized_operations))
 
     def _metadata_response(
@@ -284,10 +283,3 @@ class MetadataApis:
         if replica is None:
             return 0
         return max(0, replica.high_watermark.message_offset - replica.log_end_offset.message_offset)
-
-
-def _hide_missing_replicas(topic: metadata.MetadataResponseTopic) -> None:
-    """Clients of version 0 take REPLICA_NOT_AVAILABLE for a failure, though the partition can be used."""
-    for partition in topic.partitions:
-        if partition.error_code == Errors.REPLICA_NOT_AVAILABLE.code:
-            partition.error_code = Errors.NONE.code
