@@ -21,7 +21,7 @@ console = Console()
 
 def main() -> None:
     options = parse_options()
-    rounds, scale = (1, 0.1) if options.quick else (options.rounds, options.scale)
+    rounds, scale = (1, 0.25) if options.quick else (options.rounds, options.scale)
     with tempfile.TemporaryDirectory(prefix="kafka-lite-bench-") as folder, contextlib.ExitStack() as stack:
         brokers, note = start_brokers(Path(folder), stack, with_kafka=not options.without_kafka)
         samples = run_all(brokers, rounds, scale, options.only)
@@ -43,7 +43,7 @@ def main() -> None:
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Produce and fetch beside real Kafka.")
-    parser.add_argument("--quick", action="store_true", help="one round of a tenth of the messages")
+    parser.add_argument("--quick", action="store_true", help="one round of a quarter of the messages")
     parser.add_argument("--rounds", type=int, default=5, help="rounds, of which the median counts (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="times the messages of each workload (default 1)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
