@@ -45,6 +45,7 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 
@@ -162,7 +163,10 @@ class KafkaServer:
     def _start_embedded_zookeeper(self) -> str:
         directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
         self.embedded_zookeeper = EmbeddedZooKeeper(Path(directory), port=self.config.zk_embedded_port, time=self.time)
-        self.embedded_zookeeper.start()
+        known = read_broker_metadata(Path(directory) for directory in self.config.log_dirs)
+        broker_id = known.broker_id if known is not None else self.config.broker_id
+        # Whoever was this broker is dead, since its ZooKeeper is: this process has its place.
+        self.embedded_zookeeper.start(end_owners_of=[paths.broker(broker_id)])
         self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
         return self.embedded_zookeeper.connect_string
 

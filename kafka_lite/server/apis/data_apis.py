@@ -114,6 +114,12 @@ class DataApis:
                 error_message=f"{topic_partition}: a produce request of version "
                 f"{request.header.api_version} must hold exactly one record batch of format v2",
             )
+        if found[0].base_offset != 0:
+            return PartitionResponse(
+                Errors.INVALID_RECORD,
+                error_message=f"{topic_partition}: the base offset of a produced batch must be 0, "
+                f"not {found[0].base_offset}",
+            )
         if found[0].compression is CompressionType.ZSTD and request.header.api_version < 7:
             return PartitionResponse(Errors.UNSUPPORTED_COMPRESSION_TYPE)
         if found[0].is_transactional:

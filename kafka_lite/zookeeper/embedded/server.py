@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -86,8 +87,12 @@ class EmbeddedZooKeeper:
         """Whether clients are served. False also when the disk refused a transaction: then nothing can be promised."""
         return self._factory is not None and self._factory.is_running
 
-    def start(self) -> None:
-        """Load the data and listen. Raises OSError (address or directory in use, damaged files)."""
+    def start(self, *, end_owners_of: Iterable[str] = ()) -> None:
+        """Load the data and listen. Raises OSError (address or directory in use, damaged files).
+
+        The sessions that own the ephemeral znodes ``end_owners_of`` are ended before anybody connects. So a process
+        that was killed, and that starts its ZooKeeper and itself again, need not wait until its own session expires.
+        """
         if self._factory is not None:
             raise RuntimeError("this server has already been started")
         database = ZKDatabase(
@@ -115,6 +120,8 @@ class EmbeddedZooKeeper:
             extended_types_enabled=self._extended_types_enabled,
             super_digest=self._super_digest,
         )
+        for path in end_owners_of:
+            server.end_owner_of(path)
         self._factory = ServerCnxnFactory(
             server,
             listener,

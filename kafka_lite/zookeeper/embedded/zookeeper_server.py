@@ -158,6 +158,13 @@ class ZooKeeperServer:
                 self.detach(connection)
                 connection.close_after_send()
 
+    def end_owner_of(self, path: str) -> None:
+        """End the session that owns an ephemeral znode, as if it had expired; nothing to do when there is no such."""
+        for session_id, owned in self.database.tree.sessions_with_ephemerals().items():
+            if path in owned:
+                logger.info("Ending session %#x, which an earlier owner of %s has left", session_id, path)
+                self._close_session(session_id, 0)
+
     def delete_containers(self) -> None:
         """Once in a while: delete the containers that have become empty, and the znodes that outlived their time."""
         if self._time.hi_res_ms() < self._next_container_check_ms:

@@ -1,0 +1,28 @@
+"""A broker with its embedded ZooKeeper that was killed comes back at once."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+
+def test_the_session_of_a_killed_broker_does_not_hold_up_the_next(tmp_path: Path) -> None:
+    with Cluster(data_dir=tmp_path) as cluster:
+        registration = cluster.server.zk_client.get_broker(0)
+    assert registration is not None
+    # What a killed broker leaves: its registration, owned by a session that nobody has ended.
+    zookeeper = EmbeddedZooKeeper(tmp_path / "logs-zookeeper")
+    zookeeper.start()
+    client = KafkaZkClient(zookeeper.connect_string, session_timeout_ms=30_000)
+    client.start()
+    client.register_broker(0, registration)
+    zookeeper.shutdown()
+    client.close()
+    started = time.monotonic()
+    with Cluster(data_dir=tmp_path) as cluster:
+        assert cluster.server.metadata_cache.get_alive_broker(0) is not None
+        assert time.monotonic() - started < 5, "the old session had 30 seconds to live"
