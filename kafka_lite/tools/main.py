@@ -24,8 +24,7 @@ USAGE_ERROR = 2
 class Tool:
     """One row of the table: the subcommand, and the module that has it.
 
-    A tool's module has ``NAME``, ``SUMMARY``, ``add_arguments(parser)`` and ``run(options) -> exit code``; one with
-    verbs of its own has ``register(subparsers)`` instead and sets ``run`` for each verb.
+    A tool's module has ``NAME``, ``SUMMARY``, ``add_arguments(parser)`` and ``run(options) -> exit code``.
     """
 
     name: str
@@ -73,9 +72,6 @@ def build_parser(tools: Iterable[Tool] = TOOLS) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(required=True, metavar="TOOL")
     for tool in tools:
         module = tool.load()
-        if hasattr(module, "register"):
-            module.register(subparsers)
-            continue
         subparser = subparsers.add_parser(tool.name, help=tool.summary, description=_description(module))
         module.add_arguments(subparser)
         subparser.set_defaults(run=module.run)
