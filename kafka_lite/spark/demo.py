@@ -37,6 +37,8 @@ MARKER = ".made-by-kafka-lite-demo"
 _QUEUE_PAUSE_S = 0.05
 _PROGRESS_EVERY = 2_000
 _EXIT_TIMEOUT_S = 10
+_WIDTH = 110
+_REQUEST_TIMEOUT_S = 30
 _INTERRUPTED = 130  # what a shell reports for Ctrl-C
 
 
@@ -63,9 +65,10 @@ class Demo:
             broker = self._start_broker(stack)
             self._produce(broker.bootstrap_servers, tables)
             spark = self._start_spark(stack)
-            result = self._ask(spark, broker.bootstrap_servers)
-            self._show(result)
-            self._verify(spark, broker.bootstrap_servers, result, tables)
+            with self._spark_failures():
+                result = self._ask(spark, broker.bootstrap_servers)
+                self._show(result)
+                self._verify(spark, broker.bootstrap_servers, result, tables)
             charts = self._draw(result, tables)
         self._farewell(broker, charts)
 
@@ -152,11 +155,10 @@ class Demo:
         for heading in ("", "", *AIRPORTS.values(), "flights"):
             table.add_column(heading, justify="right" if heading else "left")
         rows = result.set_index(["factor", "class", "origin"])
-        worst = result["mean_delay"].max()
         for factor in FACTORS:
             for index, name in enumerate(factor.classes_to_worse):
                 of_class = rows.loc[(factor.name, name)]
-                cells = [_delay(of_class.loc[origin, "mean_delay"], worst) for origin in AIRPORTS]
+                cells = [_delay(of_class.loc[origin, "mean_delay"]) for origin in AIRPORTS]
                 label = f"{factor.name}, {factor.unit}" if index == 0 else ""
                 table.add_row(label, name, *cells, f"{of_class['flights'].sum():,}")
             table.add_section()
@@ -193,6 +195,20 @@ class Demo:
     def _done(self, title: str, seconds: float) -> None:
         self._console.print(f"[green]✓[/] {title} [dim]{seconds:.1f} s[/]", highlight=False)
 
+    @contextlib.contextmanager
+    def _spark_failures(self) -> Iterator[None]:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            reason = str(error).strip().removesuffix("SQLSTATE: 38000").strip().splitlines()[-1:]
+            log = _shown(self._folder / "spark.log")
+            raise DemoError(
+                f"Spark failed: {' '.join(reason)}\nIts log, {log}, and broker.log beside it say more"
+            ) from error
+
     def _progress(self) -> Progress:
         columns = (TextColumn("  {task.description:8}"), BarColumn(40), MofNCompleteColumn(), TimeRemainingColumn())
         return Progress(*columns, console=self._console, transient=True)
@@ -203,6 +219,7 @@ class Demo:
 
 def create_topics(bootstrap_servers: str) -> None:
     """The topics of the demo. Their records are of 2013: the default retention by time would delete them at once."""
+    from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
@@ -210,8 +227,12 @@ def create_topics(bootstrap_servers: str) -> None:
         NewTopic(topic, partitions, replication_factor=1, config={"retention.ms": "-1"})
         for topic, partitions in PARTITIONS.items()
     ]
-    for future in AdminClient({"bootstrap.servers": bootstrap_servers}).create_topics(topics).values():
-        future.result(timeout=30)
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    for topic, future in admin.create_topics(topics, request_timeout=_REQUEST_TIMEOUT_S).items():
+        try:
+            future.result()
+        except KafkaException as error:
+            raise DemoError(f"the broker did not create the topic {topic}: {error.args[0].str()}") from error
 
 
 def publish(
@@ -304,9 +325,9 @@ def make_folder(folder: Path) -> None:
     (folder / MARKER).touch()
 
 
-def _delay(minutes: float, worst: float) -> Text:
-    shade = int(255 - 150 * minutes / worst)
-    return Text(f"{minutes:.1f}", style=f"rgb(255,{shade},{shade})")
+def _delay(minutes: float) -> Text:
+    style = "bold red" if minutes >= 30 else "yellow" if minutes >= 20 else ""
+    return Text(f"{minutes:.1f}", style=style)
 
 
 def _shown(path: Path) -> str:
@@ -361,14 +382,17 @@ def _stop_signal(number: int, _frame: Any) -> None:
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
-_INTRODUCTION = """\
-All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with the
-weather, and come back as a table and a chart. Then pandas is asked the same. Takes about a minute; Ctrl-C ends it."""
+_INTRODUCTION = (
+    "All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with "
+    "the weather, and come back as a table and a chart. Then pandas is asked the same.\n"
+    "Takes about a minute; Ctrl-C ends it."
+)
 
 
 def main() -> int:
     """The exit code: 0, 1 after a failure, 130 after Ctrl-C."""
-    console = Console()
+    console = Console(soft_wrap=False)
+    console.width = min(console.width, _WIDTH)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop_signal)
     try:
