@@ -1,0 +1,111 @@
+"""Runs a server in the foreground: one ready line on stdout, the log on stderr, a clean stop on a signal.
+
+Kafka 0.10.2: core/.../Kafka.scala, server/KafkaServerStartable.scala · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.tools import terminal
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+
+
+class ForegroundServer(Protocol):
+    """What can be run in the foreground."""
+
+    def startup(self) -> None:
+        """Start; raises KafkaError or OSError with nothing left running."""
+        ...
+
+    def ready_line(self) -> str:
+        """What to say once it has started."""
+        ...
+
+    def await_shutdown(self) -> None:
+        """Return when the server has stopped by itself."""
+        ...
+
+    def shutdown(self) -> None:
+        """Stop; does nothing when it does not run."""
+        ...
+
+
+def run_in_foreground(tool: str, create: Callable[[], ForegroundServer]) -> int:
+    """Create a server, start it, say so, and stop it on SIGTERM or Ctrl-C: exit code 0.
+
+    What keeps it from starting is told in one line on stderr: exit code 1, as when it stops by itself.
+    """
+    signals = StopSignals()
+    server: ForegroundServer | None = None
+    try:
+        signals.install()
+        configure_logging()
+        server = create()
+        server.startup()
+        print(server.ready_line(), flush=True)
+        server.await_shutdown()
+    except StopRequested:
+        return 0
+    except (KafkaError, OSError) as error:
+        terminal.print_error(f"kafka-lite {tool}: {explain(error)}")
+        return 1
+    finally:
+        signals.disarm()
+        if server is not None:
+            server.shutdown()
+    terminal.print_error(f"kafka-lite {tool}: the server has stopped by itself; the log above tells why")
+    return 1
+
+
+def add_override_argument(parser: argparse.ArgumentParser) -> None:
+    """``--override property=value``, as often as one likes."""
+    parser.add_argument(
+        "--override",
+        action="append",
+        default=[],
+        metavar="property=value",
+        help="set a property, whatever the file says; may be given several times",
+    )
+
+
+def overrides(entries: Iterable[str]) -> dict[str, str]:
+    """``property=value`` entries as a mapping; the last one of a property counts. Raises KafkaError."""
+    result = {}
+    for entry in entries:
+        name, equals, value = entry.partition("=")
+        if not equals or not name.strip():
+            raise KafkaError(f"--override {entry!r} is not of the form property=value")
+        result[name.strip()] = value.strip()
+    return result
+
+
+_STOP_OR_MOVE = "Does another server run? `kafka-lite server-stop` stops your brokers;"
+_ADVICE = {
+    errno.EADDRINUSE: f"{_STOP_OR_MOVE} or choose another port.",
+    errno.EAGAIN: f"{_STOP_OR_MOVE} or give this one a directory of its own.",
+    errno.EADDRNOTAVAIL: "This machine does not have that address.",
+    errno.ENOENT: "Does the file or folder exist?",
+    errno.EACCES: "Choose what this user may use (a directory, a port above 1023), or change the permissions.",
+    errno.EROFS: "Choose a directory that can be written to.",
+}
+
+
+def explain(error: Exception) -> str:
+    """The error in words, and what to do about it where that is known."""
+    from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
+
+    cause = error if isinstance(error, OSError) else error.__cause__
+    number = cause.errno if isinstance(cause, OSError) else None
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror + (f": {error.filename}" if error.filename else "")
+    advice = _ADVICE.get(number or 0, "")
+    if isinstance(error, ZkConnectionError):
+        advice = "Does it run there? `zookeeper.connect=embedded` needs no other server."
+    return f"{text.rstrip('.')}. {advice}" if advice else text
