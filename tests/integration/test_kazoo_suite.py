@@ -16,40 +16,37 @@ from xml.etree import ElementTree
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SUITE_TIMEOUT_S = 400
+RUN_TIMEOUT_S = 300
 EXPECTED_PASSES = 300
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(SUITE_TIMEOUT_S + 20)
-def test_kazoos_own_suite_passes(tmp_path: Path) -> None:
+def run_suite(directory: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
+    """One run of kazoo's tests; returns the process and the totals."""
     spec = importlib.util.find_spec("kazoo")
     assert spec is not None
     assert spec.origin is not None
-    suite = Path(spec.origin).parent / "tests"
-    report = tmp_path / "report.xml"
+    suite = str(Path(spec.origin).parent / "tests")
+    report = directory / "report.xml"
     # Away from our own configuration: what warns in kazoo is not ours to turn into errors.
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        str(suite),
-        "-q",
-        "--no-header",
-        "-c",
-        os.devnull,
-        "--rootdir",
-        str(suite),
-    ]
-    command += ["-p", "tests.support.kazoo_suite_plugin", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile"]
-    command += ["--timeout", "120", f"--junitxml={report}", "--tb=short", "-W", "ignore"]
+    command = [sys.executable, "-m", "pytest", suite, "--rootdir", suite, "-c", os.devnull, "-q", "--tb=short"]
+    command += ["-p", "tests.support.kazoo_suite_plugin", "-o", f"cache_dir={directory / 'cache'}", "-W", "ignore"]
+    command += ["--timeout", "120", f"--junitxml={report}", *options]
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SUITE_TIMEOUT_S, check=False
+        command, cwd=directory, env=environment, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
     )
-    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
-    totals = ElementTree.parse(report).getroot()[0].attrib
-    skipped = int(totals["skipped"])
-    passed = int(totals["tests"]) - skipped
-    print(f"kazoo's suite: {passed} passed, {skipped} skipped by kazoo")
-    assert passed >= EXPECTED_PASSES, totals
+    return run, ElementTree.parse(report).getroot()[0].attrib
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2 * RUN_TIMEOUT_S + 20)
+def test_kazoos_own_suite_passes(tmp_path: Path) -> None:
+    run, totals = run_suite(tmp_path, "-n", "2", "--dist", "loadfile")
+    passed = int(totals["tests"]) - int(totals["skipped"]) - int(totals["failures"]) - int(totals["errors"])
+    print(f"kazoo's suite: {passed} passed, {totals['skipped']} skipped by kazoo, {totals['failures']} failed")
+    assert passed >= EXPECTED_PASSES, run.stdout[-8000:]
+    if run.returncode:
+        # Some of kazoo's tests give the server 0.1 s: on a busy machine they deserve a second, quieter chance.
+        assert int(totals["failures"]) <= 3, run.stdout[-8000:]
+        again, _ = run_suite(tmp_path, "--last-failed", "-p", "no:xdist")
+        assert again.returncode == 0, run.stdout[-8000:] + again.stdout[-8000:]

@@ -86,7 +86,8 @@ def _matches(expression: Id, who: Id) -> bool:
     if expression.scheme != who.scheme:
         return False
     if expression.scheme == "ip":
-        return _address(who.id) in _network(expression.id)
+        # An ACL that another server stored may hold what we would have refused.
+        return _is_valid_ip(expression.id) and _address(who.id) in _network(expression.id)
     return expression == who
 
 

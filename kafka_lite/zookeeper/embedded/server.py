@@ -126,6 +126,7 @@ class EmbeddedZooKeeper:
             server,
             listener,
             FourLetterWords(server, self._config()),
+            self._time,
             max_packet_bytes=self._max_packet_bytes,
             max_client_cnxns=self._max_client_cnxns,
         )

@@ -112,6 +112,11 @@ class ServerCnxn:
         """Read nothing more, and let ``flush`` be the last."""
         self.is_closing = True
 
+    def close(self) -> None:
+        """Forget what is queued, too: the session has ended, or goes on elsewhere."""
+        self.is_closing = True
+        self._outgoing.clear()
+
     def flush(self) -> bool:
         """Send what the socket takes; false when the connection has nothing more to do. Raises OSError."""
         if self._outgoing:

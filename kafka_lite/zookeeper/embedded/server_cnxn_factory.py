@@ -11,6 +11,7 @@ import socket
 from collections import Counter
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ZooKeeperServer
@@ -18,6 +19,8 @@ from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ZooKeeperS
 logger = logging.getLogger(__name__)
 
 _ACCEPTS_PER_TURN = 64
+SESSIONLESS_TIMEOUT_MS = 10_000
+"""How long a connection may exist without having asked for a session."""
 
 
 class ServerCnxnFactory(ShutdownableThread):
@@ -32,6 +35,7 @@ class ServerCnxnFactory(ShutdownableThread):
         server: ZooKeeperServer,
         listener: socket.socket,
         words: FourLetterWords,
+        time: Time,
         *,
         max_packet_bytes: int,
         max_client_cnxns: int,
@@ -40,6 +44,7 @@ class ServerCnxnFactory(ShutdownableThread):
         self._server = server
         self._listener = listener
         self._words = words
+        self._time = time
         self._max_packet_bytes = max_packet_bytes
         self._max_client_cnxns = max_client_cnxns
         self._selector = selectors.DefaultSelector()
@@ -50,6 +55,8 @@ class ServerCnxnFactory(ShutdownableThread):
         self.connections: set[ServerCnxn] = set()
         # Those with requests that had to wait for their turn, of which the selector knows nothing.
         self._ready: list[ServerCnxn] = []
+        # Connections that have no session yet → when their patience ends; in the order of their arrival.
+        self._newcomers: dict[ServerCnxn, float] = {}
 
     def wake_up(self) -> None:
         """Interrupt the wait for the next bytes."""
@@ -58,7 +65,7 @@ class ServerCnxnFactory(ShutdownableThread):
     def do_work(self) -> None:
         """One turn of the loop."""
         ready, self._ready = self._ready, []
-        timeout_ms = 0 if ready else self._server.ms_until_next_check()
+        timeout_ms = 0 if ready else min(self._server.ms_until_next_check(), self._ms_until_next_newcomer_is_late())
         for key, events in self._selector.select(timeout_ms / 1000):
             if key.fileobj is self._listener:
                 self._accept()
@@ -68,6 +75,7 @@ class ServerCnxnFactory(ShutdownableThread):
         for connection in ready:
             if not connection.is_closed:
                 self._process(connection)
+        self._close_late_newcomers()
         self._server.expire_sessions()
         self._server.delete_containers()
         self._server.database.commit()
@@ -99,7 +107,21 @@ class ServerCnxnFactory(ShutdownableThread):
                 continue
             connection = ServerCnxn(sock, address, self._max_packet_bytes)
             self.connections.add(connection)
+            self._newcomers[connection] = self._time.hi_res_ms() + SESSIONLESS_TIMEOUT_MS
             self._selector.register(sock, selectors.EVENT_READ, connection)
+
+    def _ms_until_next_newcomer_is_late(self) -> float:
+        first = next(iter(self._newcomers.values()), None)
+        return SESSIONLESS_TIMEOUT_MS if first is None else max(0.0, first - self._time.hi_res_ms())
+
+    def _close_late_newcomers(self) -> None:
+        now_ms = self._time.hi_res_ms()
+        for connection, deadline_ms in list(self._newcomers.items()):
+            if connection.is_initialized:
+                del self._newcomers[connection]
+            elif deadline_ms <= now_ms:
+                logger.warning("Closing %s: no session in %d ms", connection, SESSIONLESS_TIMEOUT_MS)
+                self._close(connection)
 
     def _receive(self, connection: ServerCnxn) -> None:
         try:
@@ -151,5 +173,6 @@ class ServerCnxnFactory(ShutdownableThread):
         connection.is_closed = True
         self._server.detach(connection)
         self.connections.discard(connection)
+        self._newcomers.pop(connection, None)
         self._selector.unregister(connection.sock)
         connection.sock.close()

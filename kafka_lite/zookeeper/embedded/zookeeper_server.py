@@ -62,6 +62,10 @@ class Connection(Client, Protocol):
         """Close once all that is queued has left; read nothing more."""
         ...
 
+    def close(self) -> None:
+        """Close without waiting for the client to take what is queued."""
+        ...
+
 
 class BadPacket(Exception):
     """Bytes that no client of ours sends: the connection is closed."""
@@ -135,7 +139,7 @@ class ZooKeeperServer:
         if previous is not None:
             # The client came back before we noticed that it was gone; a session has one connection.
             self.detach(previous)
-            previous.close_after_send()
+            previous.close()
         self._connections[session_id] = connection
         connection.session_id = session_id
         connection.is_initialized = True
@@ -156,7 +160,7 @@ class ZooKeeperServer:
             connection = self._connections.get(session_id)
             if connection is not None:
                 self.detach(connection)
-                connection.close_after_send()
+                connection.close()
 
     def end_owner_of(self, path: str) -> None:
         """End the session that owns an ephemeral znode, as if it had expired; nothing to do when there is no such."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.zookeeper.embedded.jute import encode
 from kafka_lite.zookeeper.embedded.protocol import (
     OPEN_ACL_UNSAFE,
@@ -28,6 +29,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
 )
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
+from kafka_lite.zookeeper.embedded.server_cnxn_factory import SESSIONLESS_TIMEOUT_MS
 from tests.support.zookeeper_raw_client import RawClient
 
 
@@ -209,6 +211,18 @@ def test_a_disk_that_refuses_ends_the_server_and_nothing_is_acknowledged(
     server.await_shutdown(10)
     assert not server.is_running
     assert "No space left on device" in caplog.text
+
+
+def test_a_connection_that_asks_for_no_session_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    time = MockTime()
+    with EmbeddedZooKeeper(tmp_path, time=time) as server, RawClient(server.connect_string, 40_000) as client:
+        with socket.create_connection((server.host, server.port), 10) as silent:
+            client.call(OpCode.PING)
+            time.sleep(SESSIONLESS_TIMEOUT_MS)
+            client.call(OpCode.PING)
+            assert silent.recv(1) == b""
+        assert client.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
+        assert "no session in 10000 ms" in caplog.text
 
 
 def test_connections_per_address_are_limited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
     ConnectRequest,
     ConnectResponse,
     CreateRequest,
+    CreateTTLRequest,
     DeleteRequest,
     ErrorResponse,
     EventType,
@@ -35,7 +39,10 @@ from kafka_lite.zookeeper.embedded.protocol import (
     PathWatchRequest,
     ReplyHeader,
     RequestHeader,
+    SetACLRequest,
     SetDataRequest,
+    SetWatches,
+    SetWatches2,
     Stat,
     WatcherTypeRequest,
     WhoAmIResponse,
@@ -66,6 +73,9 @@ class FakeConnection:
         self.sent.append((event, path))
 
     def close_after_send(self) -> None:
+        self.is_closing = True
+
+    def close(self) -> None:
         self.is_closing = True
 
 
@@ -339,6 +349,56 @@ def test_no_header_no_connection(server: ZooKeeperServer, frame: bytes) -> None:
         server.process_packet(client.connection, frame)
     with pytest.raises(BadPacket):
         server.process_connect(FakeConnection(), frame)
+
+
+def valid_requests() -> list[bytes]:
+    """One of every kind, as bytes."""
+    path, watch = PathRequest("/a"), PathWatchRequest("/a", True)
+    create = CreateRequest("/a/s-", b"data", (ACL(31, Id("ip", "127.0.0.0/8")), *OPEN_ACL_UNSAFE), 3)
+    requests: list[tuple[int, tuple[Any, ...]]] = [
+        (OpCode.CREATE, (create,)),
+        (OpCode.CREATE2, (create,)),
+        (OpCode.CREATE_CONTAINER, (create._replace(flags=4),)),
+        (OpCode.CREATE_TTL, (CreateTTLRequest(*create[:3], 6, 1000),)),
+        (OpCode.DELETE, (DeleteRequest("/a", -1),)),
+        (OpCode.SET_DATA, (SetDataRequest("/a", b"data", -1),)),
+        (OpCode.SET_ACL, (SetACLRequest("/a", create.acl, -1),)),
+        (
+            OpCode.MULTI,
+            (MultiHeader(1, False, -1), create, MultiHeader(13, False, -1), DeleteRequest("/a", 0), MULTI_END),
+        ),
+        (OpCode.MULTI_READ, (MultiHeader(4, False, -1), watch, MULTI_END)),
+        (OpCode.AUTH, (AuthPacket(0, "digest", b"alice:secret"),)),
+        (OpCode.SET_WATCHES, (SetWatches(1, ["/a"], ["/b"], ["/c"]),)),
+        (OpCode.SET_WATCHES2, (SetWatches2(1, ["/a"], ["/b"], ["/c"], ["/d"], ["/e"]),)),
+        (OpCode.ADD_WATCH, (AddWatchRequest("/a", 1),)),
+        (OpCode.REMOVE_WATCHES, (WatcherTypeRequest("/a", 3),)),
+        *[(op, (watch,)) for op in (OpCode.EXISTS, OpCode.GET_DATA, OpCode.GET_CHILDREN, OpCode.GET_CHILDREN2)],
+        *[(op, (path,)) for op in (OpCode.GET_ACL, OpCode.SYNC, OpCode.GET_EPHEMERALS, OpCode.GET_ALL_CHILDREN_NUMBER)],
+    ]
+    return [encode(RequestHeader(1, op), *records) for op, records in requests]
+
+
+def test_no_bytes_break_the_server(server: ZooKeeperServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    source = random.Random(3)
+    client = Client(server)
+    client.create("/a")
+    for frame in valid_requests() * 400:
+        mutated = bytearray(frame)
+        for _ in range(source.randrange(0, 4)):
+            mutated[source.randrange(len(mutated))] = source.choice(
+                (0, 1, 0x2F, 0x7F, 0x80, 0xFF, source.randrange(256))
+            )
+        with contextlib.suppress(BadPacket):
+            server.process_packet(client.connection, bytes(mutated[: source.choice((len(mutated), len(mutated), 20))]))
+        if client.connection.is_closing:
+            server.detach(client.connection)
+            client = Client(server)
+            client.error(OpCode.CREATE, CreateRequest("/a", b"", OPEN_ACL_UNSAFE, 0))
+        client.connection.sent.clear()
+    server.database.commit()
+    assert Client(server).error(OpCode.EXISTS, PathWatchRequest("/", False)) == Code.OK
 
 
 def test_containers_go_when_they_are_empty(server: ZooKeeperServer, time: MockTime) -> None:
