@@ -18,20 +18,22 @@ from kafka_lite.learn.book_map import PROJECT_ROOT
 SITE = PROJECT_ROOT / "site"
 WATCHED = ("docs", "chapters", "labs", "kafka_lite")
 POLL_S = 1.0
-# Kernels and mkdocs announce deprecations and newsletters on stderr; neither is a finding about the pages.
-_QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+_QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+"""Material announces its plans on stderr unless it is told not to."""
+_CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built", "Dumping model")
+"""What the segmenter of the Chinese search index says each time it starts."""
 
 
-def build() -> int:
-    """Stage, build strictly into ``site/``, check the built pages; returns the exit code."""
+def build(target: Path = SITE) -> int:
+    """Stage, build strictly into ``target``, check the built pages; returns the exit code."""
     from kafka_lite.learn.site_check import check
 
-    if _stage() or _mkdocs("build", "--strict", "--quiet", "--site-dir", str(SITE)):
+    if _stage() or _mkdocs("build", "--strict", "--quiet", "--site-dir", str(target)):
         return 1
-    problems = check(SITE)
+    problems = check(target)
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
-    sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {SITE}{os.sep}index.html\n")
+    sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {target}{os.sep}index.html\n")
     return 1 if problems else 0
 
 
@@ -56,7 +58,14 @@ def _stage() -> int:
 
 def _mkdocs(*arguments: str) -> int:
     command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
-    return subprocess.call(command, cwd=PROJECT_ROOT, env={**os.environ, **_QUIET})
+    environment = {**os.environ, **_QUIET}
+    process = subprocess.Popen(command, cwd=PROJECT_ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    with process.stderr as messages:
+        for line in messages:
+            if not line.startswith(_CHATTER):
+                sys.stderr.write(line)
+    return process.wait()
 
 
 def _restage_on_change(stopped: threading.Event) -> None:

@@ -1,0 +1,54 @@
+"""What the pages tell a reader to type is typed here, and prints what they say."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.runnable import Session, steps
+
+PAGES = sorted(
+    path.relative_to(PROJECT_ROOT).as_posix()
+    for folder in ("docs", "chapters")
+    for path in (PROJECT_ROOT / folder).rglob("*.md")
+    if steps(path.read_text(encoding="utf-8"))
+)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_does_what_it_says(page, tmp_path):
+    # A reader's machine: nothing set, an empty home; only the port is another one than the page's 9092.
+    port = str(free_port())
+    environment = {
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(PROJECT_ROOT),
+    }
+    listener = f"server-start --override listeners=PLAINTEXT://127.0.0.1:{port}"
+    with Session(tmp_path, {"127.0.0.1:9092": f"127.0.0.1:{port}", "server-start": listener}, environment) as session:
+        for step in steps((PROJECT_ROOT / page).read_text(encoding="utf-8")):
+            session.run(step)
+
+
+def test_the_quick_start_is_among_the_pages_in_both_languages():
+    assert {"docs/quickstart.md", "docs/quickstart.zh.md"} <= set(PAGES)
+
+
+def test_both_languages_run_the_same_commands():
+    english, chinese = (
+        [(step.kind, step.code if step.kind != "python" else "") for step in steps((PROJECT_ROOT / page).read_text())]
+        for page in ("docs/quickstart.md", "docs/quickstart.zh.md")
+    )
+    assert english == chinese

@@ -1,0 +1,109 @@
+"""The site builds strictly, every link of it leads somewhere, and what must stop the build does."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from kafka_lite.learn import notebooks, site, staging
+from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.directives import DirectiveError
+from kafka_lite.learn.site_check import check
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The site, built the way ``make site-build`` does, into a folder of its own."""
+    target = tmp_path_factory.mktemp("site")
+    assert site.build(target) == 0
+    return target
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_both_languages_are_there_with_code_figures_and_search(built):
+    for page, title in (
+        ("book/ch06_storage/log-segments", "Log segments and indexes"),
+        ("zh/book/ch06_storage/log-segments", "日志分段与索引"),
+        ("book/ch06_storage/log_segments_notebook", "byte by byte"),
+        ("reference/configuration", "log.index.interval.bytes"),
+        ("reference/apis", "ApiVersions"),
+        ("reference/cli", "server-start"),
+        ("zh/labs/ch06-offset-index", "偏移量索引"),
+    ):
+        text = (built / page / "index.html").read_text(encoding="utf-8")
+        assert title in text, page
+    chapter = (built / "book/ch06_storage/log-segments/index.html").read_text(encoding="utf-8")
+    assert chapter.count("<svg role=") >= 6
+    assert "_index_slot_for" in chapter
+    index = json.loads((built / "search" / "search_index.json").read_text(encoding="utf-8"))
+    assert any(row["location"].startswith("book/ch06_storage/log-segments/") for row in index["docs"])
+
+
+@pytest.mark.slow
+def test_a_dead_link_in_a_built_page_is_found(built, tmp_path):
+    copy = tmp_path / "site"
+    shutil.copytree(built, copy)
+    page = copy / "quickstart" / "index.html"
+    page.write_text(page.read_text(encoding="utf-8") + '<a href="../nowhere/">x</a>', encoding="utf-8")
+    assert check(built) == []
+    assert check(copy) == ["quickstart/index.html: dead link ../nowhere/"]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with one page and no notebook."""
+    for folder in ("docs", "chapters", "labs"):
+        (tmp_path / folder).mkdir()
+    return tmp_path
+
+
+def test_an_unknown_symbol_stops_the_build_and_names_page_and_line(project):
+    page = project / "docs" / "index.md"
+    page.write_text("# Title\n\n```source kafka_lite.log.offset_index:OffsetIndex.lookup_all\n```\n")
+    with pytest.raises(DirectiveError, match=r"docs/index.md:3: there is no 'lookup_all'"):
+        staging.stage(project / "out", project)
+
+
+def test_staging_again_rewrites_nothing_and_removes_what_is_gone(project):
+    (project / "docs" / "index.md").write_text("# Title\n")
+    (project / "docs" / "gone.md").write_text("# Gone\n")
+    staging.stage(project / "out", project)
+    before = (project / "out" / "index.md").stat().st_mtime_ns
+    (project / "docs" / "gone.md").unlink()
+    staging.stage(project / "out", project)
+    assert (project / "out" / "index.md").stat().st_mtime_ns == before
+    assert not (project / "out" / "gone.md").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", notebooks.discover(), ids=lambda path: path.stem)
+def test_a_notebook_runs_from_its_first_cell_to_its_last(script):
+    notebook = notebooks.execute(script)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
+    assert not [output for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+
+
+@pytest.mark.slow
+def test_a_notebook_that_fails_is_reported_with_its_error(tmp_path):
+    script = tmp_path / "broken.py"
+    script.write_text("# %% [markdown]\n# # Broken\n\n# %%\nprint(1 / 0)\n")
+    with pytest.raises(notebooks.NotebookError, match="ZeroDivisionError"):
+        notebooks.execute(script)
+
+
+def test_a_paired_notebook_has_the_cells_of_its_script(tmp_path):
+    script = tmp_path / "small.py"
+    script.write_text("# %% [markdown]\n# # Small\n\n# %%\nx = 1\n")
+    written = json.loads(notebooks.pair(script).read_text(encoding="utf-8"))
+    assert [cell["cell_type"] for cell in written["cells"]] == ["markdown", "code"]
+
+
+def test_the_command_line_of_the_site_knows_its_verbs():
+    command = [sys.executable, "-m", "kafka_lite.learn.site", "--help"]
+    shown = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout
+    assert "build" in shown
+    assert "serve" in shown
