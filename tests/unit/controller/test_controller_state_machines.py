@@ -1,0 +1,336 @@
+"""Both state machines and topic deletion, with ZooKeeper and the brokers in memory."""
+
+import pytest
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller import partition_state_machine, replica_state_machine
+from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
+from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
+from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
+from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
+from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+from tests.support.fake_zk import FakeZk
+
+P = TopicPartition("t", 0)
+
+
+def broker(broker_id):
+    return Broker(broker_id, (EndPoint("h", 9000 + broker_id, "PLAINTEXT", SecurityProtocol.PLAINTEXT),))
+
+
+class Controller:
+    """The machines around one context; ``sent`` has what the brokers were told."""
+
+    def __init__(self, live=(1, 2, 3), assignment=None, unclean=False):
+        self.zk = FakeZk()
+        self.sent = []
+        self.context = ControllerContext()
+        self.context.epoch = 5
+        self.context.live_brokers = {broker_id: broker(broker_id) for broker_id in live}
+        self.context.partition_replica_assignment = dict(assignment or {P: [1, 2, 3]})
+        self.context.all_topics = {p.topic for p in self.context.partition_replica_assignment}
+        self.gone = []
+        self.deletion = TopicDeletionManager(
+            self.context,
+            self.zk,
+            self.update_metadata,
+            lambda *answer: self.answers.append(answer),
+            on_deleted=self.gone.append,
+            enabled=True,
+        )
+        self.answers = []
+        is_deleted = self.deletion.is_topic_queued_up_for_deletion
+        self.partitions = PartitionStateMachine(1, self.context, self.zk, self.batch(), lambda topic: unclean)
+        self.replicas = ReplicaStateMachine(1, self.context, self.zk, self.batch(), is_deleted, lambda topic: unclean)
+        self.deletion.attach(self.partitions, self.replicas)
+
+    def batch(self):
+        return ControllerBrokerRequestBatch(1, self.context, self.send, lambda: self.deletion.partitions_to_be_deleted)
+
+    def send(self, broker_id, request, callback):
+        self.sent.append((broker_id, request))
+        if callback is not None:
+            callback(StopReplicaResponse())
+
+    def update_metadata(self, partitions):
+        batch = self.batch()
+        batch.new_batch()
+        batch.add_update_metadata(self.context.live_or_shutting_down_broker_ids, partitions)
+        batch.send_requests_to_brokers()
+
+    def create(self, partition=P):
+        replicas = self.context.replicas_of([partition])
+        self.partitions.handle_state_changes([partition], PartitionState.NEW)
+        self.replicas.handle_state_changes(replicas, ReplicaState.NEW)
+        self.partitions.handle_state_changes([partition], PartitionState.ONLINE)
+        self.replicas.handle_state_changes(replicas, ReplicaState.ONLINE)
+
+    def die(self, broker_id):
+        del self.context.live_brokers[broker_id]
+
+    def told(self, kind):
+        return [(b, request) for b, request in self.sent if isinstance(request, kind)]
+
+    def states_told(self):
+        return [
+            (b, s.leader, s.isr, s.leader_epoch)
+            for b, request in self.told(LeaderAndIsrRequest)
+            for s in request.ungrouped_partition_states
+        ]
+
+    def state(self, partition=P):
+        return self.zk.states[partition].leader_and_isr
+
+
+# ----------------------------------------------------------------------------------------------------------- the tables
+
+
+@pytest.mark.parametrize("module", [partition_state_machine, replica_state_machine])
+def test_every_state_has_its_row_and_its_meaning(module):
+    states = next(type(state) for state in module.VALID_PREVIOUS_STATES)
+    assert set(module.VALID_PREVIOUS_STATES) == set(states)
+    reachable = set().union(*module.VALID_PREVIOUS_STATES.values())
+    assert reachable <= set(states)
+
+
+@pytest.mark.parametrize("current", list(PartitionState))
+@pytest.mark.parametrize("target", list(PartitionState))
+def test_only_the_tables_transitions_happen_to_partitions(current, target):
+    controller = Controller()
+    controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 2, 3]), 5))
+    if current is PartitionState.NEW:
+        controller.zk.states.clear()
+    controller.partitions._states[P] = current
+    controller.partitions.handle_state_changes([P], target)
+    allowed = current in partition_state_machine.VALID_PREVIOUS_STATES[target]
+    assert controller.partitions.state(P) is (target if allowed else current)
+
+
+@pytest.mark.parametrize("current", list(ReplicaState))
+@pytest.mark.parametrize("target", list(ReplicaState))
+def test_only_the_tables_transitions_happen_to_replicas(current, target):
+    controller = Controller()
+    state = LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 2, 3]), 5)
+    controller.zk.put(P, state)
+    controller.context.partition_leadership_info[P] = state
+    replica = PartitionAndReplica(P, 2)
+    controller.replicas._states[replica] = current
+    controller.replicas.handle_state_changes([replica], target)
+    allowed = current in replica_state_machine.VALID_PREVIOUS_STATES[target]
+    assert controller.replicas.state(replica) is (target if allowed else current)
+
+
+# ---------------------------------------------------------------------------------------------------------- partitions
+
+
+def test_a_new_partition_is_led_by_its_first_live_replica():
+    controller = Controller(live=(2, 3))
+    controller.create()
+    assert controller.state() == LeaderAndIsr(2, [2, 3], 0, 0)
+    assert controller.states_told() == [(2, 2, [2, 3], 0), (3, 2, [2, 3], 0)]
+    assert [b for b, _ in controller.told(UpdateMetadataRequest)] == [2, 3]
+    kinds = [type(request) for _, request in controller.sent]
+    assert kinds == [LeaderAndIsrRequest] * 2 + [UpdateMetadataRequest] * 2
+    assert [(leader.broker_id, leader.port) for leader in controller.sent[0][1].live_leaders] == [(2, 9002)]
+
+
+def test_a_new_partition_without_a_live_replica_waits():
+    controller = Controller(live=(9,))
+    controller.create()
+    assert controller.partitions.state(P) is PartitionState.NEW
+    assert not controller.zk.states
+    controller.context.live_brokers[3] = broker(3)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: False)
+    assert controller.partitions.state(P) is PartitionState.ONLINE
+    assert controller.state().leader == 3
+
+
+def test_a_partition_whose_state_is_there_already_is_not_overwritten(caplog):
+    controller = Controller()
+    controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(3, [3]), 9))
+    controller.create()
+    assert controller.state() == LeaderAndIsr(3, [3])
+    assert "in ZooKeeper already" in caplog.text
+
+
+def test_a_dead_leader_is_replaced_and_the_epoch_rises():
+    controller = Controller()
+    controller.create()
+    controller.sent.clear()
+    controller.die(1)
+    controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: False)
+    assert controller.state() == LeaderAndIsr(2, [2, 3], 1, 1)
+    assert controller.states_told() == [(2, 2, [2, 3], 1), (3, 2, [2, 3], 1)]
+    sent = controller.told(LeaderAndIsrRequest)[0][1].ungrouped_partition_states[0]
+    assert (sent.partition_epoch, sent.controller_epoch, sent.replicas, sent.is_new) == (1, 5, [1, 2, 3], False)
+
+
+def test_an_election_is_repeated_when_the_leader_wrote_meanwhile():
+    controller = Controller()
+    controller.create()
+    controller.die(1)
+    shrunk = LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 3]), 5)
+    controller.zk.before_update = lambda: controller.zk.put(P, shrunk, version=1)
+    controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: False)
+    assert controller.state() == LeaderAndIsr(3, [3], 1, 2)
+
+
+def test_a_newer_controllers_state_is_left_alone(caplog):
+    controller = Controller()
+    controller.create()
+    controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2, 3], 1), 6), version=1)
+    controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+    controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
+    assert controller.partitions.state(P) is PartitionState.OFFLINE
+    assert "newer controller, of epoch 6" in caplog.text
+
+
+def test_topics_to_be_deleted_are_not_brought_online():
+    controller = Controller(live=())
+    controller.partitions.handle_state_changes([P], PartitionState.NEW)
+    controller.context.live_brokers[1] = broker(1)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: True)
+    assert controller.partitions.state(P) is PartitionState.NEW
+
+
+@pytest.mark.parametrize(
+    ("leader", "live", "expected"),
+    [(1, (1, 2), PartitionState.ONLINE), (9, (1, 2), PartitionState.ONLINE), (1, (9,), PartitionState.OFFLINE)],
+)
+def test_states_at_the_start(leader, live, expected):
+    """A dead leader means OFFLINE first, then an election where one is possible."""
+    controller = Controller(live=live)
+    state = LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, [leader, 2]), 4)
+    controller.zk.put(P, state)
+    controller.context.partition_leadership_info[P] = state
+    controller.partitions.startup(lambda topic: False)
+    assert controller.partitions.state(P) is expected
+    assert controller.state().leader == (2 if leader == 9 else leader)
+
+
+# ------------------------------------------------------------------------------------------------------------ replicas
+
+
+def test_an_offline_replica_leaves_the_isr_and_the_others_are_told():
+    controller = Controller()
+    controller.create()
+    controller.sent.clear()
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 2)], ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(1, [1, 3], 1, 1)
+    assert controller.states_told() == [(1, 1, [1, 3], 1), (3, 1, [1, 3], 1)]
+    ((stopped, request),) = controller.told(StopReplicaRequest)
+    assert (stopped, request.delete_partitions) == (2, False)
+
+
+@pytest.mark.parametrize(("unclean", "isr"), [(False, [1]), (True, [])])
+def test_the_last_member_of_an_isr(unclean, isr):
+    controller = Controller(live=(1,), assignment={P: [1]}, unclean=unclean)
+    controller.create()
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 1)], ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(-1, isr, 1, 1)
+
+
+def test_a_replica_that_is_not_in_the_isr_changes_nothing_in_zookeeper():
+    controller = Controller(live=(1, 2))
+    controller.create()
+    controller.replicas._states[PartitionAndReplica(P, 3)] = ReplicaState.ONLINE
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 3)], ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(1, [1, 2], 0, 0)
+
+
+def test_replicas_at_the_start():
+    controller = Controller(live=(1, 2))
+    controller.replicas.startup()
+    states = [controller.replicas.state(PartitionAndReplica(P, broker_id)) for broker_id in (1, 2, 3)]
+    assert states == [ReplicaState.ONLINE, ReplicaState.ONLINE, ReplicaState.DELETION_INELIGIBLE]
+
+
+# ------------------------------------------------------------------------------------------------------------ deletion
+
+
+def answer_all(controller, error_code=0):
+    while controller.answers:
+        replica, response = controller.answers.pop(0)
+        response.error_code = error_code
+        controller.deletion.stop_replica_answered(replica, response)
+
+
+def test_deletion_step_by_step():
+    other = TopicPartition("u", 0)
+    controller = Controller(assignment={P: [1, 2], other: [1]})
+    controller.create(P)
+    controller.create(other)
+    controller.sent.clear()
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    first = controller.sent[0][1]
+    assert isinstance(first, UpdateMetadataRequest)
+    assert [(s.topic_name, s.leader) for s in first.ungrouped_partition_states] == [("t", -2)]
+    stops = [(b, r.delete_partitions) for b, r in controller.told(StopReplicaRequest)]
+    assert stops == [(1, False), (2, False), (1, True), (2, True)]
+    assert controller.state().isr == []
+    assert controller.zk.deleted == []
+    answer_all(controller)
+    assert controller.zk.deleted == ["/brokers/topics/t", "/config/topics/t", "/admin/delete_topics/t"]
+    assert controller.gone == ["t"]
+    assert controller.context.all_topics == {"u"}
+    assert set(controller.context.partition_leadership_info) == {other}
+    assert controller.partitions.state(P) is PartitionState.NON_EXISTENT
+    assert not controller.deletion.partitions_to_be_deleted
+
+
+def test_a_failed_deletion_is_tried_again_when_resumed():
+    controller = Controller(assignment={P: [1, 2]})
+    controller.create()
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    answer_all(controller, error_code=56)
+    controller.deletion.resume_deletions()
+    assert controller.zk.deleted == []
+    controller.deletion.resume_deletion_for_topics(["t"])
+    answer_all(controller)
+    assert len(controller.zk.deleted) == 3
+
+
+def test_a_dead_replica_makes_a_topic_wait():
+    controller = Controller(assignment={P: [1, 2]})
+    controller.create()
+    controller.die(2)
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 2)], ReplicaState.OFFLINE)
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    answer_all(controller)
+    assert controller.zk.deleted == []
+    assert controller.replicas.state(PartitionAndReplica(P, 1)) is ReplicaState.DELETION_SUCCESSFUL
+    controller.context.live_brokers[2] = broker(2)
+    controller.deletion.resume_deletion_for_topics(["t"])
+    answer_all(controller)
+    assert len(controller.zk.deleted) == 3
+
+
+# ------------------------------------------------------------------------------------------------------------- batches
+
+
+def test_a_batch_that_was_not_sent_is_missed():
+    controller = Controller()
+    batch = controller.batch()
+    batch.new_batch()
+    batch.add_update_metadata([1], [])
+    with pytest.raises(RuntimeError, match="not empty"):
+        batch.new_batch()
+    batch.new_batch()
+
+
+def test_one_request_of_a_kind_per_broker():
+    partitions = {TopicPartition("t", number): [1, 2] for number in range(4)}
+    controller = Controller(live=(1, 2), assignment=partitions)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.NEW)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
+    assert [(b, len(r.ungrouped_partition_states)) for b, r in controller.told(LeaderAndIsrRequest)] == [(1, 4), (2, 4)]
+    assert [len(r.ungrouped_partition_states) for _, r in controller.told(UpdateMetadataRequest)] == [4, 4]

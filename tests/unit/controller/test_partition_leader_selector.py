@@ -1,0 +1,53 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.partition_leader_selector import NoReplicaOnlineError, select_offline_partition_leader
+from kafka_lite.zookeeper.data import LeaderAndIsr
+
+P = TopicPartition("t", 0)
+
+
+def select(assigned, isr, live, unclean=False, epoch=4):
+    live_replicas = [replica for replica in assigned if replica in live]
+    current = LeaderAndIsr(isr[0] if isr else -1, list(isr), epoch, 7)
+    return select_offline_partition_leader(P, current, live_replicas, live, unclean)
+
+
+@pytest.mark.parametrize(
+    ("assigned", "isr", "live", "unclean", "leader", "new_isr"),
+    [
+        ([1, 2, 3], [1, 2, 3], {2, 3}, False, 2, [2, 3]),
+        ([1, 2, 3], [3, 1, 2], {2, 3}, False, 2, [3, 2]),  # the assignment's order chooses, the ISR keeps its own
+        ([1, 2, 3], [1, 3], {2, 3}, False, 3, [3]),
+        ([1, 2, 3], [1, 3], {2, 3}, True, 3, [3]),  # a clean one is preferred even where unclean ones are allowed
+        ([1, 2, 3], [1], {2, 3}, True, 2, [2]),
+    ],
+)
+def test_who_leads(assigned, isr, live, unclean, leader, new_isr):
+    election = select(assigned, isr, live, unclean)
+    chosen = election.leader_and_isr
+    assert (chosen.leader, chosen.isr, chosen.leader_epoch, chosen.zk_version) == (leader, new_isr, 5, 7)
+    assert election.replicas_to_tell == [replica for replica in assigned if replica in live]
+
+
+@pytest.mark.parametrize(("live", "unclean"), [({2, 3}, False), (set(), True), (set(), False)])
+def test_nobody_can_lead(live, unclean):
+    with pytest.raises(NoReplicaOnlineError, match="t-0"):
+        select([1, 2, 3], [1], live, unclean)
+
+
+@given(st.permutations([1, 2, 3, 4]), st.sets(st.integers(1, 4)), st.sets(st.integers(1, 5)), st.booleans())
+def test_a_leader_lives_and_is_in_its_isr(assigned, isr, live, unclean):
+    try:
+        election = select(assigned, sorted(isr), live, unclean)
+    except NoReplicaOnlineError:
+        assert not (isr & live)
+        assert not (unclean and live & {1, 2, 3, 4})
+        return
+    chosen = election.leader_and_isr
+    assert chosen.leader in live
+    assert chosen.leader in chosen.isr
+    assert set(chosen.isr) <= live
+    assert isr & live == set(chosen.isr) or (not isr & live and unclean)
