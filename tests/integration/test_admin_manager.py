@@ -56,7 +56,12 @@ class OneBroker:
         }
         self.config_manager = DynamicConfigManager(self.zk, handlers)
         self.config_manager.startup()
-        self.controller = KafkaController(ControllerConfig(1, topic_defaults=defaults), self.zk, self.send)
+        self.controller = KafkaController(
+            ControllerConfig(1, topic_defaults=defaults),
+            self.zk,
+            self.send,
+            self.admin.try_complete_delayed_topic_operations,
+        )
         self.controller.startup()
         assert self.controller.await_active(10)
         eventually(lambda: self.cache.get_alive_brokers())
