@@ -158,10 +158,11 @@ class Partition:
         with self._lock:
             replica = self._replicas.get(broker_id)
             leader = self.leader_replica_if_local
-            if replica is None or leader is None:
+            # A client may call itself by the id of this very broker; that is no follower either.
+            if replica is None or leader is None or replica is leader:
                 raise ApiError(
                     Errors.NOT_LEADER_OR_FOLLOWER,
-                    f"broker {broker_id} fetched {self.topic_partition}, of which it holds no replica",
+                    f"broker {broker_id} fetched {self.topic_partition}, of which it is no follower",
                 )
             replica.update_log_end_offset(log_end_offset)
             return self._maybe_increment_leader_high_watermark(leader)

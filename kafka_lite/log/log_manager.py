@@ -89,6 +89,8 @@ class LogManager:
         self._retention_check_ms = retention_check_ms
         self._lock = threading.RLock()
         """Guards creation and deletion; look-ups take the map as it is."""
+        self._checkpoint_lock = threading.Lock()
+        """One checkpoint at a time: the scheduler and a deletion must not take away each other's temporary file."""
         self._logs: dict[TopicPartition, Log] = {}
         self._live_dirs: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
@@ -372,11 +374,12 @@ class LogManager:
         file_of: Callable[[Path], OffsetCheckpointFile],
         offset_of: Callable[[Log], int | None],
     ) -> None:
-        offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.dir.parent == directory}
-        try:
-            file_of(directory).write({tp: offset for tp, offset in offsets.items() if offset is not None})
-        except OSError as error:
-            self._fail(directory, "Cannot write a checkpoint", error)
+        with self._checkpoint_lock:
+            offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.dir.parent == directory}
+            try:
+                file_of(directory).write({tp: offset for tp, offset in offsets.items() if offset is not None})
+            except OSError as error:
+                self._fail(directory, "Cannot write a checkpoint", error)
 
     def _recovery_points_of(self, directory: Path) -> OffsetCheckpointFile:
         return OffsetCheckpointFile(directory / RECOVERY_POINT_CHECKPOINT_FILE)

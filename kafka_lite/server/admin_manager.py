@@ -60,6 +60,8 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 logger = logging.getLogger(__name__)
 
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+MAX_NEW_PARTITIONS = 10_000
+"""Kafka's limit since it has no ZooKeeper; without one a single small request can exhaust memory and disk."""
 NOT_GIVEN = -1
 """Partitions or replicas of a new topic for which the client wants the broker's default."""
 
@@ -154,6 +156,7 @@ class AdminManager:
         replicas = topic.replication_factor
         if replicas == NOT_GIVEN:
             replicas = self._config.default_replication_factor
+        _check_new_partitions(partitions)
         return assign_replicas_to_brokers(self._brokers(), partitions, replicas)
 
     def _brokers(self) -> list[BrokerMetadata]:
@@ -233,6 +236,7 @@ class AdminManager:
         result = CreatePartitionsTopicResult(name=topic.name)
         replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
         try:
+            _check_new_partitions(topic.count)
             self._admin_utils.add_partitions(
                 topic.name, topic.count, self._brokers(), replicas, validate_only=validate_only
             )
@@ -362,6 +366,12 @@ class AdminManager:
         if name and int(name) != self._config.broker_id:
             expected = f"expected {self._config.broker_id} or empty string, but received {name}"
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
+
+
+def _check_new_partitions(count: int) -> None:
+    if count > MAX_NEW_PARTITIONS:
+        message = f"Excessively large number of partitions: {count}, at most {MAX_NEW_PARTITIONS} at once."
+        raise Errors.POLICY_VIOLATION.exception(message)
 
 
 def _successful(results: Mapping[str, R]) -> list[str]:

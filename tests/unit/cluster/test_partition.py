@@ -136,11 +136,12 @@ def test_the_checkpointed_high_watermark_is_kept_within_the_log(make: Make, chec
     assert high_watermark(again) == expected
 
 
-def test_a_fetch_of_a_broker_without_a_replica_is_refused(make: Make) -> None:
+@pytest.mark.parametrize("broker_id", [OTHER, LOCAL])
+def test_a_fetch_of_a_broker_that_does_not_follow_is_refused(make: Make, broker_id: int) -> None:
     partition = make()
     partition.make_leader(led_by(LOCAL, [LOCAL]))
-    with pytest.raises(ApiError, match="no replica"):
-        partition.update_follower_log_end_offset(OTHER, LogOffsetMetadata(0))
+    with pytest.raises(ApiError, match="no follower"):
+        partition.update_follower_log_end_offset(broker_id, LogOffsetMetadata(0))
 
 
 @pytest.mark.parametrize(

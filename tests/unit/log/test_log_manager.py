@@ -6,6 +6,7 @@ import errno
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -334,3 +335,20 @@ def test_last_disk_that_fails(one: Setup, tmp_path: Path) -> None:
     assert info.value.error is Errors.KAFKA_STORAGE_ERROR
     with pytest.raises(KafkaError, match="all log directories have failed"):
         one.manager.handle_log_dir_failure(tmp_path / "a")
+
+
+def test_checkpoints_of_several_threads_do_not_disturb_each_other(one: Setup) -> None:
+    """The scheduler writes them, and so does a deletion: neither may find its temporary file gone."""
+    one.append(T0, b"a")
+
+    def write() -> None:
+        for _ in range(30):
+            one.manager.checkpoint_recovery_point_offsets()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert list(one.manager.live_log_dirs) == list(one.dirs)
+    assert not one.manager.log_dir_failure_channel.has_offline_log_dir(one.dirs[0])
