@@ -214,7 +214,7 @@ class Selector:
             logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
             self._disconnect(channel, error.strerror or str(error))
         except InvalidReceiveError as error:
-            logger.warning("Closing connection from %s: %s", channel.remote_address, error)
+            logger.warning("Closing connection %s with %s: %s", channel.id, channel.remote_address, error)
             self._disconnect(channel, str(error))
         except Exception as error:
             logger.exception("Unexpected error from %s; closing connection", channel.remote_address)

@@ -1,0 +1,251 @@
+"""100,000 bad frames, and a broker that is none the worse for them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import socket
+import struct
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import confluent_kafka
+import psutil
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.messages.api_37_create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from tests.support.broker_process import BrokerProcess
+from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, known_api_keys
+
+BAD_FRAMES = 100_000
+CONNECTIONS = 16
+MAX_GROWTH_BYTES = 100 * 1024 * 1024
+"""How much more memory the broker may use at its worst than after some good and bad requests."""
+
+OVERRIDES = {
+    # Names of topics are mutated too; thousands of new topics would be what was asked for, and not what is tested.
+    "auto.create.topics.enable": "false",
+    "num.network.threads": "2",
+}
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
+    with BrokerProcess(tmp_path_factory.mktemp("fuzzed"), OVERRIDES) as broker:
+        topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in (FUZZ_TOPIC, "golden")]
+        with BlockingChannel("127.0.0.1", broker.port) as channel:
+            channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=10_000), 0)
+        yield broker
+
+
+def check_a_normal_client(bootstrap_servers: str) -> None:
+    """Create a topic, write to it, read it back: with librdkafka, which knows nothing of this project."""
+    topic = f"after-{uuid.uuid4()}"
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap_servers, "compression.type": "lz4"})
+    for number in range(1_000):
+        producer.produce(topic, b"value %d" % number)
+    assert producer.flush(30) == 0
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": bootstrap_servers, "group.id": "unused", "enable.auto.commit": False}
+    )
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+    values: list[bytes] = []
+    while len(values) < 1_000:
+        messages = consumer.consume(1_000, 30)
+        assert messages
+        values += [message.value() for message in messages]
+    consumer.close()
+    assert values == [b"value %d" % number for number in range(1_000)]
+
+
+def closed_connections(log: str) -> list[str]:
+    """The ids of the connections over whose end the broker has spent a line, once for each line."""
+    return re.findall(r"Closing (?:connection )?([\d.:]+-[\d.:]+-\d+)", log)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_broker_after_100_000_bad_frames(broker: BrokerProcess) -> None:
+    check_a_normal_client(broker.bootstrap_servers)
+    process = psutil.Process(broker.process.pid)
+    flood = Flood(broker.port, iter(FrameMaker(seed=20_17)))
+    flood.run(2_000, CONNECTIONS)
+    usual_bytes = process.memory_info().rss
+    highest_bytes = 0
+
+    def watch() -> None:
+        nonlocal highest_bytes
+        highest_bytes = max(highest_bytes, process.memory_info().rss)
+
+    flood.run(BAD_FRAMES, CONNECTIONS, on_progress=watch)
+    print(
+        f"{flood.judged} frames: {flood.answered} answered, {flood.closed} cost their connection, {flood.held} held; "
+        f"{usual_bytes >> 20} MiB, at most {highest_bytes >> 20} MiB"
+    )
+    assert flood.judged >= BAD_FRAMES
+    assert flood.closed > BAD_FRAMES / 10
+    assert flood.answered > BAD_FRAMES / 10
+    assert highest_bytes < usual_bytes + MAX_GROWTH_BYTES
+    check_a_normal_client(broker.bootstrap_servers)
+    log = broker.log()
+    assert "Traceback" not in log, log[max(log.index("Traceback") - 500, 0) :][:3_000]
+    closed = closed_connections(log)
+    assert len(closed) == len(set(closed)), "more than one line for a connection"
+    # Every one has its line; so may those that this test gave up, at the end of a run or for being held.
+    assert flood.closed <= len(closed) <= flood.closed + flood.held + 2 * CONNECTIONS
+    assert len(log.splitlines()) < flood.closed + BAD_FRAMES / 20
+
+
+# ── Frames that hypothesis makes: headers that are right, bodies that are nearly so ──────────────────────────────────
+
+_INTS = st.one_of(
+    st.integers(-2, 300),
+    st.sampled_from([2**31 - 1, -(2**31), 100_000_000, 2**24]),
+)
+_PIECES = st.one_of(
+    st.binary(max_size=12),
+    _INTS.map(lambda value: struct.pack(">i", value)),
+    st.integers(-2, 40).map(lambda value: struct.pack(">h", value)),
+    st.integers(-(2**63), 2**63 - 1).map(lambda value: struct.pack(">q", value)),
+    st.text(max_size=8).map(lambda text: struct.pack(">h", len(text.encode())) + text.encode()),
+    st.sampled_from([b"\x00\x04fuzz", b"\x05fuzz", b"\x00\x06golden", b"\xff\xff\xff\xff\x0f", b"\x80" * 11, b"\x00"]),
+)
+_HEADERS = st.builds(
+    lambda key, version, client: struct.pack(">hhi", key, version, 7) + client,
+    st.sampled_from(known_api_keys()),
+    st.integers(0, 12),
+    st.sampled_from([b"\xff\xff", b"\x00\x01c", b"\xff\xff\x00", b"\x00\x01c\x00", b"\x00\x01c\x01\x00\x00"]),
+)
+_FRAMES = st.one_of(
+    st.builds(lambda header, pieces: framed(header + b"".join(pieces)), _HEADERS, st.lists(_PIECES, max_size=12)),
+    st.builds(
+        lambda capture, position, piece: framed(capture[: position % len(capture)] + piece + capture[position + 4 :]),
+        st.sampled_from(captured_requests()),
+        st.integers(8, 400),
+        _PIECES,
+    ),
+    st.binary(max_size=30),
+)
+
+
+@settings(
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],  # what the broker does is not repeatable byte by byte: no shrinking over the network
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.lists(_FRAMES, min_size=1, max_size=10))
+def test_frames_of_hypothesis(broker: BrokerProcess, frames: list[bytes]) -> None:
+    flood = Flood(broker.port, itertools.cycle(frames), pipeline=len(frames), patience_s=0.05)
+    flood.run(len(frames), connections=1)
+    assert broker.process.poll() is None
+    assert "Traceback" not in broker.log()
+
+
+def test_a_stream_that_ends_anywhere(broker: BrokerProcess) -> None:
+    """A client that dies in the middle of a request costs nothing, not even a line."""
+    before = len(closed_connections(broker.log()))
+    for capture in captured_requests()[:20]:
+        frame = framed(capture)
+        for end in range(0, len(frame), 7):
+            with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
+                client.sendall(frame[:end])
+    check_a_normal_client(broker.bootstrap_servers)
+    assert len(closed_connections(broker.log())) == before
+
+
+def test_large_announcements_allocate_nothing(broker: BrokerProcess, tmp_path: Path) -> None:
+    """50 connections announce 100 MB each, within the limit of a request, and send a little."""
+    process = psutil.Process(broker.process.pid)
+    before = process.memory_info().rss
+    clients = [socket.create_connection(("127.0.0.1", broker.port), timeout=30) for _ in range(50)]
+    for client in clients:
+        client.sendall(struct.pack(">i", 100_000_000) + bytes(1_000))
+    check_a_normal_client(broker.bootstrap_servers)
+    assert process.memory_info().rss < before + MAX_GROWTH_BYTES
+    for client in clients:
+        client.close()
+
+
+# ── What the frames have found, each by itself ───────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def channel(broker: BrokerProcess) -> Iterator[BlockingChannel]:
+    with BlockingChannel("127.0.0.1", broker.port) as channel:
+        yield channel
+
+
+def test_one_small_request_cannot_ask_for_two_billion_partitions(channel: BlockingChannel) -> None:
+    topic = CreatableTopic(name="huge", num_partitions=2**31 - 1, replication_factor=1)
+    created = channel.exchange(CreateTopicsRequest(topics=[topic], timeout_ms=1_000), 1)
+    assert isinstance(created, CreateTopicsResponse)
+    assert created.topics[0].error_code == Errors.POLICY_VIOLATION.code
+    more = CreatePartitionsTopic(name=FUZZ_TOPIC, count=2**31 - 1, assignments=None)
+    enlarged = channel.exchange(CreatePartitionsRequest(topics=[more], timeout_ms=1_000), 0)
+    assert isinstance(enlarged, CreatePartitionsResponse)
+    assert enlarged.results[0].error_code == Errors.POLICY_VIOLATION.code
+
+
+@pytest.mark.parametrize("version", range(8))
+def test_offsets_can_be_asked_for_in_every_version(channel: BlockingChannel, version: int) -> None:
+    """The leader epoch is in the answer from version 4 on only."""
+    asked = ListOffsetsPartition(partition_index=1, timestamp=-1, max_num_offsets=1)
+    topic = ListOffsetsTopic(name=FUZZ_TOPIC, partitions=[asked])
+    answer = channel.exchange(ListOffsetsRequest(replica_id=-1, topics=[topic]), version)
+    assert isinstance(answer, ListOffsetsResponse)
+    assert answer.topics[0].partitions[0].error_code == Errors.NONE.code
+
+
+@pytest.mark.parametrize("records", [bytes(61), b"\xff" * 61, bytes(8) + b"\x00\x00\x00\x05" + bytes(49)])
+def test_records_that_are_none_are_corrupt(channel: BlockingChannel, records: bytes) -> None:
+    data = PartitionProduceData(index=0, records=records)
+    topic = TopicProduceData(name=FUZZ_TOPIC, partition_data=[data])
+    answer = channel.exchange(ProduceRequest(acks=1, timeout_ms=1_000, topic_data=[topic]), 7)
+    assert isinstance(answer, ProduceResponse)
+    assert answer.responses[0].partition_responses[0].error_code == Errors.CORRUPT_MESSAGE.code
+
+
+@pytest.mark.parametrize("name", ["", ".", "a b", "zero\0", "fuzz/partitions", "fuzz/partitions/0/state"])
+def test_an_illegal_topic_is_an_unknown_one(channel: BlockingChannel, name: str) -> None:
+    """Nor does it lead to znodes that are no topics."""
+    deleted = channel.exchange(DeleteTopicsRequest(topic_names=[name], timeout_ms=1_000), 1)
+    assert isinstance(deleted, DeleteTopicsResponse)
+    assert deleted.responses[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
+
+
+def test_a_client_that_fetches_as_the_broker_itself(channel: BlockingChannel, broker: BrokerProcess) -> None:
+    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    topic = FetchTopic(topic=FUZZ_TOPIC, partitions=[asked])
+    answer = channel.exchange(FetchRequest(replica_id=0, max_wait_ms=10, min_bytes=1, topics=[topic]), 2)
+    assert isinstance(answer, FetchResponse)
+    assert answer.responses[0].partitions[0].error_code == Errors.NOT_LEADER_OR_FOLLOWER.code
+    assert "Traceback" not in broker.log()
