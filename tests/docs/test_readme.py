@@ -1,0 +1,56 @@
+"""What the README tells a reader to type works."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+
+from kafka_lite.testing.cluster import Cluster
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[str]:
+    """Every kafka-lite command of the README, once, without its comment."""
+    lines = [line.split("#")[0].strip() for block in blocks("bash") for line in block.splitlines()]
+    return list(dict.fromkeys(line for line in lines if line.startswith(".venv/bin/kafka-lite ")))
+
+
+def test_the_commands_work(tmp_path: Path) -> None:
+    assert len(commands()) >= 4
+    with Cluster() as cluster:
+        for command in commands():
+            words = command.replace("127.0.0.1:9092", cluster.bootstrap_servers).split()
+            words[0] = str(Path(sys.executable).parent / "kafka-lite")
+            done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_the_python_works() -> None:
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), {"confluent_kafka": confluent_kafka})
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_the_verbs_of_make_exist(text: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    verbs = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
+    assert verbs
+    assert [verb for verb in sorted(verbs) if not re.search(rf"^{verb}:", makefile, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_no_link_is_dead(text: str) -> None:
+    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [link for link in links if link and not (ROOT / link).exists()] == []
