@@ -141,8 +141,9 @@ _LIBRDKAFKA_NAMES = {
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
 }
 
-# What the Java producer does and librdkafka by default does not: equal keys must meet in equal partitions.
-_PRODUCER_DEFAULTS = {"partitioner": "murmur2_random", "enable.idempotence": "true", "linger.ms": "5"}
+# What the Java producer does and librdkafka by default does not: equal keys meet in equal partitions. (Idempotence,
+# the other difference, is left to the user: it would refuse brokers before 0.11, and rows are written at least once.)
+_PRODUCER_DEFAULTS = {"partitioner": "murmur2_random"}
 
 _TIME_UNITS_MS = {"us": 0.001, "ms": 1, "": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -211,8 +212,6 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
     if "bootstrap.servers" not in given:
         raise SparkOptionError("Option 'kafka.bootstrap.servers' must be specified for configuring Kafka producer")
     producer = {_LIBRDKAFKA_NAMES.get(name, name): value for name, value in given.items()}
-    if producer.get("acks", "all") not in ("all", "-1"):
-        producer.setdefault("enable.idempotence", "false")  # as the Java producer does
     if memory := producer.pop("buffer.memory", None):
         producer["queue.buffering.max.kbytes"] = str(
             max(parse_value("kafka.buffer.memory", Type.LONG, memory) // 1024, 1)

@@ -40,7 +40,7 @@ DEFAULTS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
     "spark.driver.memory": "1g",
-    # Java's first compiler only: a session of a minute never earns back what the second one costs (a fourth of its CPU).
+    # Java's first compiler only: a short session never earns back what the second one costs, a fourth of its CPU.
     _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
 }

@@ -12,6 +12,7 @@ Columns (only ``value`` must be there):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -111,26 +112,42 @@ class _Delivery:
 
     def send(self, row: dict[str, Any]) -> None:
         """Hand over one row; waits while the buffer is full."""
-        while self._failure is None:
-            try:
-                self._producer.produce(on_delivery=self._on_failure, **row)
-                self._producer.poll(0)
-                return
-            except BufferError:
+        with _fatal_errors():
+            while not self._is_taken(row):
                 self._producer.poll(_BUFFER_FULL_PAUSE_S)
-            except KafkaException as error:
-                raise WriteError(f"cannot write to {row['topic']}: {error.args[0].str()}") from error
-        raise WriteError(self._failure)
+            self._producer.poll(0)
+        self._raise_failure()
+
+    def _is_taken(self, row: dict[str, Any]) -> bool:
+        try:
+            self._producer.produce(on_delivery=self._on_failure, **row)
+        except BufferError:
+            self._raise_failure()
+            return False
+        return True
 
     def finish(self) -> None:
         """Wait until all is acknowledged, or has failed (``delivery.timeout.ms`` sees to that)."""
-        self._producer.flush()
+        with _fatal_errors():
+            self._producer.flush()
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
         if self._failure is not None:
             raise WriteError(self._failure)
 
     def _on_failure(self, error: Any, message: Any) -> None:
         if error is not None and self._failure is None:
             self._failure = f"cannot write to {message.topic()}: {error.str()} ({error.name()})"
+
+
+@contextmanager
+def _fatal_errors() -> Iterator[None]:
+    """After a fatal error the client raises; from within a callback, as a ``SystemError`` that has it as its cause."""
+    try:
+        yield
+    except (KafkaException, SystemError) as error:
+        raise WriteError(f"cannot write: {error.__cause__ or error}") from error
 
 
 def make_producer(configuration: Mapping[str, Any]) -> Any:

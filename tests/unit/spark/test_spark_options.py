@@ -175,16 +175,10 @@ def test_write_options_become_those_of_librdkafka() -> None:
     assert options.topic == "out"
     assert options.producer["message.max.bytes"] == "5000000"
     assert options.producer["partitioner"] == "murmur2_random"
-    assert options.producer["enable.idempotence"] == "true"
     assert write_options(SERVERS | {"kafka.partitioner": "random"}).producer["partitioner"] == "random"
     assert (
         write_options(SERVERS | {"kafka.buffer.memory": "33554432"}).producer["queue.buffering.max.kbytes"] == "32768"
     )
-
-
-def test_fewer_acks_give_up_idempotence_as_the_java_producer_does() -> None:
-    assert write_options(SERVERS | {"kafka.acks": "1"}).producer["enable.idempotence"] == "false"
-    assert write_options(SERVERS | {"kafka.acks": "-1"}).producer["enable.idempotence"] == "true"
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,9 @@ def test_limits_become_offsets() -> None:
 def test_a_timestamp_that_no_record_has_reached() -> None:
     cluster = FakeCluster({A0: (3, 10), A1: (0, 20)})
     assert offset_reader(cluster).resolve(GlobalTimestamp(15), {A0, A1}, is_start=False) == {A0: 10, A1: 15}
-    with pytest.raises(SparkOptionError, match="topic-partition a-0 and timestamp 15; set startingOffsetsByTimestampStrategy"):
+    with pytest.raises(
+        SparkOptionError, match="topic-partition a-0 and timestamp 15; set startingOffsetsByTimestampStrategy"
+    ):
         offset_reader(cluster).resolve(GlobalTimestamp(15), {A0, A1}, is_start=True)
     lenient = offset_reader(cluster, subscribe="a", startingOffsetsByTimestampStrategy="latest")
     assert lenient.resolve(GlobalTimestamp(15), {A0, A1}, is_start=True) == {A0: 10, A1: 15}
