@@ -41,6 +41,7 @@ TOOLS = (
     Tool("server-start", "server_start", "start a broker in the foreground"),
     Tool("server-stop", "server_stop", "stop the brokers that this user has started"),
     Tool("zookeeper-server-start", "zookeeper_server_start", "start a ZooKeeper server in the foreground"),
+    Tool("zookeeper-shell", "zookeeper_shell", "look into ZooKeeper: ls, get, stat, create, set, delete, …"),
     Tool("topics", "topics", "create, list, describe, alter and delete topics"),
     Tool("configs", "configs", "show and change configurations of topics and brokers"),
     Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),

@@ -1,0 +1,120 @@
+"""``kafka-lite zookeeper-shell``: look into ZooKeeper and change what is there, as ZooKeeper's own shell does.
+
+Kafka 0.10.2: bin/zookeeper-shell.sh; ZooKeeper 3.8: zookeeper-server/.../ZooKeeperMain.java · book 7.1.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kafka_lite.tools import terminal
+
+if TYPE_CHECKING:
+    from kafka_lite.tools.zookeeper_commands import ZooKeeperCommands
+
+NAME = "zookeeper-shell"
+SUMMARY = "look into ZooKeeper: ls, get, stat, create, set, delete, …"
+
+SESSION_TIMEOUT_S = 30
+"""ZooKeeperMain's default."""
+
+CONNECT_TIMEOUT_S = 15
+_QUIT = ("quit", "exit", "close")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The address, and a command unless one wants to be asked."""
+    parser.add_argument("server", metavar="HOST:PORT[/PATH]", help="where ZooKeeper is; PATH becomes its root (chroot)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one command; none: a prompt")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out the command, or commands from stdin until ``quit``; returns the last one's exit code."""
+    from kazoo import exceptions as kazoo_exceptions
+    from kazoo.client import KazooClient
+
+    logging.getLogger("kazoo").setLevel(logging.CRITICAL)
+    print(f"Connecting to {options.server}", flush=True)
+    client = KazooClient(options.server, timeout=SESSION_TIMEOUT_S)
+    try:
+        # Not client.start(): it warns of a chroot that does not exist yet.
+        if not client.start_async().wait(CONNECT_TIMEOUT_S):
+            terminal.print_error(f"Unable to connect to ZooKeeper at {options.server}. Does it run there?")
+            return 1
+        return _use(client, options)
+    except (kazoo_exceptions.ConnectionClosedError, kazoo_exceptions.SessionExpiredError) as error:
+        terminal.print_error(f"The connection to ZooKeeper is lost: {type(error).__name__}")
+        return 1
+    finally:
+        client.stop()
+        client.close()
+
+
+def _use(client: Any, options: argparse.Namespace) -> int:
+    from kafka_lite.tools.zookeeper_commands import ZooKeeperCommands, print_watched_event
+
+    commands = ZooKeeperCommands(client)
+    if options.command:
+        print_watched_event(sys.stdout, "SyncConnected", "None", "null")
+        return 0 if options.command[0] in _QUIT else commands.execute(options.command)
+    print("Welcome to ZooKeeper!")
+    print_watched_event(sys.stdout, "SyncConnected", "None", "null")
+    return _read_commands(client, commands, options.server)
+
+
+def _read_commands(client: Any, commands: ZooKeeperCommands, server: str) -> int:
+    from kafka_lite.tools.zookeeper_commands import split_line
+
+    interactive = sys.stdin.isatty()
+    if interactive:
+        _complete_with_tab(client)
+    exit_code = count = 0
+    while True:
+        prompt = f"[zk: {server}({_state(client)}) {count}] " if interactive else ""
+        try:
+            words = split_line(input(prompt))
+        except EOFError:
+            if interactive:
+                print()
+            return exit_code
+        except KeyboardInterrupt:  # a new line, as in other shells
+            print()
+            continue
+        if words and words[0] in _QUIT:
+            return exit_code
+        if words:
+            exit_code = commands.execute(words)
+            count += 1
+        sys.stdout.flush()
+
+
+def _state(client: Any) -> str:
+    return "CONNECTED" if client.connected else "CONNECTING"
+
+
+def _complete_with_tab(client: Any) -> None:
+    """Tab completes commands, and paths from the children that ZooKeeper has."""
+    import readline
+
+    from kafka_lite.tools.zookeeper_commands import COMMANDS
+
+    def candidates(text: str) -> list[str]:
+        if not text.startswith("/"):
+            return [f"{name} " for name in (*COMMANDS, "quit") if name.startswith(text)]
+        parent, _, start = text.rpartition("/")
+        names = client.retry(client.get_children, parent or "/")
+        return [f"{parent}/{name}" for name in sorted(names) if name.startswith(start)]
+
+    def complete(text: str, number: int) -> str | None:
+        try:
+            found = candidates(text)
+        except Exception:  # noqa: BLE001 - readline would swallow it, and no completion is what it comes to
+            return None
+        return found[number] if number < len(found) else None
+
+    readline.set_completer_delims(" ")
+    readline.set_completer(complete)
+    readline.parse_and_bind("tab: complete")
