@@ -57,8 +57,7 @@ class RecordValidationError(ApiError):
         self.record_errors = tuple(record_errors)
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationResult:
+class ValidationResult(NamedTuple):
     """What is to be appended, and what the log wants to know about it."""
 
     records: Buffer
