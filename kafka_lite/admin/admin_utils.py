@@ -16,7 +16,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +127,7 @@ class AdminUtils:
         """
         existing = self._zk_client.get_topic_assignment(topic) if is_valid_topic_name(topic) else None
         if existing is None:
-            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
+            raise _does_not_exist(topic)
         if existing.adding_replicas or existing.removing_replicas:
             message = f"A partition reassignment is in progress for the topic '{topic}'."
             raise Errors.REASSIGNMENT_IN_PROGRESS.exception(message)
@@ -135,7 +135,10 @@ class AdminUtils:
         added = self._new_partitions(existing, count, brokers, new_replicas)
         everything = {**existing.partitions, **added}
         if not validate_only:
-            self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
+            try:
+                self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
+            except NoNodeError:
+                raise _does_not_exist(topic) from None  # deleted since the first line of this method
             logger.info("Added partitions %s to topic %s", added, topic)
         return everything
 
@@ -181,6 +184,10 @@ class AdminUtils:
 
 def _already_exists(topic: str) -> Exception:
     return Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' already exists.")
+
+
+def _does_not_exist(topic: str) -> Exception:
+    return Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
 
 
 def validate_assignment(assignment: Assignment) -> None:
