@@ -1,0 +1,165 @@
+"""Kafka's own command line tools at our broker, beside ours: the same text, whoever prints it."""
+
+import json
+
+import pytest
+
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.main import main
+from tests.support.jvm import classpath, run_java
+
+pytestmark = pytest.mark.jvm
+
+SLF4J = "org.slf4j:slf4j-nop:1.7.36"
+KAFKA_3_9 = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1", SLF4J)
+KAFKA_0_10_2 = ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with Cluster({"num.partitions": "2"}) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def modern():
+    """Run a tool of Kafka 3.9 and return what it prints."""
+    jars = classpath(*KAFKA_3_9)
+    return lambda tool, *arguments: run_java(tool, *arguments, classpath=jars).stdout
+
+
+@pytest.fixture(scope="module")
+def old():
+    """Run a tool of Kafka 0.10.2.2 and return what it prints."""
+    jars = classpath(*KAFKA_0_10_2)
+    return lambda tool, *arguments: run_java(tool, *arguments, classpath=jars).stdout
+
+
+@pytest.fixture
+def ours(cluster, capsys):
+    """Run one of our tools and return what it prints."""
+
+    def run(tool, *arguments):
+        capsys.readouterr()
+        assert main([tool, *arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+CONFIGS = "kafka.admin.ConfigCommand"
+
+
+def without_topic_ids(text):
+    """3.9 prints the topic ids that a broker with Metadata 10 and more tells; ours stops before."""
+    return [line for line in text.splitlines() if line.strip() and "ERROR StatusLogger" not in line]
+
+
+def test_topics(cluster, modern, ours):
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    settings = ("--config", "retention.ms=5000", "--config", "cleanup.policy=compact")
+    assert "Created topic theirs." in modern(
+        TOPICS, *where, "--create", "--topic", "theirs", "--partitions", "3", "--replication-factor", "1", *settings
+    )
+    for arguments in (
+        ("--describe", "--topic", "theirs"),
+        ("--list",),
+        ("--describe", "--topic", "theirs", "--topics-with-overrides"),
+        ("--describe", "--topic", "theirs", "--at-min-isr-partitions"),
+    ):
+        their_lines = without_topic_ids(modern(TOPICS, *where, *arguments))
+        our_lines = without_topic_ids(ours("topics", *where, *arguments))
+        assert [normal(line) for line in their_lines] == [normal(line) for line in our_lines], arguments
+    modern(TOPICS, *where, "--alter", "--topic", "theirs", "--partitions", "4")
+    assert len(ours("topics", *where, "--describe", "--topic", "theirs").splitlines()) == 5
+    modern(TOPICS, *where, "--delete", "--topic", "theirs")
+    assert "theirs" not in ours("topics", *where, "--list").splitlines()
+
+
+def normal(line):
+    """Fields of a line, without what only newer Kafkas print, configurations in any order."""
+    fields = [field.strip() for field in line.split("\t") if field.strip()]
+    fields = [f for f in fields if not f.startswith(("TopicId:", "Elr:", "LastKnownElr:"))]
+    return [
+        ",".join(sorted(f.removeprefix("Configs:").strip().split(","))) if f.startswith("Configs:") else f
+        for f in fields
+    ]
+
+
+def test_configs(cluster, modern, ours):
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    ours("topics", *where, "--create", "--topic", "configured")
+    done = modern(CONFIGS, *where, "--alter", "--topic", "configured", "--add-config", "retention.ms=9,segment.ms=8")
+    assert done.strip() == "Completed updating config for topic configured."
+    for arguments in (("--topic", "configured"), ("--topic", "configured", "--all"), ("--broker", "0", "--all")):
+        theirs = modern(CONFIGS, *where, "--describe", *arguments).splitlines()
+        assert sorted(ours("configs", *where, "--describe", *arguments).splitlines()) == sorted(theirs), arguments
+    modern(CONFIGS, *where, "--alter", "--topic", "configured", "--delete-config", "segment.ms")
+    assert len(ours("configs", *where, "--describe", "--topic", "configured").splitlines()) == 2
+
+
+def test_offsets_sizes_versions(cluster, modern, ours):
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    ours("topics", *where, "--create", "--topic", "measured", "--partitions", "3")
+    for time in ("latest", "earliest"):
+        asked = (*where, "--topic", "measured", "--time", time)
+        assert modern("org.apache.kafka.tools.GetOffsetShell", *asked) == ours("get-offsets", *asked)
+    asked = (*where, "--describe", "--topic-list", "measured")
+    theirs = modern("org.apache.kafka.tools.LogDirsCommand", *asked).splitlines()
+    mine = ours("log-dirs", *asked).splitlines()
+    assert mine[:2] == theirs[:2]
+    assert sizes(mine[2]) == sizes(theirs[2])
+    theirs = modern("kafka.admin.BrokerApiVersionsCommand", *where)
+    served = {
+        line.strip().split(" [")[0] for line in ours("broker-api-versions", *where).splitlines() if "usable" in line
+    }
+    assert served <= {line.strip().split(" [")[0] for line in theirs.splitlines()}
+    assert len(served) >= 16
+
+
+def sizes(text):
+    document = json.loads(text)
+    for broker in document["brokers"]:
+        for directory in broker["logDirs"]:
+            directory["partitions"].sort(key=lambda partition: partition["partition"])
+    return document
+
+
+def test_the_tools_of_0_10_2_through_zookeeper(cluster, old, ours):
+    where = ("--zookeeper", cluster.zookeeper_connect)
+    done = old(
+        "kafka.admin.TopicCommand",
+        *where,
+        "--create",
+        "--topic",
+        "old-tool",
+        "--partitions",
+        "2",
+        "--replication-factor",
+        "1",
+        "--config",
+        "retention.ms=5000",
+    )
+    assert 'Created topic "old-tool".' in done
+    theirs = old("kafka.admin.TopicCommand", *where, "--describe", "--topic", "old-tool")
+    assert theirs.splitlines()[0] == "Topic:old-tool\tPartitionCount:2\tReplicationFactor:1\tConfigs:retention.ms=5000"
+    mine = ours("topics", *where, "--describe", "--topic", "old-tool")
+    assert theirs.splitlines()[1:] == mine.splitlines()[1:]
+    done = old(
+        CONFIGS,
+        *where,
+        "--alter",
+        "--entity-type",
+        "topics",
+        "--entity-name",
+        "old-tool",
+        "--add-config",
+        "segment.ms=9",
+    )
+    assert "Completed Updating config for entity: topic 'old-tool'." in done
+    assert "segment.ms=9" in ours("configs", *where, "--describe", "--topic", "old-tool")
+    old("kafka.admin.TopicCommand", *where, "--alter", "--topic", "old-tool", "--partitions", "3")
+    assert len(ours("topics", *where, "--describe", "--topic", "old-tool").splitlines()) == 4
+    done = old("kafka.admin.TopicCommand", *where, "--delete", "--topic", "old-tool")
+    assert "marked for deletion" in done
