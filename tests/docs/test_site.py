@@ -52,6 +52,18 @@ def test_a_dead_link_in_a_built_page_is_found(built, tmp_path):
     assert check(copy) == ["quickstart/index.html: dead link ../nowhere/"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_dead_link_between_pages_stops_the_build(built, tmp_path, capfd):
+    page = staging.STAGE / "reference" / "apis.md"
+    page.write_text(page.read_text(encoding="utf-8") + "[x](nowhere.md)\n", encoding="utf-8")
+    try:
+        assert site._mkdocs("build", "--strict", "--site-dir", str(tmp_path)) != 0
+    finally:
+        staging.stage()
+    assert "'reference/nowhere.md' is not found" in capfd.readouterr().err
+
+
 @pytest.fixture
 def project(tmp_path):
     """A project with one page and no notebook."""
