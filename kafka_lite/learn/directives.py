@@ -108,7 +108,7 @@ def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: in
     info = opening["info"].strip()
     verb = info.split(" ")[0]
     if verb not in _VERBS:
-        language = re.sub(r"\s+(run|output)(=\S+)?$", "", info)
+        language = re.sub(r"\s+run(=\S+)?$", "", info).replace("text output", "{ .text .output }")
         return [f"{opening['indent']}{opening['ticks']}{language}", *block[1:]]
     try:
         expanded = _VERBS[verb](Directive.parse(info), page)

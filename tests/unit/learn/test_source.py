@@ -99,7 +99,7 @@ def test_what_cannot_be_shown_names_page_and_line(page, fence, reason):
 def test_marks_of_runnable_blocks_are_not_shown(page):
     assert (
         expand("```console run\n$ true\n```\n\n```text output\nx\n```\n", page)
-        == "```console\n$ true\n```\n\n```text\nx\n```\n"
+        == "```console\n$ true\n```\n\n```{ .text .output }\nx\n```\n"
     )
 
 
