@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../admin/TopicCommand.scala, bin/kafka-topics.sh · book 1.4
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 
 NAME = "topics"
 SUMMARY = "create, list, describe, alter and delete topics"
+
+ZOOKEEPER_TIMEOUT_MS = 10_000
 
 COLLISION_WARNING = (
     "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could collide. "
@@ -94,7 +97,9 @@ def topic_service(options: argparse.Namespace) -> Iterator[TopicService]:
 @contextmanager
 def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
     """A session with the cluster's ZooKeeper."""
-    zk_client = KafkaZkClient(connect_string, session_timeout_ms=30_000, connection_timeout_ms=30_000)
+    # kazoo warns of every attempt to connect; a tool says once that there was no connection.
+    logging.getLogger("kazoo").setLevel(logging.CRITICAL + 1)
+    zk_client = KafkaZkClient(connect_string, session_timeout_ms=30_000, connection_timeout_ms=ZOOKEEPER_TIMEOUT_MS)
     zk_client.start()
     try:
         yield zk_client
@@ -298,7 +303,7 @@ def _print_topic_text(
 
 def _print_topic_table(topic: TopicDescription, partitions: Sequence[PartitionDescription], only_head: bool) -> None:
     configs = ", ".join(f"{name}={value}" for name, value in topic.configs.items())
-    title = f"{topic.topic}: {len(topic.partitions)} partitions, {topic.replication_factor} replicas"
+    title = f"{topic.topic}: {len(topic.partitions)} partitions, replication factor {topic.replication_factor}"
     title += " (marked for deletion)" if topic.marked_for_deletion else ""
     if configs:
         title += f"\n{configs}"

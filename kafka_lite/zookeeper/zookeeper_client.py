@@ -186,7 +186,9 @@ class ZooKeeperClient:
             client.stop()
             client.close()
             timeout = f"timeout of {self._connection_timeout_ms} ms"
-            raise ZkConnectionError(f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}")
+            raise ZkConnectionError(
+                f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: is ZooKeeper running there?"
+            )
 
     def close(self) -> None:
         """End the session: its ephemeral nodes go at once."""
