@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import statistics
 from collections.abc import Mapping, Sequence
@@ -77,7 +78,8 @@ def median(samples: Sequence[Sample], field: str) -> float | None:
 
 def machine() -> str:
     """Where the numbers come from."""
-    return f"{cpu_count()} processors, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    where = f"{cpu_count()} processors, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return f"{where}, load average at the end {os.getloadavg()[0]:.1f}"  # above 3 or so others were at work, too
 
 
 def show(results: Results) -> None:
