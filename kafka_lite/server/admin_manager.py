@@ -127,7 +127,7 @@ class AdminManager:
         self._finish(operation, created, wait=timeout_ms > 0)
 
     def _create_topic(self, topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
-        result = CreatableTopicResult(name=topic.name)
+        result = CreatableTopicResult(name=topic.name, error_message=None)
         try:
             config = _topic_config_of(topic)
             assignment = self._assignment_of(topic)
