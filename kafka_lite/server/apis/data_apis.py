@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer, Part, size_of
@@ -32,7 +32,8 @@ from kafka_lite.protocol.messages import (
 )
 from kafka_lite.protocol.schema import Response
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.conversion import down_convert, magic_for_fetch_version
+from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
@@ -54,6 +55,14 @@ READ_COMMITTED = 1
 NO_SESSION = 0
 FINAL_EPOCH = -1
 FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
+
+LATER_PRODUCE_ERRORS = {
+    Errors.KAFKA_STORAGE_ERROR: (4, Errors.NOT_LEADER_OR_FOLLOWER),
+    Errors.INVALID_RECORD: (3, Errors.CORRUPT_MESSAGE),
+}
+LATER_FETCH_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
+"""Errors that clients of an earlier version than this do not know, and what they are told instead, as ever."""
+FIRST_FETCH_VERSION_WITH_ZSTD = 10
 
 
 class DataApis:
@@ -147,7 +156,8 @@ class DataApis:
             else:
                 respond(None)
             return
-        respond(produce.ProduceResponse(responses=_produce_topics(body, responses)))
+        version = request.header.api_version
+        respond(produce.ProduceResponse(responses=_produce_topics(version, body, responses)))
 
     # ── Fetch ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -175,27 +185,37 @@ class DataApis:
         )
 
         def send(results: list[tuple[TopicPartition, LogReadResult]]) -> None:
-            respond(self._fetch_response(version, body, results))
+            respond(self._fetch_response(version, body, infos, results))
 
         self._replicas.fetch_messages(params, infos, send)
 
     def _fetch_response(
-        self, version: int, body: fetch.FetchRequest, results: list[tuple[TopicPartition, LogReadResult]]
+        self,
+        version: int,
+        body: fetch.FetchRequest,
+        infos: list[tuple[TopicPartition, FetchPartition]],
+        results: list[tuple[TopicPartition, LogReadResult]],
     ) -> fetch.FetchResponse:
         topics: list[fetch.FetchableTopicResponse] = []
         committed_only = body.isolation_level == READ_COMMITTED
-        for topic_partition, result in results:
+        for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
             if not topics or topics[-1].topic != topic_partition.topic:
                 topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic))
-            topics[-1].partitions.append(self._fetch_partition_data(version, topic_partition, result, committed_only))
+            data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
+            topics[-1].partitions.append(data)
         return fetch.FetchResponse(responses=topics)
 
     def _fetch_partition_data(
-        self, version: int, topic_partition: TopicPartition, result: LogReadResult, committed_only: bool
+        self,
+        version: int,
+        topic_partition: TopicPartition,
+        asked: FetchPartition,
+        result: LogReadResult,
+        committed_only: bool,
     ) -> fetch.PartitionData:
         data = fetch.PartitionData(
             partition_index=topic_partition.partition,
-            error_code=result.error.code,
+            error_code=_error_for_version(result.error, version, LATER_FETCH_ERRORS).code,
             high_watermark=result.high_watermark,
             # Without transactions everything below the high watermark is stable.
             last_stable_offset=result.high_watermark,
@@ -204,12 +224,37 @@ class DataApis:
             records=b"",
         )
         try:
-            data.records = _records_for_version(version, result.records)
+            data.records = self._records_for_version(version, topic_partition, asked.fetch_offset, result.records)
         except ApiError as failure:
             logger.info("Cannot convert %s for fetch version %d: %s", topic_partition, version, failure)
             data.error_code = failure.error.code
             data.high_watermark = data.last_stable_offset = data.log_start_offset = -1
         return data
+
+    def _records_for_version(
+        self, version: int, topic_partition: TopicPartition, fetch_offset: int, records: Part
+    ) -> Part:
+        """Records that a client of this fetch version can read.
+
+        From version 4 on clients read every format: the file slice goes out as it lies on disk. Older ones get format
+        v1 (versions 2 and 3) or v0, converted batch by batch if something newer is there. Raises
+        UNSUPPORTED_COMPRESSION_TYPE and, where the topic forbids to convert, UNSUPPORTED_VERSION.
+        """
+        if not size_of(records):
+            return records
+        partition = self._replicas.get_partition(topic_partition)
+        log = partition.log if partition is not None else None
+        if version < FIRST_FETCH_VERSION_WITH_ZSTD and log is not None and log.config.compression_type == "zstd":
+            raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic compresses with zstd")
+        newest_magic = magic_for_fetch_version(version)
+        if newest_magic == MAGIC_V2:
+            return records
+        data = records if isinstance(records, bytes | bytearray | memoryview) else records.to_bytes()
+        if all(batch.magic <= newest_magic for batch in batches(data)):
+            return records
+        if log is not None and not log.config.message_downconversion_enable:
+            raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
+        return down_convert(data, newest_magic, fetch_offset)
 
     # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -334,8 +379,14 @@ class DataApis:
         return answer
 
 
+def _error_for_version(error: Errors, version: int, later: Mapping[Errors, tuple[int, Errors]]) -> Errors:
+    """The error, or what stood for it before the version that brought it."""
+    first_version, earlier = later.get(error, (0, error))
+    return error if version >= first_version else earlier
+
+
 def _produce_topics(
-    body: produce.ProduceRequest, responses: dict[TopicPartition, PartitionResponse]
+    version: int, body: produce.ProduceRequest, responses: dict[TopicPartition, PartitionResponse]
 ) -> list[produce.TopicProduceResponse]:
     """The answer in the shape of the request."""
     by_topic: dict[str, list[produce.PartitionProduceResponse]] = defaultdict(list)
@@ -345,7 +396,7 @@ def _produce_topics(
             by_topic[topic.name].append(
                 produce.PartitionProduceResponse(
                     index=partition.index,
-                    error_code=result.error.code,
+                    error_code=_error_for_version(result.error, version, LATER_PRODUCE_ERRORS).code,
                     base_offset=result.base_offset,
                     log_append_time_ms=result.log_append_time_ms,
                     log_start_offset=result.log_start_offset,
@@ -359,18 +410,3 @@ def _fetch_partition(asked: fetch.FetchPartition) -> FetchPartition:
     return FetchPartition(
         asked.fetch_offset, asked.partition_max_bytes, asked.log_start_offset, asked.current_leader_epoch
     )
-
-
-def _records_for_version(version: int, records: Part) -> Part:
-    """Records that a client of this fetch version can read.
-
-    From version 4 on clients read every format: the file slice goes out as it lies on disk. Older ones get format v1
-    (versions 2 and 3) or v0, converted batch by batch if something newer is there.
-    """
-    if version >= 4:
-        return records
-    newest_magic = 1 if version >= 2 else 0
-    data = records if isinstance(records, bytes | bytearray | memoryview) else records.to_bytes()
-    if all(batch.magic <= newest_magic for batch in batches(data)):
-        return records
-    return down_convert(data, newest_magic)
