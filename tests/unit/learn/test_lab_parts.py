@@ -36,6 +36,11 @@ def test_labs_are_found_by_name_or_beginning():
         find_lab("nope")
 
 
+def test_without_a_clone_the_message_says_where_labs_are(tmp_path):
+    with pytest.raises(UnknownLabError, match="clone of the project"):
+        find_lab("ch06", tmp_path)
+
+
 def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
     workspace = LabWorkspace(LAB, tmp_path)
     with pytest.raises(NotStartedError):
