@@ -6,12 +6,13 @@ Kafka 0.10.2: core/.../server/DelayedProduce.scala · book 6.3.1
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_validator import RecordError
 from kafka_lite.server.delayed_operation import DelayedOperation
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ class PartitionResponse:
     log_append_time_ms: int = -1
     log_start_offset: int = -1
     error_message: str | None = None
+    record_errors: Sequence[RecordError] = ()
+    """The records because of which the batch was refused, if it is single ones' fault (KIP-467)."""
 
 
 @dataclass

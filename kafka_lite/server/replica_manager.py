@@ -21,6 +21,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_validator import RecordValidationError
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrPartitionError,
     LeaderAndIsrPartitionState,
@@ -170,7 +171,10 @@ class ReplicaManager:
             info, high_watermark_moved = partition.append_records_to_leader(records, required_acks)
         except ApiError as failure:
             logger.debug("Append to %s refused: %s", topic_partition, failure)
-            return ProducePartitionStatus(-1, PartitionResponse(failure.error, error_message=str(failure)))
+            response = PartitionResponse(failure.error, error_message=str(failure))
+            if isinstance(failure, RecordValidationError):
+                response.record_errors = failure.record_errors
+            return ProducePartitionStatus(-1, response)
         except Exception:
             # Whatever it was, the client must hear of it, and the other partitions of the request must not suffer.
             logger.exception("Error processing append operation on partition %s", topic_partition)

@@ -401,6 +401,10 @@ def _produce_topics(
                     log_append_time_ms=result.log_append_time_ms,
                     log_start_offset=result.log_start_offset,
                     error_message=result.error_message,
+                    record_errors=[
+                        produce.BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
+                        for index, message in result.record_errors
+                    ],
                 )
             )
     return [produce.TopicProduceResponse(name=name, partition_responses=parts) for name, parts in by_topic.items()]

@@ -143,6 +143,16 @@ def test_clients_do_not_write_to_internal_topics(broker: Broker) -> None:
     assert [response[internal].error for response in broker.produced] == [Errors.INVALID_TOPIC_EXCEPTION, Errors.NONE]
 
 
+def test_the_records_at_fault_are_named(tmp_path: Path) -> None:
+    broker = Broker(tmp_path / "compacted", cleanup_policy="compact")
+    broker.lead(TP)
+    broker.produce(TP, 2)
+    response = broker.produced[0][TP]
+    assert response.error is Errors.INVALID_RECORD
+    assert [index for index, _ in response.record_errors] == [0, 1]
+    broker.close()
+
+
 @pytest.mark.parametrize("offset", [-1, 4, 100])
 def test_offsets_out_of_range(broker: Broker, offset: int) -> None:
     broker.lead(TP)
