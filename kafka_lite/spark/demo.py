@@ -154,7 +154,7 @@ class Demo:
         table = Table(title="Mean departure delay in minutes, by weather", title_style="bold", title_justify="left")
         for heading in ("", "", *AIRPORTS.values(), "flights"):
             table.add_column(heading, justify="right" if heading else "left")
-        rows = result.set_index(["factor", "class", "origin"])
+        rows = result.set_index(["factor", "class", "origin"]).sort_index()
         for factor in FACTORS:
             for index, name in enumerate(factor.classes_to_worse):
                 of_class = rows.loc[(factor.name, name)]
@@ -211,7 +211,7 @@ class Demo:
 
     def _progress(self) -> Progress:
         columns = (TextColumn("  {task.description:8}"), BarColumn(40), MofNCompleteColumn(), TimeRemainingColumn())
-        return Progress(*columns, console=self._console, transient=True)
+        return Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
 
 
 # ── Kafka ────────────────────────────────────────────────────────────────────────────────────────────────────────────

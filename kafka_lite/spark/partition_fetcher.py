@@ -37,9 +37,13 @@ class PollTimeoutError(KafkaError):
 
 @dataclass(frozen=True)
 class Fetched:
-    """The complete batches of one answer, and the offset to go on from."""
+    """The complete batches of one answer, the offset that was asked for, and the one to go on from.
+
+    A log gives out batches as a whole: the first one may begin with records before ``from_offset``.
+    """
 
     batches: list[Batch]
+    from_offset: int
     next_offset: int
 
 
@@ -60,8 +64,8 @@ class PartitionFetcher:
         self._report = report
         self._time = time
 
-    def fetch(self) -> Iterator[list[Batch]]:
-        """Lists of batches until the range is read; the first and the last batch may reach beyond it.
+    def fetch(self) -> Iterator[Fetched]:
+        """Answers with batches in them until the range is read; the last batch may reach beyond it.
 
         Offsets that are missing within it are holes that compaction or transactions left. Raises ``PollTimeoutError``,
         ``ApiError``, and what ``report`` raises when the log has lost the offset to read.
@@ -74,7 +78,7 @@ class PartitionFetcher:
                 position = fetched.next_offset
                 deadline = self._deadline()
             if fetched.batches:
-                yield fetched.batches
+                yield fetched
 
     def _deadline(self) -> float:
         return self._time.hi_res_ms() + self._options.poll_timeout_ms
@@ -93,8 +97,8 @@ class PartitionFetcher:
                 self._time.sleep(_RETRY_PAUSE_MS)
             else:
                 if data is None:
-                    return Fetched([], self._next_available(position))
-                if fetched := self._visible(data):
+                    return Fetched([], position, self._next_available(position))
+                if fetched := self._visible(data, position):
                     return fetched
             if self._time.hi_res_ms() >= deadline:
                 what = f"offset {position} of {self._range.topic_partition}"
@@ -126,7 +130,7 @@ class PartitionFetcher:
             topics=[FetchTopic(topic=topic, partitions=[wanted])],
         )
 
-    def _visible(self, data: PartitionData) -> Fetched | None:
+    def _visible(self, data: PartitionData, position: int) -> Fetched | None:
         """The complete batches of an answer that a consumer sees; None when there is no complete batch at all."""
         complete = list(batches(data.records)) if isinstance(data.records, memoryview) else []
         if not complete:
@@ -135,7 +139,7 @@ class PartitionFetcher:
             for batch in complete:
                 batch.ensure_valid()
         aborted = [(aborted.producer_id, aborted.first_offset) for aborted in data.aborted_transactions or ()]
-        return Fetched(list(visible_batches(complete, aborted)), complete[-1].next_offset)
+        return Fetched(list(visible_batches(complete, aborted)), position, complete[-1].next_offset)
 
     def _next_available(self, position: int) -> int:
         """Where to go on when the log does not have ``position``: at its beginning, or not at all."""

@@ -43,5 +43,5 @@ def read_range(options: ReadOptions, offset_range: OffsetRange) -> Iterator[Any]
     decoder = ArrowDecoder(offset_range.topic_partition, options.include_headers)
     with open_client(options, "executor") as client:
         fetcher = PartitionFetcher(client, options, offset_range, data_loss_reporter(options.fail_on_data_loss))
-        for batches in fetcher.fetch():
-            yield from decoder.decode(batches, offset_range.from_offset, offset_range.until_offset)
+        for fetched in fetcher.fetch():
+            yield from decoder.decode(fetched.batches, fetched.from_offset, offset_range.until_offset)
