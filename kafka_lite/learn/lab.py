@@ -107,7 +107,7 @@ def find_lab(name: str, root: Path = LABS) -> Lab:
     labs = all_labs(root)
     if not labs:
         raise UnknownLabError(
-            f"there are no labs in {root}: they come with a clone of the project, not with the package"
+            f"no labs in {root}: they come with a clone of the project, not with the package"
         )
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]
