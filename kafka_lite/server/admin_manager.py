@@ -122,8 +122,9 @@ class AdminManager:
             callback(list(results.values()))
             return
         partitions = {name: results[name].num_partitions for name in created}
-        done = lambda: callback(list(results.values()))  # noqa: E731
-        operation = DelayedCreatePartitions(timeout_ms, results, partitions, self._cache, done)
+        operation = DelayedCreatePartitions(
+            timeout_ms, results, partitions, self._cache, lambda: callback(list(results.values()))
+        )
         self._finish(operation, created, wait=timeout_ms > 0)
 
     def _create_topic(self, topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
@@ -199,9 +200,12 @@ class AdminManager:
     ) -> None:
         """Mark topics for deletion; ``callback`` gets the results when they have gone, or after ``timeout_ms``."""
         results = {topic: self._delete_topic(topic) for topic in topics}
-        done = lambda: callback(list(results.values()))  # noqa: E731
         operation = DelayedDeleteTopics(
-            timeout_ms, results, self._cache, self._zk_client.is_topic_marked_for_deletion, done
+            timeout_ms,
+            results,
+            self._cache,
+            self._zk_client.is_topic_marked_for_deletion,
+            lambda: callback(list(results.values())),
         )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)
 
@@ -227,9 +231,10 @@ class AdminManager:
         if validate_only or not added:
             callback(list(results.values()))
             return
-        done = lambda: callback(list(results.values()))  # noqa: E731
         counts = {topic.name: topic.count for topic in topics}
-        operation = DelayedCreatePartitions(timeout_ms, results, counts, self._cache, done)
+        operation = DelayedCreatePartitions(
+            timeout_ms, results, counts, self._cache, lambda: callback(list(results.values()))
+        )
         self._finish(operation, added, wait=timeout_ms > 0)
 
     def _add_partitions(self, topic: CreatePartitionsTopic, validate_only: bool) -> CreatePartitionsTopicResult:

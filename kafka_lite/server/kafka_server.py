@@ -137,6 +137,7 @@ class KafkaServer:
         self._start_config_changes()
         self._register()
         self._start_request_handlers()
+        self._on_stop("wait for ZooKeeper", self.zk_client.close_if_disconnected)
 
     def _on_stop(self, name: str, stop: Callable[[], object]) -> None:
         self._stop_parts.append((name, stop))

@@ -27,7 +27,13 @@ from kafka_lite.zookeeper.data import (
     encode_int,
     encode_partitions,
 )
-from kafka_lite.zookeeper.zookeeper_client import BadVersionError, NodeExistsError, NoNodeError, ZooKeeperClient
+from kafka_lite.zookeeper.zookeeper_client import (
+    BadVersionError,
+    NodeExistsError,
+    NoNodeError,
+    ZkConnectionError,
+    ZooKeeperClient,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +69,15 @@ class KafkaZkClient:
     def close(self) -> None:
         """End the session."""
         self.zookeeper.close()
+
+    def close_if_disconnected(self) -> None:
+        """The first step of a shutdown: without a connection nothing that follows may wait for one.
+
+        From then on every call raises ZkConnectionError, the waiting ones too. The session ends by itself.
+        """
+        if not self.zookeeper.is_connected:
+            logger.warning("Stopping without ZooKeeper, which cannot be reached")
+            self.close()
 
     def create_persistent_paths(self) -> None:
         """What a broker creates first: the parents of all other nodes."""
@@ -118,8 +133,9 @@ class KafkaZkClient:
         return True
 
     def unregister_broker(self, broker_id: int) -> None:
-        """Delete /brokers/ids/N."""
-        self._delete_if_there(paths.broker(broker_id))
+        """Delete /brokers/ids/N. Without a connection it goes when the session expires."""
+        with contextlib.suppress(ZkConnectionError):
+            self._delete_if_there(paths.broker(broker_id))
 
     def get_broker_ids(self) -> list[int]:
         """The ids of all live brokers, sorted."""
@@ -351,10 +367,6 @@ class KafkaZkClient:
     def get_entities(self, entity_type: str) -> list[str]:
         """The entities of a type (``topics``, ``clients``, ``users``, ``brokers``) that have a node."""
         return self.zookeeper.children(paths.entity_config(entity_type))
-
-    def get_all_topic_configs(self) -> dict[str, dict[str, str]]:
-        """The overrides of every topic that has a node."""
-        return {topic: self.get_entity_config(f"topics/{topic}") for topic in self.get_entities("topics")}
 
     def create_config_change(self, entity_path: str) -> None:
         """Tell all brokers that the overrides of an entity have changed."""

@@ -190,8 +190,15 @@ class ZooKeeperClient:
                 f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: is ZooKeeper running there?"
             )
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return bool(self._client.connected)
+
     def close(self) -> None:
-        """End the session: its ephemeral nodes go at once."""
+        """End the session: its ephemeral nodes go at once. Calls that wait for an answer raise ZkConnectionError."""
+        if self._closed:
+            return
         self._closed = True
         self._client.stop()
         self._client.close()

@@ -1,0 +1,78 @@
+"""A whole broker when its ZooKeeper goes away, comes back, or takes it for dead."""
+
+import time
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from kazoo.client import KazooClient
+
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+
+def eventually(condition, timeout_s=20):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def zookeeper(tmp_path):
+    server = EmbeddedZooKeeper(tmp_path / "zk", tick_time_ms=500, force_sync=False)
+    server.start()
+    yield server
+    server.shutdown()
+
+
+def create(cluster, topic):
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([NewTopic(topic, 1, 1)], operation_timeout=15)[topic].result(timeout=20)
+
+
+def test_a_broker_stops_without_its_zookeeper(zookeeper):
+    cluster = Cluster({"zookeeper.connect": zookeeper.connect_string}).start()
+    zookeeper.shutdown()
+    eventually(lambda: not cluster.server.zk_client.zookeeper.is_connected)
+    began = time.monotonic()
+    cluster.stop()
+    assert time.monotonic() - began < 10
+
+
+def test_a_broker_goes_on_when_zookeeper_is_back(zookeeper, tmp_path):
+    with Cluster({"zookeeper.connect": zookeeper.connect_string}) as cluster:
+        create(cluster, "before")
+        port = zookeeper.port
+        zookeeper.shutdown()
+        eventually(lambda: not cluster.server.zk_client.zookeeper.is_connected)
+        with EmbeddedZooKeeper(tmp_path / "zk", port=port, tick_time_ms=500, force_sync=False):
+            create(cluster, "after")
+            assert cluster.server.zk_client.get_broker_ids() == [0]
+            assert cluster.server.controller.is_active
+            cluster.stop()
+
+
+def test_a_broker_whose_session_has_expired_registers_and_governs_again(zookeeper):
+    with Cluster({"zookeeper.connect": zookeeper.connect_string}) as cluster:
+        create(cluster, "before")
+        server = cluster.server
+        epoch = server.controller.epoch
+        client_id = server.zk_client.zookeeper._client.client_id
+        intruder = KazooClient(zookeeper.connect_string, client_id=client_id)
+        intruder.start(5)
+        intruder.stop()
+        intruder.close()
+        eventually(lambda: server.controller.is_active and server.controller.epoch == epoch + 1)
+        eventually(lambda: server.zk_client.get_broker_ids() == [0])
+        create(cluster, "after")
+
+
+def test_a_chroot(zookeeper):
+    with Cluster({"zookeeper.connect": f"{zookeeper.connect_string}/kafka/one"}) as cluster:
+        create(cluster, "t")
+        client = KazooClient(zookeeper.connect_string)
+        client.start(5)
+        assert client.get_children("/kafka/one/brokers/topics") == ["t"]
+        assert set(client.get_children("/")) == {"kafka", "zookeeper"}
+        client.stop()
+        client.close()
