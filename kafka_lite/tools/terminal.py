@@ -38,6 +38,11 @@ def print_error(message: object) -> None:
     print(styled(line, "red", sys.stderr), file=sys.stderr)
 
 
+def print_to_stderr(line: str) -> None:
+    """A line that belongs to the result, but not to what a script reads from stdout."""
+    print(line, file=sys.stderr)
+
+
 def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],

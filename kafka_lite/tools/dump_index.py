@@ -1,0 +1,155 @@
+"""Shows an index file, and checks each of its entries against the log it leads to.
+
+Kafka 0.10.2: core/.../tools/DumpLogSegments.scala (dumpIndex, dumpTimeIndex) · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.log.abstract_index import AbstractIndex
+from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
+from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX
+from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.time_index import TimeIndex
+from kafka_lite.record.record import NO_TIMESTAMP
+from kafka_lite.tools.log_file import LogFile
+
+_NOT_FOUND = -1
+
+E = TypeVar("E", OffsetPosition, TimestampOffset)
+Pairs = defaultdict[Path, list[tuple[int, int]]]
+
+
+class _InMemory:
+    """An index that is a copy in memory: what a broker does with the file meanwhile does not reach it, nor back."""
+
+    file: Path
+
+    def _map(self) -> mmap.mmap:
+        content = self.file.read_bytes()
+        memory = mmap.mmap(-1, len(content) or 1)
+        memory[: len(content)] = content
+        return memory
+
+
+class OffsetIndexCopy(_InMemory, OffsetIndex):
+    """A copy of an offset index."""
+
+
+class TimeIndexCopy(_InMemory, TimeIndex):
+    """A copy of a time index."""
+
+
+def base_offset_of(file: Path) -> int:
+    """The offset that a segment's file is named after. Raises KafkaError when it is not."""
+    digits = file.name.split(".")[0]
+    if not digits.isdigit():
+        raise KafkaError(f"{file} is not named after an offset, as the files of a log are")
+    return int(digits)
+
+
+def open_offset_index(file: Path) -> OffsetIndexCopy:
+    """Raises OSError when the file is not there."""
+    file.stat()  # or a missing one would be created
+    return OffsetIndexCopy(file, base_offset_of(file), max_index_size=-1)
+
+
+def open_time_index(file: Path) -> TimeIndexCopy:
+    """Raises OSError when the file is not there."""
+    file.stat()
+    return TimeIndexCopy(file, base_offset_of(file), max_index_size=-1)
+
+
+class IndexMismatches:
+    """What is wrong, by file; told at the end, so that it does not drown in the entries."""
+
+    def __init__(self) -> None:
+        self.offsets: Pairs = defaultdict(list)
+        """(offset in the index, offset in the log)"""
+        self.timestamps: Pairs = defaultdict(list)
+        """(timestamp in the index, timestamp in the log)"""
+        self.out_of_order: Pairs = defaultdict(list)
+        """(timestamp, the one before it)"""
+        self.not_found: Pairs = defaultdict(list)
+        """(offset in the index, the offset that is there in the log instead)"""
+
+    def offset_lines(self) -> Iterator[str]:
+        """Kafka's words about offset indexes; it begins with the last mismatch."""
+        for file, pairs in self.offsets.items():
+            yield f"Mismatches in :{file}"
+            for index_offset, log_offset in reversed(pairs):
+                yield f"  Index offset: {index_offset}, log offset: {log_offset}"
+
+    def time_lines(self) -> Iterator[str]:
+        """Kafka's words about time indexes."""
+        for file, pairs in self.timestamps.items():
+            yield f"Found timestamp mismatch in :{file}"
+            for index_timestamp, log_timestamp in pairs:
+                yield f"  Index timestamp: {index_timestamp}, log timestamp: {log_timestamp}"
+        for file, pairs in self.out_of_order.items():
+            yield f"Found out of order timestamp in :{file}"
+            for timestamp, before in pairs:
+                yield f"  Index timestamp: {timestamp}, Previously indexed timestamp: {before}"
+        for pairs in self.not_found.values():
+            yield "The following indexed offsets are not found in the log."
+            for index_offset, log_offset in pairs:
+                yield f"Indexed offset: {index_offset}, found log offset: {log_offset}"
+
+
+def check_offset_index(file: Path, mismatches: IndexMismatches, max_message_size: int) -> Iterator[OffsetPosition]:
+    """The entries of an ``.index`` file; what does not fit the log goes to ``mismatches``."""
+    log = LogFile(file.with_suffix(LOG_FILE_SUFFIX))
+    for entry in _used_entries(open_offset_index(file)):
+        batch = next(log.batches(entry.position, entry.position + max_message_size), None)
+        found = batch.last_offset if batch is not None else _NOT_FOUND
+        if found != entry.offset:
+            mismatches.offsets[file.absolute()].append((entry.offset, found))
+        yield entry
+
+
+def check_time_index(file: Path, mismatches: IndexMismatches) -> Iterator[TimestampOffset]:
+    """The entries of a ``.timeindex`` file; what does not fit the log goes to ``mismatches``."""
+    log = LogFile(file.with_suffix(LOG_FILE_SUFFIX))
+    offset_index = open_offset_index(file.with_suffix(INDEX_FILE_SUFFIX))
+    previous = NO_TIMESTAMP
+    for entry in _used_entries(open_time_index(file)):
+        _check_time_entry(file, log, offset_index, entry, previous, mismatches)
+        yield entry
+        previous = entry.timestamp
+
+
+def _check_time_entry(
+    file: Path,
+    log: LogFile,
+    offset_index: OffsetIndex,
+    entry: TimestampOffset,
+    previous: int,
+    mismatches: IndexMismatches,
+) -> None:
+    """The batch that ends with the entry's offset must be there, and have the entry's timestamp as its largest."""
+    position = offset_index.lookup(entry.offset).position
+    batch = next((batch for batch in log.batches(position) if batch.last_offset >= entry.offset), None)
+    if batch is None or batch.last_offset != entry.offset:
+        found = batch.last_offset if batch is not None else _NOT_FOUND
+        mismatches.not_found[file.absolute()].append((entry.offset, found))
+        return
+    largest = max((record.timestamp for record in batch.records()), default=NO_TIMESTAMP)
+    if largest != entry.timestamp:
+        mismatches.timestamps[file.absolute()].append((entry.timestamp, largest))
+    if previous >= entry.timestamp:
+        mismatches.out_of_order[file.absolute()].append((entry.timestamp, previous))
+
+
+def _used_entries(index: AbstractIndex[E]) -> Iterator[E]:
+    """The entries up to the first that is zero: behind it lies the room that a running broker keeps for more."""
+    for number in range(index.entries):
+        entry = index.entry(number)
+        if number > 0 and index.relative_offset(entry.offset) == 0:
+            return
+        yield entry

@@ -1,0 +1,310 @@
+"""``kafka-lite dump-log``: show what is in the files of a log, and whether it fits together.
+
+Kafka 0.10.2: core/.../tools/DumpLogSegments.scala; the output is 3.9's · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from kafka_lite.record.batch import Batch
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.message_set import MessageAndOffset
+from kafka_lite.record.record import NO_SEQUENCE, Record, TimestampType
+from kafka_lite.record.record_batch import RecordBatch, increment_sequence
+from kafka_lite.tools import terminal
+from kafka_lite.tools.dump_index import (
+    IndexMismatches,
+    base_offset_of,
+    check_offset_index,
+    check_time_index,
+    open_offset_index,
+    open_time_index,
+)
+from kafka_lite.tools.log_file import LogFile
+from kafka_lite.tools.record_decoders import Decoder, decode_offsets, decode_text, decode_transactions
+
+NAME = "dump-log"
+SUMMARY = "show what is in the files of a log, and check its indexes"
+
+NO_LIMIT = 2**31 - 1
+ROWS_PER_TABLE = 1000
+"""A log may have millions of batches: on a terminal they come in several tables."""
+
+_TIMESTAMP_TYPES = {
+    TimestampType.NO_TIMESTAMP_TYPE: "NoTimestampType",
+    TimestampType.CREATE_TIME: "CreateTime",
+    TimestampType.LOG_APPEND_TIME: "LogAppendTime",
+}
+_TEXT_DECODERS = ("kafka.serializer.StringDecoder", "org.apache.kafka.tools.api.StringDecoder")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Those of kafka-dump-log.sh that apply to a log of topics."""
+    text = {"nargs": "?", "const": _TEXT_DECODERS[0], "choices": _TEXT_DECODERS, "metavar": "CLASS"}
+    parser.add_argument("--files", required=True, metavar="FILE,…", help="the .log, .index and .timeindex files")
+    parser.add_argument("--print-data-log", action="store_true", help="show the records' keys and values, too")
+    parser.add_argument("--deep-iteration", action="store_true", help="show the records, not only the batches")
+    parser.add_argument("--skip-record-metadata", action="store_true", help="of records, show only key and value")
+    parser.add_argument("--verify-index-only", action="store_true", help="check indexes without showing their entries")
+    parser.add_argument(
+        "--index-sanity-check", action="store_true", help="only the check that a starting broker makes of an index"
+    )
+    parser.add_argument(
+        "--max-message-size", type=int, default=5 * 1024 * 1024, metavar="BYTES", help="the largest batch (%(default)s)"
+    )
+    parser.add_argument("--max-bytes", type=int, default=NO_LIMIT, metavar="BYTES", help="stop in the log after these")
+    parser.add_argument("--value-decoder-class", **text, help="how to show values: StringDecoder")  # type: ignore[arg-type]
+    parser.add_argument("--key-decoder-class", **text, help="how to show keys: StringDecoder")  # type: ignore[arg-type]
+    parser.add_argument("--offsets-decoder", action="store_true", help="the log is one of __consumer_offsets")
+    parser.add_argument("--transaction-log-decoder", action="store_true", help="the log is one of __transaction_state")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Dump the files in order, then tell what does not fit. Exit code 1 when a file cannot be read to its end.
+
+    Mismatches are told but, as in Kafka, do not change the exit code.
+    """
+    dump = LogDump(options)
+    exit_code = 0
+    for name in options.files.split(","):
+        try:
+            dump.dump(Path(name.strip()))
+        except BrokenPipeError:
+            raise
+        except (KafkaError, OSError) as error:
+            terminal.print_error(f"{name.strip()}: {_reason(error)}")
+            exit_code = 1
+    for line in dump.complaints():
+        terminal.print_error(line) if terminal.on_terminal() else terminal.print_to_stderr(line)
+    return exit_code
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+class LogDump:
+    """One run: what to show, and what was found."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._mismatches = IndexMismatches()
+        self._non_consecutive: dict[Path, list[tuple[int, int]]] = {}
+        self._decoder = self._choose_decoder()
+        self._print_data = options.print_data_log or self._has_decoder_option()
+        self._deep = options.deep_iteration or self._print_data
+        self._tables = terminal.on_terminal() and not self._deep
+
+    def _has_decoder_option(self) -> bool:
+        options = self._options
+        return bool(
+            options.offsets_decoder
+            or options.transaction_log_decoder
+            or options.value_decoder_class
+            or options.key_decoder_class
+        )
+
+    def _choose_decoder(self) -> Decoder:
+        if self._options.offsets_decoder:
+            return decode_offsets
+        return decode_transactions if self._options.transaction_log_decoder else decode_text
+
+    def dump(self, file: Path) -> None:
+        """Show one file. Raises OSError, and KafkaError for contents that cannot be what the file's name says."""
+        print(f"Dumping {file}")
+        dumpers: dict[str, Callable[[Path], None]] = {
+            LOG_FILE_SUFFIX: self._dump_log,
+            INDEX_FILE_SUFFIX: self._dump_index,
+            TIME_INDEX_FILE_SUFFIX: self._dump_time_index,
+        }
+        dumper = dumpers.get(file.suffix)
+        if dumper is None:
+            terminal.print_to_stderr(f"Ignoring unknown file {file}")
+            return
+        dumper(file)
+
+    def complaints(self) -> Iterator[str]:
+        """What does not fit, in Kafka's words and order."""
+        yield from self._mismatches.offset_lines()
+        yield from self._mismatches.time_lines()
+        for file, pairs in self._non_consecutive.items():
+            yield f"Non-consecutive offsets in {file}"
+            for first, second in reversed(pairs):
+                yield f"  {first} is followed by {second}"
+
+    # ------------------------------------------------------------------------------------------------------- indexes
+
+    def _dump_index(self, file: Path) -> None:
+        index = open_offset_index(file)
+        if index.entries == 0:
+            print(f"{file} is empty.")
+            return
+        if self._options.index_sanity_check:
+            index.sanity_check()
+            print(f"{file} passed sanity check.")
+            return
+        entries = check_offset_index(file, self._mismatches, self._options.max_message_size)
+        self._show_entries(["offset", "position"], entries)
+
+    def _dump_time_index(self, file: Path) -> None:
+        if self._options.index_sanity_check:
+            open_time_index(file).sanity_check()
+            print(f"{file} passed sanity check.")
+            return
+        self._show_entries(["timestamp", "offset"], check_time_index(file, self._mismatches))
+
+    def _show_entries(self, names: list[str], entries: Iterator[tuple[int, int]]) -> None:
+        if self._tables and not self._options.verify_index_only:
+            _print_tables(names, ([str(first), str(second)] for first, second in entries))
+            return
+        for first, second in entries:  # to walk over them is to check them
+            if not self._options.verify_index_only:
+                print(f"{names[0]}: {first} {names[1]}: {second}")
+
+    # ----------------------------------------------------------------------------------------------------------- log
+
+    def _dump_log(self, file: Path) -> None:
+        print(f"Log starting offset: {base_offset_of(file)}")
+        log = LogFile(file)
+        limit = self._options.max_bytes
+        batches = _Positioned(log.batches(0, limit))
+        if self._tables:
+            _print_tables(_BATCH_COLUMNS, (_batch_row(batch, position) for batch, position in batches))
+        else:
+            self._print_batches(file, batches)
+        log.close()
+        trailing = min(log.size_in_bytes, limit) - batches.valid_bytes
+        if trailing > 0 and limit == NO_LIMIT:
+            print(f"Found {trailing} invalid bytes at the end of {file.name}")
+
+    def _print_batches(self, file: Path, batches: _Positioned) -> None:
+        last_offset = -1
+        for batch, position in batches:
+            print(batch_line(batch, position))
+            if not self._deep:
+                continue
+            for record, checksum in _records(batch):
+                if last_offset not in (-1, record.offset - 1):
+                    self._non_consecutive.setdefault(file.absolute(), []).append((last_offset, record.offset))
+                last_offset = record.offset
+                print(self._record_line(batch, record, checksum))
+
+    def _record_line(self, batch: Batch, record: Record, checksum: str) -> str:
+        line, prefix = "", "| "
+        if not self._options.skip_record_metadata:
+            parts = [record_metadata(batch, record), checksum, _control(record) if batch.is_control else ""]
+            line, prefix = "| " + " ".join(part for part in parts if part), " "
+        if self._print_data and not batch.is_control:
+            key, payload = self._decoder(record)
+            line += "" if key is None else f"{prefix}key: {key}"
+            line += "" if payload is None else f" payload: {payload}"
+        return line
+
+
+class _Positioned:
+    """Batches with their positions; afterwards ``valid_bytes`` has the end of the last one."""
+
+    def __init__(self, batches: Iterator[Batch]) -> None:
+        self._batches = batches
+        self.valid_bytes = 0
+
+    def __iter__(self) -> Iterator[tuple[Batch, int]]:
+        for batch in self._batches:
+            position, self.valid_bytes = self.valid_bytes, self.valid_bytes + batch.size_in_bytes
+            yield batch, position
+
+
+def batch_line(batch: Batch, position: int) -> str:
+    """A batch's header as Kafka's tool shows it."""
+    line = f"offset: {batch.last_offset}"
+    if isinstance(batch, RecordBatch):
+        horizon = batch.delete_horizon_ms
+        line = (
+            f"baseOffset: {batch.base_offset} lastOffset: {batch.last_offset} count: {batch.record_count} "
+            f"baseSequence: {batch.base_sequence} lastSequence: {batch.last_sequence} "
+            f"producerId: {batch.producer_id} producerEpoch: {batch.producer_epoch} "
+            f"partitionLeaderEpoch: {batch.partition_leader_epoch} isTransactional: {_java(batch.is_transactional)} "
+            f"isControl: {_java(batch.is_control)} "
+            f"deleteHorizonMs: {'OptionalLong.empty' if horizon is None else f'OptionalLong[{horizon}]'}"
+        )
+    return (
+        f"{line} position: {position} {_TIMESTAMP_TYPES[batch.timestamp_type]}: {batch.max_timestamp} "
+        f"size: {batch.size_in_bytes} magic: {batch.magic} compresscodec: {batch.compression.name.lower()} "
+        f"crc: {batch.crc} isvalid: {_java(batch.is_valid())}"
+    )
+
+
+def record_metadata(batch: Batch, record: Record) -> str:
+    """A record without key and value, as Kafka's tool shows it."""
+    line = (
+        f"offset: {record.offset} {_TIMESTAMP_TYPES[record.timestamp_type]}: {record.timestamp} "
+        f"keySize: {_size(record.key)} valueSize: {_size(record.value)}"
+    )
+    if not isinstance(batch, RecordBatch):
+        return line
+    sequence = batch.base_sequence
+    if sequence != NO_SEQUENCE:
+        sequence = increment_sequence(sequence, record.offset - batch.base_offset)
+    return f"{line} sequence: {sequence} headerKeys: [{','.join(header.key for header in record.headers)}]"
+
+
+def _records(batch: Batch) -> Iterator[tuple[Record, str]]:
+    """The records, each with what the formats before v2 can say of it: whether its own checksum is right."""
+    if not isinstance(batch, MessageAndOffset):
+        for record in batch.records():
+            yield record, ""
+        return
+    messages = batch.inner_messages(batch.inner_data()) if batch.is_compressed else iter([batch])
+    for record, message in zip(batch.records(), messages, strict=True):
+        # The unmatched brace is Kafka's.
+        yield record, f"isValid: {_java(message.is_valid())} crc: {message.crc}}}"
+
+
+def _control(record: Record) -> str:
+    kind = ControlRecordType.parse(record.key)
+    if kind is ControlRecordType.UNKNOWN:
+        return f"controlType: UNKNOWN({int.from_bytes((record.key or b'')[2:4], signed=True)})"
+    marker = EndTransactionMarker.from_record(record)
+    return f"endTxnMarker: {kind.name} coordinatorEpoch: {marker.coordinator_epoch}"
+
+
+def _size(field: bytes | None) -> int:
+    return -1 if field is None else len(field)
+
+
+def _java(value: bool) -> str:
+    return "true" if value else "false"
+
+
+# ------------------------------------------------------------------------------------------------ tables for a terminal
+
+_BATCH_COLUMNS = ["offsets", "records", "position", "bytes", "magic", "codec", "newest", "producer", "epoch", "valid"]
+
+
+def _batch_row(batch: Batch, position: int) -> list[str]:
+    modern = isinstance(batch, RecordBatch)
+    first = f"{batch.base_offset}…" if modern and batch.base_offset != batch.last_offset else ""
+    kind = " control" if batch.is_control else " transactional" if batch.is_transactional else ""
+    return [
+        f"{first}{batch.last_offset}",
+        "?" if batch.record_count is None else str(batch.record_count),
+        str(position),
+        str(batch.size_in_bytes),
+        str(batch.magic),
+        batch.compression.name.lower(),
+        "" if batch.max_timestamp < 0 else str(batch.max_timestamp),
+        f"{batch.producer_id}{kind}" if batch.has_producer_id else "",
+        str(batch.partition_leader_epoch) if modern else "",
+        "yes" if batch.is_valid() else "NO",
+    ]
+
+
+def _print_tables(columns: list[str], rows: Iterator[list[str]]) -> None:
+    while page := list(islice(rows, ROWS_PER_TABLE)):
+        terminal.print_table(columns, page, right=[c for c in columns if c not in ("codec", "producer", "valid")])

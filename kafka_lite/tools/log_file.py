@@ -1,0 +1,38 @@
+"""A .log file that is only read: by tools, whether or not a broker is writing it.
+
+Kafka 0.10.2: clients/.../common/record/FileRecords.java · book 6.1.3
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafka_lite.log.file_log_input_stream import file_batches
+from kafka_lite.record.batch import Batch
+from kafka_lite.record.records import batch_at
+
+
+class LogFile:
+    """The batches of a file, one in memory at a time. Bytes that are added later are not seen."""
+
+    def __init__(self, file: Path) -> None:
+        """Raises OSError when the file cannot be opened."""
+        self.file = file
+        self._open = file.open("rb", buffering=0)
+        self.size_in_bytes = os.fstat(self._open.fileno()).st_size
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to ``length`` bytes from ``position`` on."""
+        return os.pread(self._open.fileno(), length, position)
+
+    def batches(self, start: int = 0, end: int | None = None) -> Iterator[Batch]:
+        """The whole batches from position ``start`` to ``end``. Raises CorruptRecordError at what cannot be one."""
+        last = self.size_in_bytes if end is None else min(end, self.size_in_bytes)
+        for header in file_batches(self, start, last):
+            yield batch_at(self.read(header.position, header.size_in_bytes), 0, header.size_in_bytes)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._open.close()

@@ -1,0 +1,144 @@
+"""Shows keys and values of records: as text, or as what the coordinators' topics hold.
+
+Kafka 3.9: core/.../tools/DumpLogSegments.scala (MessageParser), TransactionLog.scala · book 3.5.2
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka_lite.protocol.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from kafka_lite.protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
+from kafka_lite.protocol.schema import Message, Struct
+from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.version_prefixed import decode_with_version, read_version
+from kafka_lite.record.record import Record
+
+Texts = tuple[str | None, str | None]
+"""What to show as the key and as the payload; None: nothing."""
+
+Decoder = Callable[[Record], Texts]
+
+DELETED = "<DELETE>"
+
+_GROUP_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
+    0: (OffsetCommitKey, OffsetCommitValue),
+    1: (OffsetCommitKey, OffsetCommitValue),
+    2: (GroupMetadataKey, GroupMetadataValue),
+}
+"""The version of a key tells what the record is."""
+
+_TRANSACTION_STATES = (
+    "Empty",
+    "Ongoing",
+    "PrepareCommit",
+    "PrepareAbort",
+    "CompleteCommit",
+    "CompleteAbort",
+    "Dead",
+    "PrepareEpochFence",
+)
+
+
+def decode_text(record: Record) -> Texts:
+    """Key and value as UTF-8."""
+    return _text(record.key), _text(record.value)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def decode_offsets(record: Record) -> Texts:
+    """A record of ``__consumer_offsets`` as JSON."""
+    try:
+        version = read_version(record.key or b"")
+        if version not in _GROUP_RECORDS:
+            return f"Unknown record type {version} at offset {record.offset}, skipping.", None
+        key_type, value_type = _GROUP_RECORDS[version]
+        key = decode_with_version(key_type, record.key or b"")
+        shown_key = _json({"type": str(version), "data": json_fields(key, version)})
+        return shown_key, DELETED if record.value is None else _group_value(value_type, record.value)
+    except SchemaError as error:
+        return f"Error at offset {record.offset}, skipping. {error}", None
+
+
+def _group_value(value_type: type[Message], data: bytes) -> str:
+    version = read_version(data)
+    value = decode_with_version(value_type, data)
+    fields = json_fields(value, version)
+    if isinstance(value, GroupMetadataValue) and value.protocol_type == "consumer":
+        for member, shown in zip(value.members, fields["members"], strict=True):
+            shown["subscription"] = _embedded(ConsumerProtocolSubscription, member.subscription, shown["subscription"])
+            shown["assignment"] = _embedded(ConsumerProtocolAssignment, member.assignment, shown["assignment"])
+    return _json({"version": str(version), "data": fields})
+
+
+def _embedded(message: type[Message], data: bytes, otherwise: object) -> object:
+    """What consumers said to each other; the bytes as they are where that cannot be read."""
+    try:
+        return json_fields(decode_with_version(message, data), read_version(data))
+    except SchemaError:
+        return otherwise
+
+
+def decode_transactions(record: Record) -> Texts:
+    """A record of ``__transaction_state`` in Kafka's words."""
+    try:
+        version = read_version(record.key or b"")
+        if version not in TransactionLogKey.VERSIONS:
+            return f"unknown::version={version}", None
+        key = decode_with_version(TransactionLogKey, record.key or b"")
+        shown_key = f"transaction_metadata::transactionalId={key.transactional_id}"
+        return shown_key, DELETED if record.value is None else _transaction(record.value)
+    except SchemaError as error:
+        return f"Error at offset {record.offset}, skipping. {error}", None
+
+
+def _transaction(data: bytes) -> str:
+    value = decode_with_version(TransactionLogValue, data)
+    status = value.transaction_status
+    state = _TRANSACTION_STATES[status] if 0 <= status < len(_TRANSACTION_STATES) else f"unknown ({status})"
+    partitions = [f"{topic.topic}-{id_}" for topic in value.transaction_partitions or () for id_ in topic.partition_ids]
+    return (
+        f"producerId:{value.producer_id},producerEpoch:{value.producer_epoch},state={state},"
+        f"partitions=[{','.join(partitions)}],txnLastUpdateTimestamp={value.transaction_last_update_timestamp_ms},"
+        f"txnTimeoutMs={value.transaction_timeout_ms}"
+    )
+
+
+def json_fields(struct: Struct, version: int) -> dict[str, Any]:
+    """A struct as Kafka's JSON converters write it: camelCase names, bytes in base64, tagged fields unless default."""
+    return {
+        _camel_case(field.name): _json_value(getattr(struct, field.name), version)
+        for field in struct.FIELDS
+        if version in field.versions and not (version in field.tagged and getattr(struct, field.name) == field.default)
+    }
+
+
+def _json_value(value: Any, version: int) -> Any:
+    if isinstance(value, Struct):
+        return json_fields(value, version)
+    if isinstance(value, list):
+        return [_json_value(each, version) for each in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    return value
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.title() for other in others)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
