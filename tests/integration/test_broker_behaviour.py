@@ -1,0 +1,373 @@
+"""What a broker does with requests that it must refuse, and with those that have no answer: as Kafka 0.10.2 does."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.framing import decode_response
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.testing.cluster import Cluster
+
+NONE, GZIP = CompressionType.NONE, CompressionType.GZIP
+SMALL = memory_records(1, NONE, [(b"k", b"v")], timestamp=1)
+PRODUCE_VERSIONS = range(10)
+TOPICS: dict[str, dict[str, str]] = {
+    "plain": {},
+    "small-messages": {"max.message.bytes": "1000"},
+    "small-segments": {"segment.bytes": "1000"},
+    "compacted": {"cleanup.policy": "compact"},
+    "timely": {"message.timestamp.difference.max.ms": "60000"},
+    "two-replicas": {"min.insync.replicas": "2"},
+}
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with Cluster({"auto.create.topics.enable": "false"}) as cluster:
+        port = cluster.server.bound_port()
+        with BlockingChannel("127.0.0.1", port) as channel:
+            create(channel, *(topic(name, **config) for name, config in TOPICS.items()))
+        yield port
+
+
+@pytest.fixture
+def channel(port: int) -> Iterator[BlockingChannel]:
+    with BlockingChannel("127.0.0.1", port, read_timeout_ms=15_000) as found:
+        yield found
+
+
+def topic(name: str, /, **config: str) -> CreatableTopic:
+    configs = [CreatableTopicConfig(name=key, value=value) for key, value in config.items()]
+    return CreatableTopic(name=name, num_partitions=1, replication_factor=1, configs=configs)
+
+
+def create(channel: BlockingChannel, *topics: CreatableTopic, version: int = 1, timeout_ms: int = 10_000) -> list[int]:
+    request = CreateTopicsRequest(topics=list(topics), timeout_ms=timeout_ms)
+    answer = cast(CreateTopicsResponse, channel.exchange(request, version))
+    return [result.error_code for result in answer.topics]
+
+
+def produce_request(name: str, records: Any, acks: int = 1, partition: int = 0) -> ProduceRequest:
+    data = PartitionProduceData(index=partition, records=records)
+    return ProduceRequest(
+        acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=name, partition_data=[data])]
+    )  # fmt: skip
+
+
+def produce(
+    channel: BlockingChannel, name: str, records: Any, version: int = 2, acks: int = 1, partition: int = 0
+) -> PartitionProduceResponse:
+    answer = cast(ProduceResponse, channel.exchange(produce_request(name, records, acks, partition), version))
+    return answer.responses[0].partition_responses[0]
+
+
+def small(version: int) -> bytes:
+    """A set in the format that this produce version must have."""
+    return memory_records(0 if version < 2 else 1 if version == 2 else 2, NONE, [(b"k", b"v")], timestamp=1)
+
+
+# ── Produce ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("version", PRODUCE_VERSIONS)
+@pytest.mark.parametrize(("name", "partition"), [("nobody-knows", 0), ("plain", 1), ("plain", -1)])
+def test_unknown_partitions(channel: BlockingChannel, version: int, name: str, partition: int) -> None:
+    answer = produce(channel, name, small(version), version, partition=partition)
+    assert (answer.error_code, answer.base_offset, answer.log_append_time_ms) == (3, -1, -1)
+
+
+@pytest.mark.parametrize("version", PRODUCE_VERSIONS)
+@pytest.mark.parametrize("acks", [2, -2, 32767])
+def test_acks_that_there_are_not(channel: BlockingChannel, version: int, acks: int) -> None:
+    answer = produce(channel, "plain", small(version), version, acks)
+    assert (answer.error_code, answer.base_offset) == (21, -1)
+
+
+def test_too_few_replicas(channel: BlockingChannel) -> None:
+    assert produce(channel, "two-replicas", SMALL, acks=-1).error_code == 19
+    assert produce(channel, "two-replicas", SMALL, acks=1).error_code == 0, "who does not ask for all, gets one"
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_message_that_is_too_large(channel: BlockingChannel, magic: int) -> None:
+    version = 2 if magic < 2 else 3
+    large = memory_records(magic, NONE, [(b"k", bytes(1000))], timestamp=1)
+    assert produce(channel, "small-messages", large, version).error_code == 10
+    assert produce(channel, "small-messages", small(version), version).error_code == 0
+
+
+def test_a_set_that_is_larger_than_a_segment(channel: BlockingChannel) -> None:
+    large = memory_records(1, NONE, [(b"k", bytes(400))] * 3, timestamp=1)
+    assert produce(channel, "small-segments", large).error_code == 18
+    assert produce(channel, "small-segments", SMALL).error_code == 0
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP])
+@pytest.mark.parametrize(("version", "error"), [(0, 2), (2, 2), (3, 87), (9, 87)])
+def test_a_compacted_topic_needs_keys(
+    channel: BlockingChannel, codec: CompressionType, version: int, error: int
+) -> None:
+    magic = 0 if version < 2 else 1 if version == 2 else 2
+    keyless = memory_records(magic, codec, [(b"k", b"v"), (None, b"v")], timestamp=1)
+    answer = produce(channel, "compacted", keyless, version)
+    assert (answer.error_code, answer.base_offset) == (error, -1)
+
+
+@pytest.mark.parametrize("version", PRODUCE_VERSIONS)
+def test_a_wrong_checksum(channel: BlockingChannel, version: int) -> None:
+    broken = bytearray(small(version))
+    broken[-1] ^= 1
+    assert produce(channel, "plain", bytes(broken), version).error_code == 2
+
+
+def test_a_last_message_that_is_cut_off_is_not_stored(channel: BlockingChannel) -> None:
+    create(channel, topic("cut"))
+    two = memory_records(1, NONE, [(b"k", b"v"), (b"k", b"v")], timestamp=1)
+    assert produce(channel, "cut", two[:-1]).base_offset == 0
+    assert produce(channel, "cut", two).base_offset == 1
+
+
+@pytest.mark.parametrize("version", [3, 9])
+def test_newer_requests_take_one_batch_of_the_newest_format(channel: BlockingChannel, version: int) -> None:
+    whole = small(version)
+    for records in (SMALL, whole * 2, whole[:-1], b"", None):
+        assert produce(channel, "plain", records, version).error_code == 87
+
+
+@pytest.mark.parametrize("magic", [1, 2])
+def test_timestamps_out_of_bounds(channel: BlockingChannel, magic: int) -> None:
+    version = 2 if magic < 2 else 3
+    now = round(time.time() * 1000)
+    for timestamp, error in ((now, 0), (now - 120_000, 32), (now + 120_000, 32)):
+        records = memory_records(magic, NONE, [(b"k", b"v")], timestamp=timestamp)
+        assert produce(channel, "timely", records, version).error_code == error
+
+
+def test_partitions_of_one_request_do_not_suffer_for_each_other(channel: BlockingChannel) -> None:
+    request = produce_request("plain", SMALL, acks=-1)
+    request.topic_data += produce_request("nobody-knows", SMALL).topic_data
+    answer = cast(ProduceResponse, channel.exchange(request, 2))
+    found = {topic.name: topic.partition_responses[0].error_code for topic in answer.responses}
+    assert found == {"plain": 0, "nobody-knows": 3}
+
+
+def test_without_acks_there_is_no_answer_but_an_end_when_it_fails(channel: BlockingChannel) -> None:
+    create(channel, topic("fire-and-forget"))
+    for _ in range(3):
+        channel.send(produce_request("fire-and-forget", SMALL, acks=0), 2, expect_response=False)
+    assert produce(channel, "fire-and-forget", SMALL).base_offset == 3, "the first answer is that of the fourth"
+    channel.send(produce_request("nobody-knows", SMALL, acks=0), 2, expect_response=False)
+    with pytest.raises(NotConnectedError):
+        channel.exchange(MetadataRequest(topics=[]), 1)
+
+
+# ── Fetch, ListOffsets ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fetch(channel: BlockingChannel, version: int, name: str, offset: int, **limits: int) -> FetchResponse:
+    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    request = FetchRequest(
+        min_bytes=1, **{"max_bytes": 1 << 20, "max_wait_ms": 0, **limits},
+        topics=[FetchTopic(topic=name, partitions=[asked])],
+    )  # fmt: skip
+    return cast(FetchResponse, channel.exchange(request, version))
+
+
+@pytest.mark.parametrize("version", range(13))
+def test_fetch_errors(channel: BlockingChannel, version: int) -> None:
+    for name, offset, error in (("plain", 1000, 1), ("plain", -5, 1), ("nobody-knows", 0, 3)):
+        data = fetch(channel, version, name, offset).responses[0].partitions[0]
+        assert (data.error_code, data.high_watermark, bytes(data.records or b"")) == (error, -1, b"")
+
+
+@pytest.mark.parametrize("version", [0, 3, 12])
+def test_at_the_end_a_fetch_waits(channel: BlockingChannel, version: int) -> None:
+    create(channel, topic(f"nothing-{version}"))
+    began = time.monotonic()
+    data = fetch(channel, version, f"nothing-{version}", 0, max_wait_ms=200).responses[0].partitions[0]
+    assert (data.error_code, data.high_watermark) == (0, 0)
+    assert time.monotonic() - began >= 0.19
+
+
+def test_a_waiting_fetch_is_answered_when_something_comes(port: int, channel: BlockingChannel) -> None:
+    create(channel, topic("soon"))
+    with BlockingChannel("127.0.0.1", port) as reader:
+        asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        request = FetchRequest(
+            max_wait_ms=10_000, min_bytes=1, topics=[FetchTopic(topic="soon", partitions=[asked])]
+        )  # fmt: skip
+        reader.send(request, 4)
+        began = time.monotonic()
+        assert produce(channel, "soon", SMALL).error_code == 0
+        data = cast(FetchResponse, reader.receive()).responses[0].partitions[0]
+        assert data.high_watermark == 1
+        assert time.monotonic() - began < 5
+
+
+def list_offsets(
+    channel: BlockingChannel, version: int, name: str, timestamp: int, **more: int
+) -> ListOffsetsPartitionResponse:
+    asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp, **more)
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[asked])])
+    return cast(ListOffsetsResponse, channel.exchange(request, version)).topics[0].partitions[0]
+
+
+@pytest.mark.parametrize("version", range(1, 8))
+def test_offsets_for_times(channel: BlockingChannel, version: int) -> None:
+    name = f"times-{version}"
+    create(channel, topic(name))
+    for timestamp in (100, 300, 200):
+        produce(channel, name, memory_records(1, NONE, [(b"k", b"v")], timestamp=timestamp))
+    epoch = 0 if version >= 4 else -1
+    for timestamp, expected in {
+        -1: (-1, 3, epoch), -2: (-1, 0, epoch), 0: (100, 0, epoch), 100: (100, 0, epoch), 101: (300, 1, epoch),
+        250: (300, 1, epoch), 301: (-1, -1, -1),
+    }.items():  # fmt: skip
+        answer = list_offsets(channel, version, name, timestamp)
+        assert answer.error_code == 0
+        assert (answer.timestamp, answer.offset, answer.leader_epoch) == expected, timestamp
+    latest_record = list_offsets(channel, version, name, -3)
+    assert (latest_record.error_code, latest_record.offset) == ((0, 1) if version >= 7 else (35, -1))
+    assert list_offsets(channel, version, "nobody-knows", -1).error_code == 3
+
+
+def test_version_0_names_segments(channel: BlockingChannel) -> None:
+    create(channel, topic("segments", **{"segment.bytes": "100"}))
+    for _ in range(6):
+        produce(channel, "segments", memory_records(1, NONE, [(b"k", bytes(20))], timestamp=1))
+    ends = list_offsets(channel, 0, "segments", -1, max_num_offsets=10).old_style_offsets
+    assert ends[0] == 6
+    assert ends[-1] == 0
+    assert ends == sorted(ends, reverse=True)
+    assert len(ends) > 3
+    assert list_offsets(channel, 0, "segments", -1, max_num_offsets=1).old_style_offsets == [6]
+    assert list_offsets(channel, 0, "segments", -2, max_num_offsets=10).old_style_offsets == [0]
+
+
+# ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_topics_that_cannot_be_created(channel: BlockingChannel, version: int) -> None:
+    def assigned(*replicas: tuple[int, list[int]], partitions: int = -1) -> CreatableTopic:
+        found = CreatableTopic(name="never", num_partitions=partitions, replication_factor=-1)
+        found.assignments = [CreatableReplicaAssignment(partition_index=p, broker_ids=ids) for p, ids in replicas]
+        return found
+
+    refused: list[tuple[CreatableTopic, int]] = [
+        (CreatableTopic(name="never", num_partitions=1, replication_factor=2), 38),
+        (CreatableTopic(name="never", num_partitions=1, replication_factor=0), 38),
+        (CreatableTopic(name="never", num_partitions=0, replication_factor=1), 37),
+        (assigned((0, [0]), (1, [0, 0])), 39),
+        (assigned((0, [0]), (2, [0])), 39),
+        (assigned((0, [0]), partitions=1), 42),
+        (topic("never", **{"retention.ms": "soon"}), 40),
+        (topic("never", **{"no.such.key": "1"}), 40),
+        (topic("plain"), 36),
+        (topic(""), 17),
+        (topic(".."), 17),
+        (topic("n" * 250), 17),
+        (topic("with space"), 17),
+    ]
+    for asked, error in refused:
+        assert create(channel, asked, version=version) == [error], asked
+    assert create(channel, topic("never"), topic("never"), version=version) == [42]
+    assert "never" not in topics_of(channel)
+
+
+def test_who_does_not_wait_is_told_so(channel: BlockingChannel) -> None:
+    assert create(channel, topic("later"), timeout_ms=0) == [7]
+    deadline = time.monotonic() + 10
+    while "later" not in topics_of(channel) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert create(channel, topic("later")) == [36]
+
+
+def topics_of(channel: BlockingChannel) -> set[str]:
+    answer = cast(MetadataResponse, channel.exchange(MetadataRequest(topics=None), 1))
+    return {found.name or "" for found in answer.topics}
+
+
+def test_a_deleted_topic_is_gone_and_can_be_made_anew(channel: BlockingChannel) -> None:
+    for _ in range(2):
+        assert create(channel, topic("mayfly")) == [0]
+        assert produce(channel, "mayfly", SMALL).base_offset == 0
+        request = DeleteTopicsRequest(topic_names=["mayfly", "nobody-knows"], timeout_ms=10_000)
+        answer = cast(DeleteTopicsResponse, channel.exchange(request, 1))
+        assert {each.name: each.error_code for each in answer.responses} == {"mayfly": 0, "nobody-knows": 3}
+        assert "mayfly" not in topics_of(channel)
+        assert produce(channel, "mayfly", SMALL).error_code == 3
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_metadata_of_topics_that_are_not_there(channel: BlockingChannel, version: int) -> None:
+    names = ["nobody-knows", "nobody-knows", "bad name!", "plain"]
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+    answer = cast(MetadataResponse, channel.exchange(request, version))
+    assert {each.name: each.error_code for each in answer.topics} == {"nobody-knows": 3, "bad name!": 17, "plain": 0}
+    assert len(answer.topics) == 3
+
+
+# ── versions ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def raw_exchange(port: int, frame: bytes) -> bytes:
+    """The answer, b"" when the broker hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+        sock.sendall(struct.pack(">i", len(frame)) + frame)
+        stream = sock.makefile("rb")
+        size = stream.read(4)
+        return stream.read(struct.unpack(">i", size)[0]) if size else b""
+
+
+def header(key: int, version: int) -> bytes:
+    return struct.pack(">hhih", key, version, 77, -1)
+
+
+def test_api_versions_of_the_future_are_answered_in_the_oldest_layout(port: int) -> None:
+    frame = raw_exchange(port, header(ApiKey.API_VERSIONS, 99) + bytes(20))
+    correlation_id, answer = decode_response(ApiKey.API_VERSIONS, 0, frame)
+    assert isinstance(answer, ApiVersionsResponse)
+    assert (correlation_id, answer.error_code) == (77, 35)
+    assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == [(18, 0, 4)]
+
+
+@pytest.mark.parametrize("key", [*sorted(SERVED_VERSIONS.keys() - {ApiKey.API_VERSIONS}), ApiKey.SASL_HANDSHAKE, 999])
+def test_other_versions_and_keys_that_are_not_served_end_the_connection(port: int, key: int) -> None:
+    version = SERVED_VERSIONS[ApiKey(key)].max_version + 1 if key in set(SERVED_VERSIONS) else 0
+    assert raw_exchange(port, header(key, version) + bytes(64)) == b""
