@@ -310,11 +310,12 @@ class KafkaServer:
     def _register(self) -> None:
         """Enter /brokers/ids, note the broker id in the log directories, and wait to be known.
 
-        A new session (the old one expired, perhaps because this process was stopped for a while) registers anew.
+        A new session (the old one expired, perhaps because this process was stopped for a while) registers anew. The
+        entry goes with the session at the very end: a controller that still ran here would take this broker for dead,
+        and empty the ISRs that the next start needs.
         """
         self.zk_client.add_session_listener(self._register_broker)
         self._register_broker()
-        self._on_stop("broker registration", self._unregister_broker)
         for directory in self.log_manager.live_log_dirs:
             BrokerMetadataCheckpoint(directory).write(BrokerMetadata(self.config.broker_id, self.cluster_id))
         if not self._known_to_controller.wait(METADATA_WAIT_MS / 1000):
@@ -332,9 +333,6 @@ class KafkaServer:
         """A listener as clients shall see it: with the port that port 0 became, and a host where it names none."""
         port = end_point.port or self.socket_server.bound_port(end_point.listener_name)
         return replace(end_point, host=end_point.host or socket.getfqdn(), port=port)
-
-    def _unregister_broker(self) -> None:
-        self.zk_client.unregister_broker(self.config.broker_id)
 
     def _start_request_handlers(self) -> None:
         config = self.config

@@ -31,7 +31,6 @@ from kafka_lite.zookeeper.zookeeper_client import (
     BadVersionError,
     NodeExistsError,
     NoNodeError,
-    ZkConnectionError,
     ZooKeeperClient,
 )
 
@@ -131,11 +130,6 @@ class KafkaZkClient:
                 return self._create_own_ephemeral(path, data)
             return stat.ephemeral_owner == self.zookeeper.session_id
         return True
-
-    def unregister_broker(self, broker_id: int) -> None:
-        """Delete /brokers/ids/N. Without a connection it goes when the session expires."""
-        with contextlib.suppress(ZkConnectionError):
-            self._delete_if_there(paths.broker(broker_id))
 
     def get_broker_ids(self) -> list[int]:
         """The ids of all live brokers, sorted."""

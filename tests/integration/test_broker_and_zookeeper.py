@@ -6,7 +6,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 
 
@@ -65,6 +67,20 @@ def test_a_broker_whose_session_has_expired_registers_and_governs_again(zookeepe
         eventually(lambda: server.controller.is_active and server.controller.epoch == epoch + 1)
         eventually(lambda: server.zk_client.get_broker_ids() == [0])
         create(cluster, "after")
+
+
+def test_a_clean_stop_leaves_leader_and_isr_as_they_are(zookeeper):
+    """Though nobody is alive any more: the next start finds its leader without an unclean election."""
+    cluster = Cluster({"zookeeper.connect": zookeeper.connect_string}).start()
+    create(cluster, "t")
+    cluster.stop()
+    zk_client = KafkaZkClient(zookeeper.connect_string)
+    zk_client.start()
+    state = zk_client.get_partition_state(TopicPartition("t", 0)).leader_and_isr
+    assert (state.leader, state.isr, state.leader_epoch) == (0, [0], 0)
+    assert zk_client.get_broker_ids() == []
+    assert zk_client.get_controller_id() is None
+    zk_client.close()
 
 
 def test_a_chroot(zookeeper):
