@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TI
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.message_set import MessageAndOffset
-from kafka_lite.record.record import NO_SEQUENCE, Record, TimestampType
+from kafka_lite.record.record import NO_SEQUENCE, NO_TIMESTAMP, Record, TimestampType
 from kafka_lite.record.record_batch import RecordBatch, increment_sequence
 from kafka_lite.tools import terminal
 from kafka_lite.tools.dump_index import (
@@ -35,6 +36,8 @@ SUMMARY = "show what is in the files of a log, and check its indexes"
 NO_LIMIT = 2**31 - 1
 ROWS_PER_TABLE = 1000
 """A log may have millions of batches: on a terminal they come in several tables."""
+
+_LATEST_DATE_MS = 253_402_300_799_999  # the year 9999
 
 _TIMESTAMP_TYPES = {
     TimestampType.NO_TIMESTAMP_TYPE: "NoTimestampType",
@@ -284,13 +287,14 @@ def _java(value: bool) -> str:
 
 # ------------------------------------------------------------------------------------------------ tables for a terminal
 
-_BATCH_COLUMNS = ["offsets", "records", "position", "bytes", "magic", "codec", "newest", "producer", "epoch", "valid"]
+_BATCH_COLUMNS = ["offsets", "count", "position", "bytes", "magic", "codec", "newest", "producer", "epoch", "valid"]
+_LEFT = ("codec", "newest", "producer", "valid")
 
 
 def _batch_row(batch: Batch, position: int) -> list[str]:
     modern = isinstance(batch, RecordBatch)
     first = f"{batch.base_offset}…" if modern and batch.base_offset != batch.last_offset else ""
-    kind = " control" if batch.is_control else " transactional" if batch.is_transactional else ""
+    kind = " control" if batch.is_control else " txn" if batch.is_transactional else ""
     return [
         f"{first}{batch.last_offset}",
         "?" if batch.record_count is None else str(batch.record_count),
@@ -298,13 +302,23 @@ def _batch_row(batch: Batch, position: int) -> list[str]:
         str(batch.size_in_bytes),
         str(batch.magic),
         batch.compression.name.lower(),
-        "" if batch.max_timestamp < 0 else str(batch.max_timestamp),
+        _date(batch.max_timestamp),
         f"{batch.producer_id}{kind}" if batch.has_producer_id else "",
         str(batch.partition_leader_epoch) if modern else "",
         "yes" if batch.is_valid() else "NO",
     ]
 
 
+def _date(timestamp_ms: int) -> str:
+    if not 0 <= timestamp_ms <= _LATEST_DATE_MS:  # none, or not one of this calendar
+        return "" if timestamp_ms == NO_TIMESTAMP else str(timestamp_ms)
+    return datetime.fromtimestamp(timestamp_ms / 1000, UTC).isoformat(" ", "milliseconds").removesuffix("+00:00") + "Z"
+
+
 def _print_tables(columns: list[str], rows: Iterator[list[str]]) -> None:
+    """Pages of rows, without the columns that are empty on all of a page."""
     while page := list(islice(rows, ROWS_PER_TABLE)):
-        terminal.print_table(columns, page, right=[c for c in columns if c not in ("codec", "producer", "valid")])
+        kept = [number for number in range(len(columns)) if any(row[number] for row in page)]
+        names = [columns[number] for number in kept]
+        shown = [[row[number] for number in kept] for row in page]
+        terminal.print_table(names, shown, right=[name for name in names if name not in _LEFT])
