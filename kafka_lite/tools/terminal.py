@@ -69,13 +69,6 @@ def print_table(
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
     for column in columns:
         table.add_column(
             column, justify="right" if column in numbers else "left", style=(styles or {}).get(column), overflow="fold"
