@@ -75,7 +75,8 @@ class ReplicaStateMachine:
         self._batch = request_batch
         self._is_topic_to_be_deleted = is_topic_to_be_deleted
         self._unclean_leader_election_enable = unclean_leader_election_enable
-        self._states: dict[PartitionAndReplica, ReplicaState] = {}
+        # By topic, since deletion asks again and again about all replicas of one.
+        self._states: dict[str, dict[PartitionAndReplica, ReplicaState]] = {}
         self._actions: dict[ReplicaState, Callable[[PartitionAndReplica, ReplicaState], None]] = {
             ReplicaState.NEW: self._become_new,
             ReplicaState.ONLINE: self._become_online,
@@ -90,9 +91,9 @@ class ReplicaStateMachine:
         live = self._context.live_broker_ids
         for replica in self._context.all_replicas():
             alive = replica.replica in live
-            self._states[replica] = ReplicaState.ONLINE if alive else ReplicaState.DELETION_INELIGIBLE
+            self._put(replica, ReplicaState.ONLINE if alive else ReplicaState.DELETION_INELIGIBLE)
         self.handle_state_changes(self._context.replicas_on_brokers(live), ReplicaState.ONLINE)
-        logger.info("Started the replica state machine with %d replicas", len(self._states))
+        logger.info("Started the replica state machine with %d replicas", len(self._context.all_replicas()))
 
     def shutdown(self) -> None:
         """Forget all states."""
@@ -100,19 +101,28 @@ class ReplicaStateMachine:
 
     def state(self, replica: PartitionAndReplica) -> ReplicaState:
         """The state of a replica."""
-        return self._states.get(replica, ReplicaState.NON_EXISTENT)
+        return self._states.get(replica.partition.topic, {}).get(replica, ReplicaState.NON_EXISTENT)
+
+    def _put(self, replica: PartitionAndReplica, state: ReplicaState) -> None:
+        self._states.setdefault(replica.partition.topic, {})[replica] = state
+
+    def _forget(self, replica: PartitionAndReplica) -> None:
+        replicas = self._states.get(replica.partition.topic, {})
+        replicas.pop(replica, None)
+        if not replicas:
+            self._states.pop(replica.partition.topic, None)
 
     def replicas_in_state(self, topic: str, state: ReplicaState) -> set[PartitionAndReplica]:
         """The replicas of a topic that are in a state."""
-        return {r for r, found in self._states.items() if found is state and r.partition.topic == topic}
+        return {replica for replica, found in self._states.get(topic, {}).items() if found is state}
 
     def are_all_replicas_in_state(self, topic: str, state: ReplicaState) -> bool:
         """Whether all replicas of a topic are in a state."""
-        return all(self.state(replica) is state for replica in self._context.replicas_for_topic(topic))
+        return all(found is state for found in self._states.get(topic, {}).values())
 
     def is_any_replica_in_state(self, topic: str, state: ReplicaState) -> bool:
         """Whether a replica of a topic is in a state."""
-        return bool(self.replicas_in_state(topic, state))
+        return state in self._states.get(topic, {}).values()
 
     # -------------------------------------------------------------------------------------------------- state changes
 
@@ -156,9 +166,9 @@ class ReplicaStateMachine:
             )
             return
         if target is ReplicaState.NON_EXISTENT:
-            self._states.pop(replica, None)
+            self._forget(replica)
         else:
-            self._states[replica] = target
+            self._put(replica, target)
         state_change_logger.debug("Replica %s: %s -> %s", replica, current.name, target.name)
 
     def _become_new(self, replica: PartitionAndReplica, _current: ReplicaState) -> None:

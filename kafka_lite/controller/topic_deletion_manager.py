@@ -135,7 +135,7 @@ class TopicDeletionManager:
             self.fail_replica_deletion([replica])
         elif self._replica_machine.state(replica) is ReplicaState.DELETION_STARTED:
             self._replica_machine.handle_state_changes([replica], ReplicaState.DELETION_SUCCESSFUL)
-            self.resume_deletions()
+            self._resume(replica.partition.topic)
 
     def fail_replica_deletion(self, replicas: Collection[PartitionAndReplica]) -> None:
         """These replicas cannot be deleted now: their topics have to wait."""
@@ -156,11 +156,14 @@ class TopicDeletionManager:
     def resume_deletions(self) -> None:
         """Take every topic in the queue as far as it can go now."""
         for topic in sorted(self._topics):
-            if self._replica_machine.are_all_replicas_in_state(topic, ReplicaState.DELETION_SUCCESSFUL):
-                self._complete_delete_topic(topic)
-            elif self._is_eligible(topic):
-                self._retry_ineligible_replicas(topic)
-                self._start_deletion(topic)
+            self._resume(topic)
+
+    def _resume(self, topic: str) -> None:
+        if self._replica_machine.are_all_replicas_in_state(topic, ReplicaState.DELETION_SUCCESSFUL):
+            self._complete_delete_topic(topic)
+        elif self._is_eligible(topic):
+            self._retry_ineligible_replicas(topic)
+            self._start_deletion(topic)
 
     def _retry_ineligible_replicas(self, topic: str) -> None:
         failed = self._replica_machine.replicas_in_state(topic, ReplicaState.DELETION_INELIGIBLE)

@@ -121,7 +121,7 @@ def test_only_the_tables_transitions_happen_to_replicas(current, target):
     controller.zk.put(P, state)
     controller.context.partition_leadership_info[P] = state
     replica = PartitionAndReplica(P, 2)
-    controller.replicas._states[replica] = current
+    controller.replicas._put(replica, current)
     controller.replicas.handle_state_changes([replica], target)
     allowed = current in replica_state_machine.VALID_PREVIOUS_STATES[target]
     assert controller.replicas.state(replica) is (target if allowed else current)
@@ -242,7 +242,7 @@ def test_the_last_member_of_an_isr(unclean, isr):
 def test_a_replica_that_is_not_in_the_isr_changes_nothing_in_zookeeper():
     controller = Controller(live=(1, 2))
     controller.create()
-    controller.replicas._states[PartitionAndReplica(P, 3)] = ReplicaState.ONLINE
+    controller.replicas._put(PartitionAndReplica(P, 3), ReplicaState.ONLINE)
     controller.replicas.handle_state_changes([PartitionAndReplica(P, 3)], ReplicaState.OFFLINE)
     assert controller.state() == LeaderAndIsr(1, [1, 2], 0, 0)
 
