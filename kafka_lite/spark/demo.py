@@ -12,10 +12,7 @@ Everything it makes lies in the folder ``demo`` of the working directory, which 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.spark.stop_signals import StopSignals, end_children
 
 FLIGHTS, WEATHER, DELAYS = "flights", "weather", "departure-delays"
 PARTITIONS = {FLIGHTS: 4, WEATHER: 2, DELAYS: 1}
@@ -36,10 +34,9 @@ MARKER = ".made-by-kafka-lite-demo"
 
 _QUEUE_PAUSE_S = 0.05
 _PROGRESS_EVERY = 2_000
-_EXIT_TIMEOUT_S = 10
+_FLUSH_TURN_S = 0.5
 _WIDTH = 110
 _REQUEST_TIMEOUT_S = 30
-_INTERRUPTED = 130  # what a shell reports for Ctrl-C
 
 
 class DemoError(KafkaError):
@@ -49,9 +46,10 @@ class DemoError(KafkaError):
 class Demo:
     """The steps of the demo, in the order of ``run``."""
 
-    def __init__(self, console: Console, folder: Path) -> None:
+    def __init__(self, console: Console, folder: Path, stop_signals: StopSignals) -> None:
         self._console = console
         self._folder = folder
+        self._stop_signals = stop_signals
         self._began = time.monotonic()
 
     def run(self) -> None:
@@ -111,6 +109,7 @@ class Demo:
 
             spark = session("kafka_lite demo", log_file=self._folder / "spark.log")
             stack.callback(_stop_spark, spark)
+            self._stop_signals.install()  # Spark has put its own handler in the place of ours
         return spark
 
     def _ask(self, spark: Any, bootstrap_servers: str) -> Any:
@@ -261,7 +260,8 @@ def publish(
         _send(producer, topic, line, key, timestamp, failures)
         if index % _PROGRESS_EVERY == 0:
             progress.update(bar, completed=index)
-    producer.flush()
+    while producer.flush(_FLUSH_TURN_S):  # in turns, since nothing can stop a call of C
+        pass
     progress.update(bar, completed=len(lines))
     if failures:
         raise DemoError(f"{len(failures)} messages were not written, the first one: {failures[0]}")
@@ -336,52 +336,6 @@ def _shown(path: Path) -> str:
     return str(path)
 
 
-def end_children() -> None:
-    """End what this process has started and not yet ended, such as a Java that was just coming up at Ctrl-C."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        children = _children()
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, number)
-        deadline = time.monotonic() + _EXIT_TIMEOUT_S
-        while _reap() and time.monotonic() < deadline:
-            time.sleep(0.02)
-
-
-def _children() -> list[int]:
-    processes = Path("/proc")
-    if (processes / "self" / "stat").exists():
-        stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
-        # The name of a program stands in brackets, and may have some itself: state and parent follow the last one.
-        pairs = [(stat.split(" ", 1)[0], stat.rpartition(")")[2].split()[1]) for stat in stats if stat]
-    else:
-        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
-        pairs = [(pid, parent) for pid, parent in map(str.split, listing.splitlines())]
-    return [int(pid) for pid, parent in pairs if int(parent) == os.getpid()]
-
-
-def _text(path: Path) -> str:
-    """Of a file that may be gone by now."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _reap() -> bool:
-    """Whether there are children left."""
-    try:
-        while os.waitpid(-1, os.WNOHANG) != (0, 0):
-            pass
-    except ChildProcessError:
-        return False
-    return True
-
-
-def _stop_signal(number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt(signal.Signals(number).name)
-
-
 _INTRODUCTION = (
     "All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with "
     "the weather, and come back as a table and a chart. Then pandas is asked the same.\n"
@@ -390,30 +344,28 @@ _INTRODUCTION = (
 
 
 def main() -> int:
-    """The exit code: 0, 1 after a failure, 130 after Ctrl-C."""
+    """The exit code: 0, or 1 after a failure; Ctrl-C ends the process with 130."""
     console = Console(soft_wrap=False)
     console.width = min(console.width, _WIDTH)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop_signal)
+    stop_signals = StopSignals(lambda: _say_stopped(console))
+    stop_signals.install()
+    failure = None
     try:
-        Demo(console, Path("demo")).run()
-        farewell, code = None, 0
-    except KeyboardInterrupt:
-        farewell, code = (
-            Text("Stopped. Nothing is left running; the next run begins anew.", style="yellow"),
-            _INTERRUPTED,
-        )
+        Demo(console, Path("demo"), stop_signals).run()
     except KafkaError as error:
-        farewell, code = Text(f"The demo failed: {error}", style="red"), 1
+        failure = f"The demo failed: {error}"
     except ModuleNotFoundError as error:
-        advice = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[spark]')"
-        farewell, code = Text(advice, style="red"), 1
+        failure = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[spark]')"
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing from here on takes long
         end_children()
-    if farewell is not None:
-        console.print(farewell)
-    return code
+    if failure is not None:
+        console.print(Text(failure, style="red"))
+    return 0 if failure is None else 1
+
+
+def _say_stopped(console: Console) -> None:
+    console.show_cursor(True)
+    console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run begins anew.")
 
 
 if __name__ == "__main__":
