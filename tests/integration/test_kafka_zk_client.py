@@ -1,9 +1,11 @@
-"""KafkaZkClient against the embedded ZooKeeper: watches, lost connections, expired sessions."""
+"""KafkaZkClient at the embedded ZooKeeper and at a real one: watches, lost connections, expired sessions."""
 
 import queue
 import threading
+import uuid
 
 import pytest
+from kazoo.client import KazooClient
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
@@ -16,6 +18,7 @@ from kafka_lite.zookeeper.data import (
 )
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkConnectionError
+from tests.support.real_zookeeper import real_zookeeper
 
 REGISTRATION = BrokerRegistration(
     ("PLAINTEXT://127.0.0.1:9092",), {"PLAINTEXT": "PLAINTEXT"}, host="127.0.0.1", port=9092
@@ -23,20 +26,28 @@ REGISTRATION = BrokerRegistration(
 P0 = TopicPartition("t", 0)
 
 
-@pytest.fixture
-def server(tmp_path):
-    with EmbeddedZooKeeper(tmp_path, tick_time_ms=200, min_session_timeout_ms=400, force_sync=False) as server:
-        yield server
+@pytest.fixture(scope="module", params=["embedded", pytest.param("real", marks=pytest.mark.jvm)])
+def zookeeper(request, tmp_path_factory):
+    """The connect string of a server: ours, and Apache's."""
+    directory = tmp_path_factory.mktemp("zookeeper")
+    if request.param == "real":
+        with real_zookeeper(directory) as connect_string:
+            yield connect_string
+    else:
+        with EmbeddedZooKeeper(directory, tick_time_ms=500, force_sync=False) as server:
+            yield server.connect_string
 
 
 @pytest.fixture
-def connect(server):
+def connect(zookeeper):
+    """Opens sessions whose paths lie below a chroot of this test."""
     clients = []
+    chroot = f"/{uuid.uuid4()}"
 
-    def new(chroot="", **kwargs):
-        client = KafkaZkClient(server.connect_string + chroot, session_timeout_ms=2000, connection_timeout_ms=5000)
+    def new(below=""):
+        client = KafkaZkClient(zookeeper + chroot + below, session_timeout_ms=2000, connection_timeout_ms=5000)
         clients.append(client)
-        client.start(**kwargs)
+        client.start(create_chroot=True)
         return client
 
     yield new
@@ -62,7 +73,7 @@ def test_persistent_paths_have_null_data(zk):
 
 
 def test_the_chroot_is_created(connect):
-    zk = connect("/kafka/one", create_chroot=True)
+    zk = connect("/kafka/one")
     zk.create_persistent_paths()
     assert connect().zookeeper.children("/kafka/one") == [
         "admin",
@@ -221,13 +232,13 @@ def test_watches_survive_a_lost_connection(tmp_path):
         zk.close()
 
 
-def test_a_new_session_is_told_before_the_watches(server, connect, zk):
+def test_a_new_session_is_told_before_the_watches(zookeeper, connect, zk):
     order = queue.Queue()
     zk.add_session_listener(lambda: (zk.register_broker(1, REGISTRATION), order.put("session")))
     zk.register_broker(1, REGISTRATION)
     zk.watch_broker_ids(lambda: order.put("watch"))
     old_session = zk.zookeeper.session_id
-    expire(connect(), server, zk)
+    expire(zookeeper, zk)
     while order.get(timeout=10) != "session":
         pass
     assert order.get(timeout=10) == "watch"
@@ -235,11 +246,9 @@ def test_a_new_session_is_told_before_the_watches(server, connect, zk):
     assert zk.zookeeper.exists(paths.broker(1)).ephemeral_owner == zk.zookeeper.session_id
 
 
-def expire(other, server, zk):
+def expire(connect_string, zk):
     """End the session of ``zk`` from another connection, as ZooKeeper's own tests do."""
-    from kazoo.client import KazooClient
-
-    intruder = KazooClient(server.connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
+    intruder = KazooClient(connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
     intruder.start(5)
     intruder.stop()
     intruder.close()
