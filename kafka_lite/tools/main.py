@@ -10,7 +10,7 @@ import difflib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -65,25 +65,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if tool is None:
         terminal.print_error(_unknown(arguments[0]))
         return USAGE_ERROR
-    options = build_parser([tool]).parse_args(arguments)
-    return _run(options.run, options)
+    module = tool.load()
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {tool.name}", description=_description(tool))
+    module.add_arguments(parser)
+    return _run(module.run, parser.parse_args(arguments[1:]))
 
 
-def build_parser(tools: Iterable[Tool] = TOOLS) -> argparse.ArgumentParser:
-    """The parser of these tools (all of them: the reference page is made of it). Imports each tool's module."""
+def build_parser() -> argparse.ArgumentParser:
+    """One parser of all tools: the site's reference page is made of it. Imports every tool's module."""
     parser = argparse.ArgumentParser(prog=PROGRAM)
     subparsers = parser.add_subparsers(required=True, metavar="TOOL")
-    for tool in tools:
-        module = tool.load()
-        subparser = subparsers.add_parser(tool.name, help=tool.summary, description=_description(module))
-        module.add_arguments(subparser)
-        subparser.set_defaults(run=module.run)
+    for tool in TOOLS:
+        tool.load().add_arguments(subparsers.add_parser(tool.name, help=tool.summary, description=_description(tool)))
     return parser
 
 
-def _description(module: ModuleType) -> str:
-    summary: str = module.SUMMARY
-    return summary[:1].upper() + summary[1:] + "."
+def _description(tool: Tool) -> str:
+    return f"{tool.summary[:1].upper()}{tool.summary[1:]}."
 
 
 def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:

@@ -1,0 +1,123 @@
+"""A server in the foreground: exit codes, its one line, and errors in words."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.tools.foreground import explain, overrides, run_in_foreground
+from kafka_lite.tools.server_start import shipped_properties
+from kafka_lite.tools.stop_signals import StopSignals
+from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
+
+
+class Server:
+    """Does at each step what it is told to."""
+
+    def __init__(self, startup: Exception | None = None, signal_at: str = "") -> None:
+        self.calls: list[str] = []
+        self._startup = startup
+        self._signal_at = signal_at
+
+    def _step(self, name: str) -> None:
+        self.calls.append(name)
+        if name == self._signal_at:
+            signal.raise_signal(signal.SIGTERM)
+
+    def startup(self) -> None:
+        self._step("startup")
+        if self._startup is not None:
+            raise self._startup
+
+    def ready_line(self) -> str:
+        return "ready"
+
+    def await_shutdown(self) -> None:
+        self._step("await_shutdown")
+
+    def shutdown(self) -> None:
+        self._step("shutdown")
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in StopSignals.SIGNALS}
+    root, kazoo = logging.getLogger(), logging.getLogger("kazoo")
+    log_handlers, levels = root.handlers[:], (root.level, kazoo.level)
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    root.handlers[:] = log_handlers
+    root.setLevel(levels[0])
+    kazoo.setLevel(levels[1])
+
+
+@pytest.mark.parametrize("step", ["startup", "await_shutdown"])
+def test_a_signal_stops_the_server_cleanly_wherever_it_is(step: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server = Server(signal_at=step)
+    assert run_in_foreground("test", lambda: server) == 0
+    assert server.calls[-1] == "shutdown"
+    assert capsys.readouterr().out == ("" if step == "startup" else "ready\n")
+
+
+def test_a_signal_during_the_stop_does_not_disturb_it() -> None:
+    server = Server(signal_at="shutdown")
+    assert run_in_foreground("test", lambda: server) == 1
+    assert server.calls == ["startup", "await_shutdown", "shutdown"]
+
+
+def test_what_keeps_it_from_starting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_in_foreground("test", lambda: Server(KafkaError("no\nluck"))) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "kafka-lite test: no luck\n"
+
+
+def test_what_keeps_it_from_being_created_is_one_line_too(capsys: pytest.CaptureFixture[str]) -> None:
+    def create() -> Server:
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "/x")
+
+    assert run_in_foreground("test", create) == 1
+    assert capsys.readouterr().err == (
+        "kafka-lite test: No such file or directory: /x. Does the file or folder exist?\n"
+    )
+
+
+def test_a_bug_shows_its_traceback() -> None:
+    server = Server(ZeroDivisionError("bug"))
+    with pytest.raises(ZeroDivisionError):
+        run_in_foreground("test", lambda: server)
+    assert server.calls[-1] == "shutdown"
+
+
+def test_overrides_are_split_at_the_first_equals_sign() -> None:
+    assert overrides(["a=1", "b = x=y ", "a=2", "c="]) == {"a": "2", "b": "x=y", "c": ""}
+
+
+@pytest.mark.parametrize("entry", ["a", "=1", ""])
+def test_an_override_without_a_name_is_refused(entry: str) -> None:
+    with pytest.raises(KafkaError, match="property=value"):
+        overrides([entry])
+
+
+def test_a_port_in_use_is_explained_though_the_cause_is_hidden() -> None:
+    error = KafkaError("Socket server failed to bind to 127.0.0.1:9092: Address already in use.")
+    error.__cause__ = OSError(errno.EADDRINUSE, "Address already in use")
+    text = explain(error)
+    assert text.startswith("Socket server failed to bind to 127.0.0.1:9092: Address already in use. Does")
+    assert "server-stop" in text
+
+
+def test_an_unreachable_zookeeper_is_explained() -> None:
+    assert "zookeeper.connect=embedded" in explain(ZkConnectionError("Unable to connect"))
+
+
+def test_the_shipped_configuration_is_found() -> None:
+    assert "broker.id=0" in shipped_properties().read_text(encoding="utf-8")
+    assert isinstance(shipped_properties(), Path)

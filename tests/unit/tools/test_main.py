@@ -1,0 +1,131 @@
+"""The command's frame: its table of tools, its help, its exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from kafka_lite import __version__
+from kafka_lite.tools import main as command
+from kafka_lite.tools.main import TOOLS, Tool, build_parser, main
+
+BROKEN_PIPE = """
+import sys
+from kafka_lite.tools import main
+
+class Module:
+    SUMMARY = "print without end"
+    add_arguments = staticmethod(lambda parser: None)
+    @staticmethod
+    def run(options):
+        while True:
+            print("a line")
+
+main.TOOLS = (main.Tool("yes", "yes", Module.SUMMARY),)
+main.Tool.load = lambda tool: Module
+sys.exit(main.main(["yes"]))
+"""
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_the_table_says_of_each_tool_what_the_tool_says_of_itself(tool: Tool) -> None:
+    module = tool.load()
+    assert (tool.name, tool.summary) == (module.NAME, module.SUMMARY)
+
+
+def test_the_whole_parser_has_every_tool(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["--help"])
+    listed = capsys.readouterr().out
+    assert all(tool.name in listed for tool in TOOLS)
+
+
+def test_help_in_a_pipe_is_plain_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    lines = out.splitlines()
+    for tool in TOOLS:
+        assert any(line.split() == [tool.name, *tool.summary.split()] for line in lines)
+
+
+def test_without_a_tool_the_help_is_shown_as_an_answer_to_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "server-start" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"kafka-lite {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("topic", "kafka-lite topics"),
+        ("kafka-topics.sh", "kafka-lite topics"),
+        ("sever-start", "kafka-lite server-start"),
+        ("kafka-dump-log", "kafka-lite dump-log"),
+    ],
+)
+def test_an_unknown_tool_is_refused_with_a_suggestion(
+    asked: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([asked]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert asked in captured.err
+    assert f"Did you mean `{meant}`?" in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_nothing_is_suggested_when_nothing_is_close(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["xyzzy"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
+
+
+def test_a_wrong_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["server-start", "--overide", "a=b", "--nothing"])
+    assert ended.value.code == 2
+    assert "usage: kafka-lite server-start" in capsys.readouterr().err
+
+
+def test_help_imports_no_tool_and_no_broker() -> None:
+    program = (
+        "import sys\nfrom kafka_lite.tools.main import main\nmain(['--help'])\n"
+        "print([name for name in sys.modules if name.startswith(('kazoo', 'rich', 'kafka_lite.server', 'logging'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_ctrl_c_ends_a_tool_with_the_code_of_the_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Module:
+        SUMMARY = "be interrupted"
+
+        @staticmethod
+        def add_arguments(parser: object) -> None: ...
+
+        @staticmethod
+        def run(options: object) -> int:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "TOOLS", (Tool("wait", "wait", Module.SUMMARY),))
+    monkeypatch.setattr(Tool, "load", lambda tool: Module)
+    assert main(["wait"]) == 130
+
+
+def test_a_reader_that_goes_away_ends_a_tool_quietly() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", BROKEN_PIPE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "a line\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0

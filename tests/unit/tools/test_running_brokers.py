@@ -1,0 +1,85 @@
+"""How server-stop finds brokers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.tools.running_brokers import RunningBrokers
+
+BROKER = """
+import signal, sys
+from pathlib import Path
+from kafka_lite.tools.running_brokers import RunningBrokers
+RunningBrokers(Path(sys.argv[1])).enter({"broker.id": "7", "log.dirs": "/a b"})
+print("entered", flush=True)
+signal.pause()
+"""
+
+
+def start_broker(directory: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", BROKER, str(directory)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "entered\n"
+    return process
+
+
+def test_nobody_runs_where_nobody_has_ever_run(tmp_path: Path) -> None:
+    assert RunningBrokers(tmp_path / "not there").find() == []
+
+
+def test_a_running_broker_is_found_and_stopped(tmp_path: Path) -> None:
+    with start_broker(tmp_path) as process:
+        (found,) = RunningBrokers(tmp_path).find()
+        assert found.pid == process.pid
+        assert found.facts == {"broker.id": "7", "log.dirs": "/a b"}
+        assert found.is_running()
+        found.stop()
+        assert process.wait(10) == -signal.SIGTERM
+    assert not found.is_running()
+
+
+def test_the_file_of_a_killed_broker_is_removed(tmp_path: Path) -> None:
+    with start_broker(tmp_path) as process:
+        process.kill()
+    assert list(tmp_path.iterdir()) != []
+    assert RunningBrokers(tmp_path).find() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_that_was_given_to_another_process_is_no_broker(tmp_path: Path) -> None:
+    (tmp_path / f"{os.getpid()}.properties").write_text("broker.id=0\n")
+    assert RunningBrokers(tmp_path).find() == []
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / "notes.properties"
+    other.write_text("mine")
+    assert RunningBrokers(tmp_path).find() == []
+    assert other.exists()
+
+
+def test_who_leaves_is_gone(tmp_path: Path) -> None:
+    brokers = RunningBrokers(tmp_path)
+    brokers.enter({"broker.id": "1"})
+    assert [broker.pid for broker in RunningBrokers(tmp_path).find()] == [os.getpid()]
+    brokers.leave()
+    assert list(tmp_path.iterdir()) == []
+    brokers.leave()
+
+
+def test_a_directory_that_cannot_be_written_is_no_reason_not_to_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    brokers = RunningBrokers(tmp_path / "file" / "below")
+    with caplog.at_level(logging.WARNING):
+        brokers.enter({})
+    assert "`kafka-lite server-stop` will not find this broker" in caplog.text
+    brokers.leave()

@@ -1,0 +1,66 @@
+"""The first signal asks, the second Ctrl-C forces."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_lite.tools.stop_signals import FORCED_EXIT_CODE, StopRequested, StopSignals
+
+SLOW_TO_STOP = """
+import os, signal
+from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+StopSignals().install()
+try:
+    print("running", flush=True)
+    signal.pause()
+except StopRequested:
+    print("stopping", flush=True)
+    while True:
+        signal.pause()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _restored_handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in StopSignals.SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", StopSignals.SIGNALS)
+def test_a_signal_is_raised_where_the_main_thread_is(number: signal.Signals) -> None:
+    StopSignals().install()
+    with pytest.raises(StopRequested):
+        signal.raise_signal(number)
+
+
+def test_while_the_server_stops_further_requests_say_nothing_new() -> None:
+    signals = StopSignals()
+    signals.install()
+    signals.disarm()
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+
+
+def test_nohup_is_respected() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    StopSignals().install()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_a_second_ctrl_c_ends_a_process_that_does_not_stop() -> None:
+    with subprocess.Popen([sys.executable, "-c", SLOW_TO_STOP], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "running\n"
+        os.kill(process.pid, signal.SIGINT)
+        assert process.stdout.readline() == "stopping\n"
+        os.kill(process.pid, signal.SIGTERM)  # does not force
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(10) == FORCED_EXIT_CODE

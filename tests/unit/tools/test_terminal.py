@@ -1,0 +1,65 @@
+"""What goes to a terminal and what to a pipe."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import sys
+
+import pytest
+
+from kafka_lite.tools import terminal
+
+
+class Terminal(io.StringIO):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_a_pipe_gets_no_colour() -> None:
+    assert terminal.styled("text", "bold red", io.StringIO()) == "text"
+
+
+def test_a_terminal_gets_colour() -> None:
+    assert terminal.styled("text", "bold red", Terminal()) == "\x1b[1;31mtext\x1b[0m"
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_a_terminal_that_wants_none_gets_none(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    assert terminal.styled("text", "green", Terminal()) == "text"
+
+
+def test_a_real_terminal_is_recognised() -> None:
+    controller, terminal_fd = pty.openpty()
+    with os.fdopen(controller), os.fdopen(terminal_fd, "w") as stream:
+        assert terminal.on_terminal(stream)
+
+
+def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.print_error("several\n   lines\nof text")
+    captured = capsys.readouterr()
+    assert captured.err == "several lines of text\n"
+    assert captured.out == ""
+
+
+def test_a_table_has_its_cells_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal.print_table(["name", "size"], [("[bold]", 7), ("b", 1234)], title="Files", right=["size"])
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    assert lines[0].strip() == "Files"
+    assert [line.split() for line in lines if "7" in line or "1234" in line] == [["[bold]", "7"], ["b", "1234"]]
+    assert len(lines[-1]) == len(lines[-2])  # flushed right
