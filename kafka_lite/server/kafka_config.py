@@ -152,8 +152,6 @@ class KafkaConfig:
         self.socket_send_buffer_bytes: int = v["socket.send.buffer.bytes"]
         self.socket_receive_buffer_bytes: int = v["socket.receive.buffer.bytes"]
         self.socket_request_max_bytes: int = v["socket.request.max.bytes"]
-        self.socket_listen_backlog_size: int = v["socket.listen.backlog.size"]
-        self.max_connections: int = v["max.connections"]
         self.max_connections_per_ip: int = v["max.connections.per.ip"]
         self.max_connections_per_ip_overrides = self._connection_overrides()
         self.connections_max_idle_ms: int = v["connections.max.idle.ms"]
@@ -200,9 +198,6 @@ class KafkaConfig:
         self.replica_high_watermark_checkpoint_interval_ms: int = v["replica.high.watermark.checkpoint.interval.ms"]
         self.fetch_purgatory_purge_interval_requests: int = v["fetch.purgatory.purge.interval.requests"]
         self.producer_purgatory_purge_interval_requests: int = v["producer.purgatory.purge.interval.requests"]
-        self.delete_records_purgatory_purge_interval_requests: int = v[
-            "delete.records.purgatory.purge.interval.requests"
-        ]
         self.controller_socket_timeout_ms: int = v["controller.socket.timeout.ms"]
         self.auto_leader_rebalance_enable: bool = v["auto.leader.rebalance.enable"]
         self.leader_imbalance_per_broker_percentage: int = v["leader.imbalance.per.broker.percentage"]

@@ -176,11 +176,12 @@ class DataApis:
             for topic in body.topics
             for p in topic.partitions
         ]
+        asked_bytes = body.max_bytes if version >= 3 else sum(info.max_bytes for _, info in infos)
         params = FetchParams(
             body.replica_id,
             body.max_wait_ms,
             body.min_bytes,
-            body.max_bytes if version >= 3 else sum(info.max_bytes for _, info in infos),
+            min(asked_bytes, self._replicas.config.fetch_max_bytes),
             hard_max_bytes=version <= 2,
         )
 

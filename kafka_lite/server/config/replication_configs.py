@@ -42,8 +42,6 @@ REPLICATION_CONFIGS = (
             "Finished fetches that may stay in the purgatory before it is swept.")
     .define("producer.purgatory.purge.interval.requests", Type.INT, 1000, MEDIUM,
             "The same for produce requests.")
-    .define("delete.records.purgatory.purge.interval.requests", Type.INT, 1, MEDIUM,
-            "The same for DeleteRecords (since Kafka 0.11).")
     .define("controller.socket.timeout.ms", Type.INT, 30000, MEDIUM,
             "Socket timeout from the controller to brokers.")
     .define("auto.leader.rebalance.enable", Type.BOOLEAN, True, HIGH,

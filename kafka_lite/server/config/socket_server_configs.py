@@ -39,14 +39,10 @@ SOCKET_SERVER_CONFIGS = (
             "SO_RCVBUF of client connections; -1: the system's default.")
     .define("socket.request.max.bytes", Type.INT, 104857600, HIGH,
             "The largest request that is read, bytes; a larger one closes the connection.", at_least(1))
-    .define("socket.listen.backlog.size", Type.INT, 50, MEDIUM,
-            "Connections that may wait for their accept (since Kafka 3.2).", at_least(1))
     .define("max.connections.per.ip", Type.INT, 2147483647, MEDIUM,
             "Connections from one address at most.", at_least(0))
     .define("max.connections.per.ip.overrides", Type.STRING, "", MEDIUM,
             "Exceptions to max.connections.per.ip: `host:number,…`.")
-    .define("max.connections", Type.INT, 2147483647, MEDIUM,
-            "Connections of the broker at most (since Kafka 2.3).", at_least(0))
     .define("connections.max.idle.ms", Type.LONG, 600000, MEDIUM,
             "A connection without traffic for this long is closed.")
 )
