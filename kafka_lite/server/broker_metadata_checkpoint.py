@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../server/BrokerMetadataCheckpoint.scala · book 6.1.5
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterable
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import PropertiesError, dump_properties, load_properties
+
+logger = logging.getLogger(__name__)
 
 META_PROPERTIES_FILE = "meta.properties"
 VERSION = 0
@@ -82,11 +85,16 @@ class BrokerMetadataCheckpoint:
 def read_broker_metadata(log_dirs: Iterable[Path]) -> BrokerMetadata | None:
     """What all log directories agree on; None when none of them has the file.
 
-    Raises InconsistentBrokerMetadataError when two of them disagree, OSError when a file cannot be read.
+    A directory that cannot be read does not count: whether the broker can do without it, the log manager will decide.
+    Raises InconsistentBrokerMetadataError when two of them disagree.
     """
     found: dict[Path, BrokerMetadata] = {}
     for log_dir in log_dirs:
-        metadata = BrokerMetadataCheckpoint(log_dir).read()
+        try:
+            metadata = BrokerMetadataCheckpoint(log_dir).read()
+        except OSError as error:
+            logger.error("Cannot read %s in log directory %s: %s", META_PROPERTIES_FILE, log_dir, error)
+            continue
         if metadata is not None:
             found[log_dir] = metadata
     if len(set(found.values())) > 1:

@@ -58,3 +58,11 @@ def test_directories_must_agree(tmp_path: Path) -> None:
     BrokerMetadataCheckpoint(dirs[2]).write(BrokerMetadata(2, "c"))
     with pytest.raises(InconsistentBrokerMetadataError, match="move the wrong ones out"):
         read_broker_metadata(dirs)
+
+
+def test_a_directory_that_cannot_be_read_does_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    not_a_directory = tmp_path / "file"
+    not_a_directory.touch()
+    BrokerMetadataCheckpoint(tmp_path).write(BrokerMetadata(4, "c"))
+    assert read_broker_metadata([not_a_directory, tmp_path]) == BrokerMetadata(4, "c")
+    assert f"log directory {not_a_directory}" in caplog.text
