@@ -61,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--if-not-exists", action="store_true", help="do nothing about a topic that exists already")
     parser.add_argument("--exclude-internal", action="store_true", help="without __consumer_offsets and the like")
     parser.add_argument("--disable-rack-aware", action="store_true", help="ignore racks (with --zookeeper)")
+    parser.add_argument(
+        "--force", action="store_true", help="for scripts written for Kafka: nothing is ever asked here"
+    )
     _add_report_arguments(parser)
 
 
