@@ -106,9 +106,7 @@ def find_lab(name: str, root: Path = LABS) -> Lab:
     """The lab of that name, or the only one that begins so; UnknownLabError lists the labs there are."""
     labs = all_labs(root)
     if not labs:
-        raise UnknownLabError(
-            f"no labs in {root}: they come with a clone of the project, not with the package"
-        )
+        raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]
     if len(found) == 1:

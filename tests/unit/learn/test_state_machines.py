@@ -1,0 +1,31 @@
+from enum import Enum
+
+from kafka_lite.controller.replica_state_machine import VALID_PREVIOUS_STATES, ReplicaState
+from kafka_lite.learn.state_machines import draw_states, modules_with_a_table, page, state_docs
+
+
+class Door(Enum):
+    OPEN = 1
+    CLOSED = 2
+
+
+def test_an_arrow_for_each_change_that_is_allowed():
+    drawing = draw_states({Door.OPEN: {Door.CLOSED}, Door.CLOSED: {Door.OPEN, Door.CLOSED}})
+    arrows = [line.strip() for line in drawing.graph.source.splitlines() if "->" in line]
+    assert arrows == ["CLOSED -> OPEN", "CLOSED -> CLOSED", "OPEN -> CLOSED"]
+
+
+def test_the_tables_of_the_broker_are_found_by_themselves():
+    modules = modules_with_a_table()
+    assert "kafka_lite.controller.replica_state_machine" in modules
+    assert "kafka_lite.controller.topic_deletion_manager" not in modules, "it only imports the table"
+
+
+def test_every_state_of_the_replicas_is_explained():
+    docs = state_docs(ReplicaState)
+    assert set(docs) == {state.name for state in VALID_PREVIOUS_STATES}
+    assert docs["NEW"].startswith("Created by a new topic")
+
+
+def test_the_page_has_a_figure_for_each_machine():
+    assert page("en").count("<svg role=") == len(modules_with_a_table())
