@@ -1,0 +1,201 @@
+"""kill -9 of a broker under load, and disks that take no more: what was acknowledged is there afterwards."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import cast
+
+import pytest
+from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.record.record import Record
+from kafka_lite.record.records import batches
+from tests.support.broker_process import BrokerProcess, free_port
+
+ROUNDS = 6
+PARTITIONS = 3
+TOPIC = "load"
+BROKER = {
+    "log.flush.interval.messages": "1",
+    "log.segment.bytes": "60000",
+    "log.index.interval.bytes": "500",
+    "log.index.size.max.bytes": "10000",
+    "num.partitions": str(PARTITIONS),
+    "zookeeper.session.timeout.ms": "40000",
+}
+RESTART_S = 15
+"""A session that died with its broker must not hold up the next: ZooKeeper would keep it for longer than that."""
+
+
+class Load:
+    """A producer that goes on through everything, and what it was told."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.acknowledged: dict[tuple[int, int], bytes] = {}
+        self.sent = 0
+        self._producer = Producer({
+            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": False, "linger.ms": 1,
+            "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
+            "message.timeout.ms": 60_000, "log_level": 0,
+        })  # fmt: skip
+
+    def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
+        assert error is None, error
+        place = message.partition(), message.offset()
+        assert place not in self.acknowledged, f"{place} was given to two messages"
+        self.acknowledged[place] = message.value()
+
+    def run(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            value = b"%08d" % self.sent + b"." * random.randrange(200)
+            self._producer.produce(
+                TOPIC,
+                value,
+                partition=self.sent % PARTITIONS,
+                timestamp=1000 + self.sent,
+                on_delivery=self._on_delivery,
+            )
+            self.sent += 1
+            self._producer.poll(0.001)
+
+    def finish(self) -> None:
+        assert self._producer.flush(60) == 0
+
+
+def produce(channel: BlockingChannel, topic: str, size: int) -> int:
+    """Produce one message of this size; returns the error code."""
+    records = memory_records(2, CompressionType.NONE, [(b"k", bytes(size))], timestamp=1)
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=records)])
+    request = ProduceRequest(acks=-1, timeout_ms=5000, topic_data=[data])
+    return cast(ProduceResponse, channel.exchange(request, 9)).responses[0].partition_responses[0].error_code
+
+
+def fetch(channel: BlockingChannel, topic: str, partition: int, offset: int) -> tuple[list[Record], int]:
+    """The records of one answer, from ``offset`` on, and the high watermark."""
+    asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1 << 20)
+    request = FetchRequest(min_bytes=0, max_bytes=1 << 20, topics=[FetchTopic(topic=topic, partitions=[asked])])
+    data = cast(FetchResponse, channel.exchange(request, 12)).responses[0].partitions[0]
+    assert data.error_code == 0, data.error_code
+    found = []
+    for batch in batches(cast(memoryview, data.records)):
+        batch.ensure_valid()
+        found += [record for record in batch.records() if record.offset >= offset]
+    return found, data.high_watermark
+
+
+def read_all(channel: BlockingChannel, topic: str, partition: int) -> list[Record]:
+    records: list[Record] = []
+    while True:
+        found, high_watermark = fetch(channel, topic, partition, len(records))
+        records += found
+        if len(records) >= high_watermark:
+            return records
+
+
+def offset_for_time(channel: BlockingChannel, partition: int, timestamp: int) -> int:
+    asked = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=TOPIC, partitions=[asked])])
+    return cast(ListOffsetsResponse, channel.exchange(request, 7)).topics[0].partitions[0].offset
+
+
+@pytest.mark.slow
+def test_no_acknowledged_message_is_lost(tmp_path: Path) -> None:
+    """After each kill the broker comes back soon, and has every message at the place that was told."""
+    port = free_port()
+    overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
+    load = Load(f"127.0.0.1:{port}")
+    for number in range(ROUNDS + 1):
+        began = time.monotonic()
+        with BrokerProcess(tmp_path, overrides) as broker:
+            assert time.monotonic() - began < RESTART_S
+            if number == ROUNDS:
+                load.finish()
+                check(broker, load)
+            else:
+                load.run(random.uniform(0.3, 1.5))
+                assert broker.process.poll() is None, broker.log()
+                broker.kill()
+    assert len(load.acknowledged) == load.sent
+
+
+def check(broker: BrokerProcess, load: Load) -> None:
+    with BlockingChannel("127.0.0.1", broker.port) as channel:
+        for partition in range(PARTITIONS):
+            records = read_all(channel, TOPIC, partition)
+            assert [record.offset for record in records] == list(range(len(records)))
+            values = {(partition, record.offset): bytes(record.value or b"") for record in records}
+            told = {place: value for place, value in load.acknowledged.items() if place[0] == partition}
+            assert told.items() <= values.items()
+            assert len(told) > 20
+            check_indexes(channel, partition, records)
+    assert "ERROR" not in broker.log()
+
+
+def check_indexes(channel: BlockingChannel, partition: int, records: list[Record]) -> None:
+    """Offsets and times are found through the index files: anywhere, also in segments that were recovered."""
+    for record in random.sample(records, 20):
+        found, _ = fetch(channel, TOPIC, partition, record.offset)
+        assert found[0] == record
+        first = next(each for each in records if each.timestamp >= record.timestamp)
+        assert offset_for_time(channel, partition, record.timestamp) == first.offset
+
+
+@pytest.mark.slow
+def test_a_full_disk_refuses_messages_until_there_is_room(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: the broker says KAFKA_STORAGE_ERROR, and lives."""
+    limit = 200_000
+    overrides = {"log.segment.bytes": "10000000", "log.index.size.max.bytes": "10000"}
+    with BrokerProcess(tmp_path, overrides, file_size_limit_bytes=limit) as broker:
+        create(broker, "full", "roomy")
+        with BlockingChannel("127.0.0.1", broker.port) as channel:
+            codes = [produce(channel, "full", 30_000) for _ in range(10)]
+            fitting = codes.count(0)
+            assert 0 < fitting < 7
+            assert codes == [0] * fitting + [56] * (10 - fitting)
+            assert produce(channel, "full", 10) == 0, "a small one still fits: the large ones left nothing behind"
+            assert produce(channel, "roomy", 30_000) == 0, "other partitions go on"
+            assert len(read_all(channel, "full", 0)) == fitting + 1
+    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+        assert produce(channel, "full", 30_000) == 0
+        records = read_all(channel, "full", 0)
+        assert [record.offset for record in records] == list(range(fitting + 2))
+        assert [len(record.value or b"") for record in records] == [30_000] * fitting + [10, 30_000]
+
+
+@pytest.mark.slow
+def test_a_directory_that_cannot_be_used_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Of two directories one is none."""
+    good, bad = tmp_path / "good", tmp_path / "file"
+    bad.write_text("not a directory")
+    with BrokerProcess(tmp_path, {"log.dirs": f"{good},{bad}"}) as broker:
+        create(broker, "one", "two")
+        with BlockingChannel("127.0.0.1", broker.port) as channel:
+            assert [produce(channel, name, 10) for name in ("one", "two")] == [0, 0]
+        assert f"log directory {bad}" in broker.log()
+    assert {path.name for path in good.glob("*-0")} == {"one-0", "two-0"}
+
+
+def create(broker: BrokerProcess, *topics: str) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    for future in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
+        future.result(20)
