@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import itertools
+import textwrap
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
@@ -74,5 +75,7 @@ def _section(module: str) -> str:
     docs = state_docs(states)
     rows = [f"`{state.name}`\n:   {docs[state.name]}" for state in table if state.name in docs]
     drawn = f'<figure class="drawing">\n{draw_states(table).svg()}\n</figure>'
-    about = inspect.getdoc(states) or ""
+    about, _, more = (inspect.getdoc(states) or "").partition("\n\n")
+    if more:  # a table of its own, in the layout of the source
+        about += f"\n\n```text\n{textwrap.dedent(more.removeprefix('::')).strip()}\n```"
     return "\n\n".join([f"## {states.__name__}", about, f"In `{module}`.", drawn, *rows])
