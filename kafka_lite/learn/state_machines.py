@@ -75,7 +75,13 @@ def _section(module: str) -> str:
     docs = state_docs(states)
     rows = [f"`{state.name}`\n:   {docs[state.name]}" for state in table if state.name in docs]
     drawn = f'<figure class="drawing">\n{draw_states(table).svg()}\n</figure>'
-    about, _, more = (inspect.getdoc(states) or "").partition("\n\n")
-    if more:  # a table of its own, in the layout of the source
-        about += f"\n\n```text\n{textwrap.dedent(more.removeprefix('::')).strip()}\n```"
+    about = _as_markdown(inspect.getdoc(states) or "")
     return "\n\n".join([f"## {states.__name__}", about, f"In `{module}`.", drawn, *rows])
+
+
+def _as_markdown(docstring: str) -> str:
+    """A class's docstring: a list behind its first paragraph stays one, anything else keeps the layout of the source."""
+    about, _, more = docstring.partition("\n\n")
+    if not more or more.startswith("- "):
+        return docstring.replace("``", "`")
+    return f"{about}\n\n```text\n{textwrap.dedent(more.removeprefix('::')).strip()}\n```"
