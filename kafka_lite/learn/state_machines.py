@@ -80,7 +80,7 @@ def _section(module: str) -> str:
 
 
 def _as_markdown(docstring: str) -> str:
-    """A class's docstring: a list behind its first paragraph stays one, anything else keeps the layout of the source."""
+    """A class's docstring: a list stays a list, anything else keeps the layout of the source."""
     about, _, more = docstring.partition("\n\n")
     if not more or more.startswith("- "):
         return docstring.replace("``", "`")
