@@ -18,6 +18,7 @@ TOOLS = {
     "0.10.2": ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
     "3.0": ("org.apache.kafka:kafka_2.13:3.9.1", SLF4J),
 }
+COMPLAINT = r"(?i).*(?:mismatch|non-consecutive|corrupt|not found|error|exception|invalid).*"
 CODECS = ["none", "gzip", "snappy", "lz4"]
 MESSAGES = 600
 
@@ -58,10 +59,8 @@ def test_kafkas_tool_reads_our_files(tmp_path: Path, message_format: str) -> Non
             "kafka.tools.DumpLogSegments", "--files", ",".join(files), "--deep-iteration", "--print-data-log",
             classpath=jars,
         )  # fmt: skip
-        complaints = re.findall(
-            r"(?i).*(?:mismatch|non-consecutive|corrupt|not found|error|exception|invalid).*", done.stdout
-        )
+        # Kafka's tool of 0.10.2 also says, harmlessly, that log4j is not configured.
+        complaints = re.findall(COMPLAINT, done.stdout) + re.findall(COMPLAINT, done.stderr)
         assert complaints == []
-        assert done.stderr.strip() == ""
         assert re.findall(r"key: (key-\d+)", done.stdout) == [f"key-{i}" for i in range(MESSAGES)]
         assert not re.search(r"is[vV]alid: false", done.stdout)
