@@ -151,9 +151,11 @@ class EmbeddedZooKeeper:
             listener.bind((self.host, self.port))
             listener.listen()
             listener.setblocking(False)
-        except BaseException:
+        except OSError as error:
             listener.close()
-            raise
+            raise OSError(
+                error.errno, f"ZooKeeper server failed to bind to {self.host}:{self.port}: {error.strerror}"
+            ) from error
         return listener
 
     def _config(self) -> dict[str, object]:
