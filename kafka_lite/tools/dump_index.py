@@ -104,24 +104,24 @@ class IndexMismatches:
 
 def check_offset_index(file: Path, mismatches: IndexMismatches, max_message_size: int) -> Iterator[OffsetPosition]:
     """The entries of an ``.index`` file; what does not fit the log goes to ``mismatches``."""
-    log = LogFile(file.with_suffix(LOG_FILE_SUFFIX))
-    for entry in _used_entries(open_offset_index(file)):
-        batch = next(log.batches(entry.position, entry.position + max_message_size), None)
-        found = batch.last_offset if batch is not None else _NOT_FOUND
-        if found != entry.offset:
-            mismatches.offsets[file.absolute()].append((entry.offset, found))
-        yield entry
+    with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
+        for entry in _used_entries(open_offset_index(file)):
+            batch = next(log.batches(entry.position, entry.position + max_message_size), None)
+            found = batch.last_offset if batch is not None else _NOT_FOUND
+            if found != entry.offset:
+                mismatches.offsets[file.absolute()].append((entry.offset, found))
+            yield entry
 
 
 def check_time_index(file: Path, mismatches: IndexMismatches) -> Iterator[TimestampOffset]:
     """The entries of a ``.timeindex`` file; what does not fit the log goes to ``mismatches``."""
-    log = LogFile(file.with_suffix(LOG_FILE_SUFFIX))
     offset_index = open_offset_index(file.with_suffix(INDEX_FILE_SUFFIX))
     previous = NO_TIMESTAMP
-    for entry in _used_entries(open_time_index(file)):
-        _check_time_entry(file, log, offset_index, entry, previous, mismatches)
-        yield entry
-        previous = entry.timestamp
+    with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
+        for entry in _used_entries(open_time_index(file)):
+            _check_time_entry(file, log, offset_index, entry, previous, mismatches)
+            yield entry
+            previous = entry.timestamp
 
 
 def _check_time_entry(

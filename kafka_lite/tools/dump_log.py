@@ -81,15 +81,17 @@ def run(options: argparse.Namespace) -> int:
         except BrokenPipeError:
             raise
         except (KafkaError, OSError) as error:
-            terminal.print_error(f"{name.strip()}: {_reason(error)}")
+            terminal.print_error(_reason(error, name.strip()))
             exit_code = 1
     for line in dump.complaints():
         terminal.print_error(line) if terminal.on_terminal() else terminal.print_to_stderr(line)
     return exit_code
 
 
-def _reason(error: Exception) -> str:
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+def _reason(error: Exception, name: str) -> str:
+    if isinstance(error, OSError) and error.strerror:  # the file may be another one: the log of an index
+        return f"{error.filename or name}: {error.strerror}"
+    return f"{name}: {error}"
 
 
 class LogDump:
@@ -174,15 +176,14 @@ class LogDump:
 
     def _dump_log(self, file: Path) -> None:
         print(f"Log starting offset: {base_offset_of(file)}")
-        log = LogFile(file)
         limit = self._options.max_bytes
-        batches = _Positioned(log.batches(0, limit))
-        if self._tables:
-            _print_tables(_BATCH_COLUMNS, (_batch_row(batch, position) for batch, position in batches))
-        else:
-            self._print_batches(file, batches)
-        log.close()
-        trailing = min(log.size_in_bytes, limit) - batches.valid_bytes
+        with LogFile(file) as log:
+            batches = _Positioned(log.batches(0, limit))
+            if self._tables:
+                _print_tables(_BATCH_COLUMNS, (_batch_row(batch, position) for batch, position in batches))
+            else:
+                self._print_batches(file, batches)
+        trailing = log.size_in_bytes - batches.valid_bytes
         if trailing > 0 and limit == NO_LIMIT:
             print(f"Found {trailing} invalid bytes at the end of {file.name}")
 

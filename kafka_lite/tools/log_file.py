@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 from kafka_lite.log.file_log_input_stream import file_batches
 from kafka_lite.record.batch import Batch
@@ -15,7 +16,7 @@ from kafka_lite.record.records import batch_at
 
 
 class LogFile:
-    """The batches of a file, one in memory at a time. Bytes that are added later are not seen."""
+    """The batches of a file, one in memory at a time; a context manager. Bytes that are added later are not seen."""
 
     def __init__(self, file: Path) -> None:
         """Raises OSError when the file cannot be opened."""
@@ -33,6 +34,8 @@ class LogFile:
         for header in file_batches(self, start, last):
             yield batch_at(self.read(header.position, header.size_in_bytes), 0, header.size_in_bytes)
 
-    def close(self) -> None:
-        """Close the file."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._open.close()

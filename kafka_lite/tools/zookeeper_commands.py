@@ -23,7 +23,7 @@ from kafka_lite.common.errors import KafkaError
 OK, FAILED, NOT_FOUND = 0, 1, 127
 """Exit codes of a command."""
 
-_WORD = re.compile(r"""\s*([^"']\S*|"[^"]*"|'[^']*')\s*""")
+_WORD = re.compile(r"""\s*([^"'\s]\S*|"[^"]*"|'[^']*')\s*""")
 _PERMISSIONS = {"r": 1, "w": 2, "c": 4, "d": 8, "a": 16}
 _PERMISSION_LETTERS = "cdrwa"
 _CONTAINER_FLAGS = 4

@@ -38,7 +38,11 @@ def run(options: argparse.Namespace) -> int:
 
     logging.getLogger("kazoo").setLevel(logging.CRITICAL)
     print(f"Connecting to {options.server}", flush=True)
-    client = KazooClient(options.server, timeout=SESSION_TIMEOUT_S)
+    try:
+        client = KazooClient(options.server, timeout=SESSION_TIMEOUT_S)
+    except ValueError as error:
+        terminal.print_error(f"{options.server} is not of the form HOST:PORT[/PATH]: {error}")
+        return 1
     try:
         # Not client.start(): it warns of a chroot that does not exist yet.
         if not client.start_async().wait(CONNECT_TIMEOUT_S):
