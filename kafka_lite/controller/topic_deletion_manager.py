@@ -194,11 +194,11 @@ class TopicDeletionManager:
         )
         self._partition_machine.handle_state_changes(partitions, PartitionState.OFFLINE)
         self._partition_machine.handle_state_changes(partitions, PartitionState.NON_EXISTENT)
-        self._topics.discard(topic)
         self._partitions = {partition for partition in self._partitions if partition.topic != topic}
         self._context.remove_topic(topic)
         self._zk_client.delete_topic_znode(topic)
         self._zk_client.delete_entity_config(f"topics/{topic}")
         self._zk_client.delete_delete_topic(topic)
+        self._topics.discard(topic)  # last: whoever asks must not hear that it is gone before it is
         logger.info("Deletion of topic %s successfully completed", topic)
         self._on_deleted(topic)

@@ -81,10 +81,13 @@ class AdminManager:
         zk_client: KafkaZkClient,
         dynamic_config: DynamicBrokerConfig,
         time: Time = SYSTEM_TIME,
+        is_queued_up_for_deletion: Callable[[str], bool] = lambda _topic: False,
     ) -> None:
+        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left."""
         self._config = config
         self._cache = metadata_cache
         self._zk_client = zk_client
+        self._is_queued_up_for_deletion = is_queued_up_for_deletion
         self._admin_utils = AdminUtils(zk_client, config.log_config_map())
         self._config_helper = ConfigHelper(config, dynamic_config)
         self._topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
@@ -204,7 +207,7 @@ class AdminManager:
             timeout_ms,
             results,
             self._cache,
-            self._zk_client.is_topic_marked_for_deletion,
+            self._is_queued_up_for_deletion,
             lambda: callback(list(results.values())),
         )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)

@@ -99,12 +99,12 @@ class DelayedDeleteTopics(DelayedTopicOperation):
         delay_ms: float,
         results: Mapping[str, TopicResult],
         metadata_cache: MetadataCache,
-        is_marked_for_deletion: Callable[[str], bool],
+        is_queued_up_for_deletion: Callable[[str], bool],
         callback: Callable[[], None],
     ) -> None:
         super().__init__(delay_ms, results, metadata_cache, callback)
-        self._is_marked_for_deletion = is_marked_for_deletion
+        self._is_queued_up_for_deletion = is_queued_up_for_deletion
 
     def is_done(self, topic: str) -> bool:
-        """Whether the topic has gone from the cache, and its mark from ZooKeeper."""
-        return not self._cache.contains(topic) and not self._is_marked_for_deletion(topic)
+        """Whether the topic has gone from the cache and from ZooKeeper."""
+        return not self._cache.contains(topic) and not self._is_queued_up_for_deletion(topic)

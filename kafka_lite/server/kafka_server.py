@@ -249,7 +249,12 @@ class KafkaServer:
         self.metadata_cache = MetadataCache(config.broker_id)
         self.dynamic_broker_config = DynamicBrokerConfig(config.broker_id)
         self.admin_manager = AdminManager(
-            config, self.metadata_cache, self.zk_client, self.dynamic_broker_config, self.time
+            config,
+            self.metadata_cache,
+            self.zk_client,
+            self.dynamic_broker_config,
+            self.time,
+            lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.replica_manager = ReplicaManager(config, self.log_manager, self._topic_config, self.scheduler, self.time)

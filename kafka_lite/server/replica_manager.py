@@ -72,6 +72,7 @@ class ReplicaManager:
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
+        self._configs_of_order: dict[str, LogConfig] = {}
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -132,7 +133,11 @@ class ReplicaManager:
         return partition, log
 
     def _log_for(self, topic_partition: TopicPartition) -> Log:
-        return self.log_manager.get_or_create_log(topic_partition, self._topic_config(topic_partition.topic))
+        """The log of a new replica. The configurations are read once per order: a topic can have many partitions."""
+        topic = topic_partition.topic
+        if topic not in self._configs_of_order:
+            self._configs_of_order[topic] = self._topic_config(topic)
+        return self.log_manager.get_or_create_log(topic_partition, self._configs_of_order[topic])
 
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,6 +292,7 @@ class ReplicaManager:
                 )
                 return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
+            self._configs_of_order.clear()
             errors = [
                 LeaderAndIsrPartitionError(
                     topic_name=state.topic_name,
