@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out the command, or commands from stdin until ``quit``; returns the last one's exit code."""
+    """Carry out the command, or commands from stdin until ``quit``; 0, or what the last command returned."""
     from kazoo import exceptions as kazoo_exceptions
     from kazoo.client import KazooClient
 
@@ -63,7 +63,7 @@ def _use(client: Any, options: argparse.Namespace) -> int:
     commands = ZooKeeperCommands(client)
     if options.command:
         print_watched_event(sys.stdout, "SyncConnected", "None", "null")
-        return 0 if options.command[0] in _QUIT else commands.execute(options.command)
+        return _quit() if options.command[0] in _QUIT else commands.execute(options.command)
     print("Welcome to ZooKeeper!")
     print_watched_event(sys.stdout, "SyncConnected", "None", "null")
     return _read_commands(client, commands, options.server)
@@ -88,11 +88,18 @@ def _read_commands(client: Any, commands: ZooKeeperCommands, server: str) -> int
             print()
             continue
         if words and words[0] in _QUIT:
-            return exit_code
+            return _quit()
         if words:
             exit_code = commands.execute(words)
             count += 1
         sys.stdout.flush()
+
+
+def _quit() -> int:
+    from kafka_lite.tools.zookeeper_commands import print_watched_event
+
+    print_watched_event(sys.stdout, "Closed", "None", "null")
+    return 0
 
 
 def _state(client: Any) -> str:

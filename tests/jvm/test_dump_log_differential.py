@@ -1,0 +1,130 @@
+"""Our dump-log prints, line for line, what Kafka's DumpLogSegments prints of the same files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import Header
+from tests.support.jvm import classpath, java_command
+from tests.support.samples import DATA, hex_sample
+
+KAFKA = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
+FIRST = "0" * 20
+
+# what dump-log is asked → the samples that Kafka wrote: 0.10.2 (disk-*, consumer-offsets-*) and 3.9
+CASES = {
+    "records": (["--print-data-log"], "disk-none disk-gzip disk-snappy disk-lz4 disk-v0 disk-lat v39-modern-0.00"),
+    "batches": ([], "disk-roll-00.live disk-gzip v39-modern-1.00"),
+    "deep": (["--deep-iteration"], "disk-roll-00.live disk-lz4 v39-modern-1.00"),
+    "values only": (["--print-data-log", "--skip-record-metadata"], "disk-none v39-modern-0.00 v39-modern-1.00"),
+    "decoder": (["--value-decoder-class"], "disk-snappy v39-modern-0.00"),
+    "limited": (["--max-bytes", "500"], "disk-roll-00.live"),
+    "verified": (["--verify-index-only"], "disk-roll-00.live"),
+    "sane": (["--index-sanity-check"], "disk-roll-00.live"),
+    "offsets": (["--offsets-decoder"], "consumer-offsets-7 consumer-offsets-8 v39-consumer-offsets-4"),
+}
+
+
+def kafkas(arguments: list[str], directory: Path) -> tuple[str, str]:
+    """Kafka's stdout and stderr."""
+    command = java_command("kafka.tools.DumpLogSegments", *arguments, classpath=classpath(*KAFKA))
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def ours(arguments: list[str], directory: Path) -> tuple[str, str]:
+    """Our stdout and stderr."""
+    command = [sys.executable, "-m", "kafka_lite.tools.main", "dump-log", *arguments]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def assert_same(arguments: list[str], directory: Path, files: list[str]) -> None:
+    arguments = ["--files", ",".join(files), *arguments]
+    (out, err), (our_out, our_err) = kafkas(arguments, directory), ours(arguments, directory)
+    assert our_out.splitlines() == out.splitlines()
+    # Which file comes first is left to a hash map in Kafka's tool.
+    assert sorted(our_err.splitlines()) == sorted(err.splitlines())
+
+
+def put_sample(directory: Path, name: str) -> list[str]:
+    """The files of a sample as those of a segment, each sample in a folder of its own."""
+    (directory / name).mkdir()
+    files = []
+    for kind in ("log", "index", "timeindex"):
+        if (DATA / f"{name}.{kind}.hex").exists():
+            files.append(f"{name}/{FIRST}.{kind}")
+            (directory / files[-1]).write_bytes(hex_sample(f"{name}.{kind}.hex"))
+    if f"{name}/{FIRST}.index" not in files:  # Kafka's tool needs it for the time index
+        (directory / name / f"{FIRST}.index").write_bytes(b"")
+    return files
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize("case", list(CASES))
+def test_files_that_kafka_wrote(case: str, tmp_path: Path) -> None:
+    arguments, samples = CASES[case]
+    files = [file for name in samples.split() for file in put_sample(tmp_path, name)]
+    assert files
+    assert_same(arguments, tmp_path, files)
+
+
+@pytest.mark.jvm
+def test_batches_of_every_kind(tmp_path: Path) -> None:
+    (tmp_path / f"{FIRST}.log").write_bytes(b"".join(every_kind_of_batch()))
+    for arguments in ([], ["--deep-iteration"], ["--print-data-log"]):
+        assert_same(arguments, tmp_path, [f"{FIRST}.log"])
+
+
+def every_kind_of_batch() -> list[bytes]:
+    """Codecs, headers, nulls, producers, transactions, text that is not ASCII or not text, and a gap of offsets."""
+    batches, offset = [], 0
+    for codec in CompressionType:
+        builder = MemoryRecordsBuilder(
+            2, codec, base_offset=offset, producer_id=7, producer_epoch=1, base_sequence=2**31 - 2,
+            partition_leader_epoch=3, is_transactional=True,
+        )  # fmt: skip
+        builder.append(1_600_000_000_000, b"key", "日志".encode(), headers=(Header("a", b"1"), Header("b", None)))
+        builder.append(1_600_000_000_001, None, None)
+        builder.append(1_600_000_000_002, b"", b"\xff\xfe")
+        batches.append(builder.build())
+        offset += 3
+    marker = EndTransactionMarker(ControlRecordType.COMMIT, 5)
+    batches.append(marker.to_batch(7, 1, 1_600_000_000_003, base_offset=offset))
+    builder = MemoryRecordsBuilder(2, CompressionType.NONE, base_offset=offset + 10)
+    builder.append(-1, None, b"without a time, behind a gap")
+    batches.append(builder.build())
+    torn = MemoryRecordsBuilder(2, CompressionType.NONE, base_offset=offset + 11)
+    torn.append(1, b"k", b"torn")
+    return [*batches, torn.build()[:-3]]
+
+
+@pytest.mark.jvm
+def test_what_is_wrong_is_said_in_the_same_words(tmp_path: Path) -> None:
+    files = put_sample(tmp_path, "disk-roll-00.live")
+    log, index, timeindex = (tmp_path / file for file in files)
+    damage(index, 8, b"\0\0\0\7")
+    damage(index, 24, b"\0\0\0\14")
+    damage(timeindex, 24, bytes(7) + b"\5")
+    damage(timeindex, 44, b"\0\0\7\0")
+    damage(log, 150, b"!")
+    for file in files:
+        (out, err), (our_out, our_err) = (dump(["--files", file], tmp_path) for dump in (kafkas, ours))
+        assert our_out.splitlines() == out.splitlines()
+        assert our_err.splitlines() == err.splitlines()
+        assert ("isvalid: false" in out) if file.endswith(".log") else err
+
+
+def damage(file: Path, position: int, with_bytes: bytes) -> None:
+    content = bytearray(file.read_bytes())
+    content[position : position + len(with_bytes)] = with_bytes
+    file.write_bytes(content)
