@@ -1,0 +1,111 @@
+"""The parts of the demo that need neither a broker nor Spark."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from kafka_lite.spark.demo import MARKER, DemoError, make_folder
+from kafka_lite.spark.nycflights import FLIGHT_COUNT, WEATHER_COUNT, load_flights, load_weather, to_json_lines
+from kafka_lite.spark.weather_chart import draw
+from kafka_lite.spark.weather_delays import FACTORS, delays_in_pandas, differences
+
+HOUR = "2013-01-01T10:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def result() -> pd.DataFrame:
+    return delays_in_pandas(load_flights(), load_weather())
+
+
+def test_the_data_set_is_whole_and_its_rows_become_json() -> None:
+    flights, weather = load_flights(), load_weather()
+    assert (len(flights), len(weather)) == (FLIGHT_COUNT, WEATHER_COUNT)
+    first = to_json_lines(flights.head(2))[0]
+    assert first.startswith('{"year":2013,"month":1,"day":1,"dep_time":517,')
+    assert '"dep_delay":null' in to_json_lines(flights[flights["dep_delay"].isna()].head(1))[0]
+    assert not weather.duplicated(["origin", "time_hour"]).any()
+
+
+def test_means_are_taken_by_class_of_weather() -> None:
+    flights = pd.DataFrame({"origin": "EWR", "time_hour": [HOUR] * 3 + ["never"], "dep_delay": [10, 20, None, 99]})
+    weather = pd.DataFrame(
+        {"origin": ["EWR"], "time_hour": [HOUR], "precip": [0.05], "visib": [10.0], "wind_speed": [1048.4]}
+    )
+    rows = delays_in_pandas(flights, weather).to_dict("records")
+    figures = {"origin": "EWR", "flights": 3, "departed": 2, "mean_delay": 15}
+    assert rows == [
+        {"factor": "precipitation", "class": "0.05–0.2", **figures},
+        {"factor": "visibility", "class": "10", **figures},
+    ]
+
+
+def test_every_reading_but_the_instruments_error_has_a_class() -> None:
+    weather = load_weather()
+    for factor in FACTORS:
+        without = weather[factor.pandas_class(weather).isna() & weather[factor.column].notna()]
+        assert list(without[factor.column].round(1)) == ([1048.4] if factor.name == "wind" else [])
+
+
+def test_differences_are_found(result: pd.DataFrame) -> None:
+    assert differences(result, result) == []
+    wrong = result.copy()
+    wrong.loc[0, "flights"] += 1
+    wrong.loc[1, "mean_delay"] += 1e-8
+    found = differences(wrong.drop(index=2), result)
+    assert len(found) == 3
+    assert any("flights" in difference for difference in found)
+    assert any("mean delay" in difference for difference in found)
+    assert any("not in Spark" in difference for difference in found)
+
+
+def test_the_chart_is_drawn_as_svg_and_png(result: pd.DataFrame, tmp_path: Path) -> None:
+    svg, png = draw(result, FLIGHT_COUNT, tmp_path)
+    assert svg.read_text().startswith("<?xml")
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_only_a_folder_of_the_demo_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    make_folder(folder)
+    (folder / "left-over").touch()
+    make_folder(folder)
+    assert [path.name for path in folder.iterdir()] == [MARKER]
+    (folder / MARKER).unlink()
+    (folder / "precious").touch()
+    with pytest.raises(DemoError, match="was not made by this demo"):
+        make_folder(folder)
+    assert (folder / "precious").exists()
+
+
+PROGRAM = """
+import signal, subprocess, sys, time
+from kafka_lite.spark.stop_signals import StopSignals
+signal.signal(signal.SIGINT, signal.default_int_handler)
+StopSignals(lambda: print("farewell")).install()
+child = subprocess.Popen([sys.executable, "-c", "print('up', flush=True); import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_ends_the_children_and_then_the_program(name: str, code: int) -> None:
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    with program:
+        lines = {program.stdout.readline(), program.stdout.readline()}
+        (child,) = (int(line) for line in lines if line.strip().isdigit())
+        program.send_signal(signal.Signals[name])
+        assert program.stdout.read() == "farewell\n"
+    assert program.returncode == code
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{child}").exists()
