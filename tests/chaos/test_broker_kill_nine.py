@@ -176,7 +176,10 @@ def test_a_full_disk_refuses_messages_until_there_is_room(tmp_path: Path) -> Non
             assert produce(channel, "roomy", 30_000) == 0, "other partitions go on"
             assert len(read_all(channel, "full", 0)) == fitting + 1
     with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
-        assert produce(channel, "full", 30_000) == 0
+        deadline = time.monotonic() + 20
+        while (code := produce(channel, "full", 30_000)) == 3 and time.monotonic() < deadline:
+            time.sleep(0.05)  # until the controller has made the broker the leader again
+        assert code == 0
         records = read_all(channel, "full", 0)
         assert [record.offset for record in records] == list(range(fitting + 2))
         assert [len(record.value or b"") for record in records] == [30_000] * fitting + [10, 30_000]
@@ -193,6 +196,46 @@ def test_a_directory_that_cannot_be_used_does_not_stop_the_others(tmp_path: Path
             assert [produce(channel, name, 10) for name in ("one", "two")] == [0, 0]
         assert f"log directory {bad}" in broker.log()
     assert {path.name for path in good.glob("*-0")} == {"one-0", "two-0"}
+
+
+@pytest.mark.slow
+def test_a_directory_that_fails_takes_only_its_partitions_along(tmp_path: Path) -> None:
+    """One of two directories is gone from under the broker: its partitions answer errors, the others go on."""
+    doomed, good = tmp_path / "doomed", tmp_path / "good"
+    topics = [f"t{number}" for number in range(4)]
+    overrides = {"log.dirs": f"{doomed},{good}", "log.segment.bytes": "1000"}
+    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+        create(broker, *topics)
+        assert [produce(channel, name, 10) for name in topics] == [0] * 4
+        lost = {path.name.removesuffix("-0") for path in doomed.glob("t*-0")}
+        assert len(lost) == 2
+        doomed.rename(tmp_path / "gone")
+        doomed.write_text("no directory any more")
+        deadline = time.monotonic() + 20
+        while any(produce(channel, name, 600) != 56 for name in lost) and time.monotonic() < deadline:
+            time.sleep(0.05)  # the next segment cannot be made
+        for name in topics:
+            error, error_of_old = (56, 6) if name in lost else (0, 0)
+            assert produce(channel, name, 600) == error
+            for version, expected in ((12, error), (5, error_of_old)):
+                assert fetch_error(channel, name, version) == expected, (name, version)
+        create(broker, "later")
+        assert produce(channel, "later", 10) == 0
+        assert (good / "later-0").is_dir()
+    doomed.unlink()
+    (tmp_path / "gone").rename(doomed)
+    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+        deadline = time.monotonic() + 20
+        while any(produce(channel, name, 10) for name in topics) and time.monotonic() < deadline:
+            time.sleep(0.05)  # until the controller has made the broker the leader again
+        assert [produce(channel, name, 10) for name in topics] == [0] * 4
+        assert all(len(read_all(channel, name, 0)) >= 2 for name in topics)
+
+
+def fetch_error(channel: BlockingChannel, topic: str, version: int) -> int:
+    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    request = FetchRequest(min_bytes=0, max_bytes=1 << 20, topics=[FetchTopic(topic=topic, partitions=[asked])])
+    return cast(FetchResponse, channel.exchange(request, version)).responses[0].partitions[0].error_code
 
 
 def create(broker: BrokerProcess, *topics: str) -> None:

@@ -306,6 +306,7 @@ def test_what_a_restart_keeps(tmp_path: Path) -> None:
             client.delete("gone")
         cluster.restart()
         with Client(cluster) as client:
+            eventually(lambda: client.offset("kept", -1) == 30, "the controller has not made the broker leader again")
             assert client.topics() == {"kept"}
             assert (client.offset("kept", -2), client.offset("kept", -1)) == (7, 30)
             assert [record.value for record in client.read("kept", 7)] == values[7:]
