@@ -28,7 +28,7 @@ class LogDirFailureChannel:
 
     def __init__(self) -> None:
         self._offline: set[Path] = set()
-        self._queue: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
 
     def maybe_add_offline_log_dir(self, log_dir: Path, message: str, error: OSError) -> bool:
@@ -49,8 +49,12 @@ class LogDirFailureChannel:
         return bool(self._offline) and log_dir in self._offline
 
     def take_next_offline_log_dir(self, timeout_ms: float) -> Path | None:
-        """The next directory that has failed; None when there is none within ``timeout_ms``."""
+        """The next directory that has failed; None when there is none within ``timeout_ms``, or for ``wake_up``."""
         try:
             return self._queue.get(timeout=timeout_ms / 1000)
         except queue.Empty:
             return None
+
+    def wake_up(self) -> None:
+        """Make a ``take_next_offline_log_dir`` that waits return None: its thread is to stop."""
+        self._queue.put(None)

@@ -42,3 +42,7 @@ class LogDirFailureHandler(ShutdownableThread):
         except KafkaError as error:
             logger.critical("Shutting down the broker: %s", error)
             self._on_last_failure()
+
+    def wake_up(self) -> None:
+        """End the wait."""
+        self._log_manager.log_dir_failure_channel.wake_up()

@@ -1,0 +1,91 @@
+"""What happens to a broker's partitions when a disk fails."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.scheduler import MockScheduler
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_manager import LogManager
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
+from kafka_lite.server.replica_manager import ReplicaManager
+
+PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]
+
+
+class Broker:
+    def __init__(self, directories: list[Path]) -> None:
+        time = MockTime()
+        scheduler = MockScheduler(time)
+        self.logs = LogManager(directories, {}, LogConfig(), scheduler, time)
+        self.logs.startup()
+        config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directories[0])})
+        self.replicas = ReplicaManager(config, self.logs, lambda _: LogConfig(), scheduler, time)
+        states = [
+            LeaderAndIsrPartitionState(
+                topic_name=tp.topic, partition_index=tp.partition, leader=1, isr=[1], replicas=[1]
+            )
+            for tp in PARTITIONS
+        ]
+        order = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=states)
+        self.replicas.become_leader_or_follower(order)
+        self.stopped = threading.Event()
+        self.handler = LogDirFailureHandler(self.logs, self.replicas, self.stopped.set)
+
+    def fail(self, directory: Path) -> None:
+        self.logs.log_dir_failure_channel.maybe_add_offline_log_dir(directory, "reading", OSError("I/O error"))
+        self.handler.do_work()
+
+    def close(self) -> None:
+        self.replicas.shutdown()
+        self.logs.shutdown()
+
+
+@pytest.fixture
+def directories(tmp_path: Path) -> list[Path]:
+    return [tmp_path / "disk1", tmp_path / "disk2"]
+
+
+@pytest.fixture
+def broker(directories: list[Path]) -> Iterator[Broker]:
+    broker = Broker(directories)
+    yield broker
+    broker.close()
+
+
+def directory_of(broker: Broker, tp: TopicPartition) -> Path:
+    log = broker.logs.get_log(tp)
+    assert log is not None
+    return log.dir.parent
+
+
+def test_only_the_partitions_of_the_failed_disk_are_lost(broker: Broker) -> None:
+    lost, kept = PARTITIONS
+    assert directory_of(broker, lost) != directory_of(broker, kept)
+    broker.fail(directory_of(broker, lost))
+    with pytest.raises(ApiError) as refused:
+        broker.replicas.get_leader_log(lost)
+    assert refused.value.error is Errors.KAFKA_STORAGE_ERROR
+    broker.replicas.get_leader_log(kept)
+    assert not broker.stopped.is_set()
+
+
+def test_a_broker_without_a_disk_stops(broker: Broker, directories: list[Path]) -> None:
+    for directory in directories:
+        broker.fail(directory)
+    assert broker.stopped.is_set()
+
+
+def test_the_thread_stops_without_waiting(broker: Broker) -> None:
+    broker.handler.start()
+    broker.handler.shutdown(timeout_s=30)
+    assert not broker.handler.is_alive()
