@@ -171,12 +171,10 @@ class Demo:
         places.add_row("the logs", f"{_shown(broker.log)}, {_shown(folder / 'spark.log')}")
         ways = Table.grid(padding=(0, 2))
         command = Path(sys.executable).with_name("kafka-lite")
-        ways.add_row("[cyan]make site[/]", "the docs: every chapter of the book beside its code")
-        ways.add_row("[cyan]make notebooks[/]", "run the chapters' notebooks")
-        ways.add_row(f"[cyan]{_shown(command)} labs list[/]", "graded labs: write parts of the broker yourself")
-        ways.add_row(
-            f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]", "this broker again, same data"
-        )
+        ways.add_row("the docs", "[cyan]make site[/]")
+        ways.add_row("the notebook", "[cyan]make notebooks[/]")
+        ways.add_row("graded labs", f"[cyan]{_shown(command)} labs list[/]")
+        ways.add_row("the broker again", f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]")
         seconds = time.monotonic() - self._began
         body = Group(
             Text(f"All done and checked in {seconds:.0f} s. The broker and Spark have stopped; their files stay.\n"),
@@ -365,6 +363,8 @@ def main() -> int:
 
 
 def _say_stopped(console: Console) -> None:
+    with contextlib.suppress(IndexError):
+        console.pop_render_hook()  # the spinner's, which would draw it once more, below what is said now
     console.show_cursor(True)
     console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run begins anew.")
 

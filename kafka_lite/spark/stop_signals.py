@@ -44,6 +44,7 @@ class StopSignals:
             signal.signal(ignored, signal.SIG_IGN)
         # What the other threads say when all that they talk to goes away helps nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDERR)
+        sys.stderr = sys.__stderr__  # which a spinner of rich had taken, to show it on stdout
         end_children()
         self._farewell()
         sys.stdout.flush()

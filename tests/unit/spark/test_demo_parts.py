@@ -88,7 +88,13 @@ PROGRAM = """
 import signal, subprocess, sys, time
 from kafka_lite.spark.stop_signals import StopSignals
 signal.signal(signal.SIGINT, signal.default_int_handler)
-StopSignals(lambda: print("farewell")).install()
+
+def farewell():
+    print("of another thread", file=sys.stderr)
+    print("farewell")
+
+sys.stderr = sys.stdout  # as a spinner of rich does
+StopSignals(farewell).install()
 child = subprocess.Popen([sys.executable, "-c", "print('up', flush=True); import time; time.sleep(60)"])
 print(child.pid, flush=True)
 time.sleep(60)
