@@ -186,6 +186,9 @@ class ReplicaManager:
             return ProducePartitionStatus(-1, PartitionResponse(Errors.UNKNOWN_SERVER_ERROR))
         if high_watermark_moved:
             self.complete_delayed_requests(topic_partition)
+        else:
+            # Consumers must wait for the followers, but followers for nothing: the log has grown.
+            self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         response = PartitionResponse(Errors.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
         return ProducePartitionStatus(info.last_offset + 1, response)
 
@@ -266,12 +269,16 @@ class ReplicaManager:
         except Exception:
             logger.exception("Error processing fetch operation on partition %s", topic_partition)
             return LogReadResult(Errors.UNKNOWN_SERVER_ERROR)
+        # From version 3 on a client takes part of a batch, and nothing but that, for an error of the broker. Before, it
+        # told of a batch that does not fit into what the client wants of a partition; but not if others have used up
+        # the room.
+        cut_for_client = params.hard_max_bytes and asked.max_bytes <= limit_bytes
         return LogReadResult(
             Errors.NONE,
             leader.high_watermark.message_offset,
             log.log_start_offset,
             data.fetch_offset_metadata,
-            data.records,
+            b"" if data.first_entry_incomplete and not cut_for_client else data.records,
         )
 
     def _note_follower_position(self, replica_id: int, partition: Partition, position: LogOffsetMetadata) -> None:
@@ -309,6 +316,9 @@ class ReplicaManager:
         if self.config.broker_id not in state.replicas:
             state_change_logger.warning("Ignoring LeaderAndIsr of %s: no replica is ours", topic_partition)
             return Errors.UNKNOWN_TOPIC_OR_PARTITION
+        if self._is_offline(topic_partition, state):
+            state_change_logger.error("Ignoring LeaderAndIsr of %s: its log directory is offline", topic_partition)
+            return Errors.KAFKA_STORAGE_ERROR
         partition = self._partitions.get(topic_partition)
         if partition is None:
             partition = self._new_partition(topic_partition)
@@ -329,6 +339,19 @@ class ReplicaManager:
             logger.exception("Cannot take over %s", topic_partition)
             return Errors.KAFKA_STORAGE_ERROR
         return Errors.NONE
+
+    def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
+        """Whether the replica's log lies on a disk that has failed: for all that is known, or since no other has it.
+
+        An empty log in another directory would be taken for the partition, and its messages for gone.
+        """
+        if topic_partition in self._offline:
+            return True
+        logs = self.log_manager
+        if state.is_new or logs.get_log(topic_partition) or len(logs.live_log_dirs) == len(logs.log_dirs):
+            return False
+        self._offline |= {topic_partition}
+        return True
 
     def _new_partition(self, topic_partition: TopicPartition) -> Partition:
         return Partition(
@@ -371,13 +394,15 @@ class ReplicaManager:
         self.complete_delayed_requests(topic_partition)
         if not delete:
             return Errors.NONE
+        if topic_partition in self._offline:
+            return Errors.KAFKA_STORAGE_ERROR
         self._checkpointed.pop(topic_partition, None)
         try:
             if self.log_manager.get_log(topic_partition) is not None:
                 self.log_manager.async_delete(topic_partition)
-        except OSError:
-            logger.exception("Cannot delete the log of %s", topic_partition)
-            return Errors.KAFKA_STORAGE_ERROR
+        except ApiError as failure:
+            logger.error("Cannot delete the log of %s: %s", topic_partition, failure)
+            return failure.error
         return Errors.NONE
 
     def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
@@ -396,8 +421,10 @@ class ReplicaManager:
         """Move the log start offset up (-1: to the high watermark) and return it.
 
         Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION when the topic is not to be deleted
-        from, and what ``get_leader_log`` raises.
+        from, INVALID_TOPIC_EXCEPTION for internal topics, and what ``get_leader_log`` raises.
         """
+        if topic_partition.topic in INTERNAL_TOPICS:
+            raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")
         partition, log = self.get_leader_log(topic_partition)
         leader = partition.leader_replica_if_local
         if leader is None:
@@ -430,14 +457,14 @@ class ReplicaManager:
                 offsets = by_directory.get(str(replica.log.dir.parent))
                 if offsets is not None:
                     offsets[partition.topic_partition] = replica.high_watermark.message_offset
-        for directory, checkpoint in self._checkpoints.items():
+        for directory in self.log_manager.live_log_dirs:
             try:
-                checkpoint.write(by_directory[str(directory)])
+                self._checkpoints[directory].write(by_directory[str(directory)])
             except OSError:
                 logger.exception("Cannot write the high watermarks of %s", directory)
 
     def shutdown(self) -> None:
-        """Answer who waits, and keep the high watermarks for the next start."""
+        """Keep the high watermarks for the next start. Who waits gets no answer but the end of the connection."""
         self.delayed_fetch_purgatory.shutdown()
         self.delayed_produce_purgatory.shutdown()
         if self._checkpoint_task_started:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
@@ -32,13 +35,13 @@ Fetched = list[tuple[TopicPartition, LogReadResult]]
 class Broker:
     """A replica manager with its logs, and what it answered."""
 
-    def __init__(self, directory: Path, **topic_config: object) -> None:
+    def __init__(self, directory: Path, *others: Path, **topic_config: object) -> None:
         self.time = MockTime()
         self.directory = directory
         self.topic_config = {key.replace("_", "."): value for key, value in topic_config.items()}
         config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directory)})
         self.scheduler = MockScheduler(self.time)
-        self.logs = LogManager([directory], {}, LogConfig(), self.scheduler, self.time)
+        self.logs = LogManager([directory, *others], {}, LogConfig(), self.scheduler, self.time)
         self.logs.startup()
         self.replicas = ReplicaManager(
             config, self.logs, lambda _: LogConfig(self.topic_config), self.scheduler, self.time
@@ -54,17 +57,30 @@ class Broker:
         epoch: int = 0,
         isr: tuple[int, ...] = (1,),
         controller: int = 1,
+        new: bool = False,
     ) -> list[int]:
         states = [
             LeaderAndIsrPartitionState(
                 topic_name=tp.topic, partition_index=tp.partition, controller_epoch=controller, leader=leader,
                 leader_epoch=epoch, isr=list(isr), partition_epoch=0, replicas=sorted({1, *isr}),
+                is_new=new,
             )
             for tp in partitions
         ]  # fmt: skip
         request = LeaderAndIsrRequest(controller_id=1, controller_epoch=controller, ungrouped_partition_states=states)
         response = self.replicas.become_leader_or_follower(request)
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
+
+    def stop(self, tp: TopicPartition, delete: bool) -> list[int]:
+        request = StopReplicaRequest(
+            controller_id=1, controller_epoch=1, delete_partitions=delete,
+            ungrouped_partitions=[StopReplicaPartitionV0(topic_name=tp.topic, partition_index=tp.partition)],
+        )  # fmt: skip
+        response = self.replicas.stop_replicas(request)
+        return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
+
+    def log(self, tp: TopicPartition) -> Log:
+        return self.replicas.get_leader_log(tp)[1]
 
     def produce(self, tp: TopicPartition, count: int = 1, acks: int = -1, internal: bool = False) -> None:
         builder = MemoryRecordsBuilder(2, CompressionType.NONE)
@@ -183,6 +199,14 @@ def test_a_follower_reads_what_is_not_committed(broker: Broker) -> None:
     assert offsets(only(broker.fetched)) == [0, 1]
 
 
+def test_a_waiting_follower_gets_what_is_not_committed(broker: Broker) -> None:
+    broker.lead(TP, isr=(1, 2))
+    broker.fetch(TP, 0, replica_id=2, max_wait_ms=60_000)
+    assert broker.fetched == []
+    broker.produce(TP, 1, acks=1)
+    assert offsets(only(broker.fetched)) == [0], "it need not wait until its time is up"
+
+
 def test_a_broker_without_a_replica_gets_an_error(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, replica_id=7)
@@ -209,11 +233,7 @@ def test_a_fetch_waits_for_enough_data(broker: Broker) -> None:
 def test_a_fetch_that_waits_is_answered_when_the_partition_goes(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, max_wait_ms=60_000)
-    stop = StopReplicaRequest(
-        controller_id=1, controller_epoch=1, delete_partitions=True,
-        ungrouped_partitions=[StopReplicaPartitionV0(topic_name=TP.topic, partition_index=0)],
-    )  # fmt: skip
-    broker.replicas.stop_replicas(stop)
+    broker.stop(TP, delete=True)
     assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
     assert broker.logs.get_log(TP) is None
 
@@ -251,6 +271,14 @@ class TestLimits:
     def test_old_requests_are_cut(self, broker: Broker) -> None:
         assert self.read(broker, 10, 10, True) == [10, 0]
 
+    @pytest.mark.parametrize("hard", [False, True])
+    def test_no_part_of_a_batch_comes_alone_because_others_used_up_the_room(self, broker: Broker, hard: bool) -> None:
+        """Java's consumer would give up with an error: a broker that knows version 3 does not send such a thing."""
+        assert self.read(broker, 3 * self.batch + 10, 1 << 20, hard) == [3 * self.batch, 0]
+
+    def test_whole_batches_may_be_followed_by_a_part_of_one(self, broker: Broker) -> None:
+        assert self.read(broker, 4 * self.batch + 10, 1 << 20, False) == [3 * self.batch, self.batch + 10]
+
 
 class TestControllersOrders:
     def test_a_stale_controller_is_refused(self, broker: Broker) -> None:
@@ -279,8 +307,71 @@ class TestControllersOrders:
         assert broker.lead(TP) == [0, Errors.KAFKA_STORAGE_ERROR.code]
         assert broker.replicas.get_partition(TP) is None
 
+    def test_a_log_that_cannot_be_deleted_is_a_storage_error(self, broker: Broker) -> None:
+        broker.lead(TP)
+        shutil.rmtree(broker.directory / "orders-0")
+        assert broker.stop(TP, delete=True) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+
+
+class TestFailedDisks:
+    @pytest.fixture
+    def broker(self, tmp_path: Path) -> Iterator[Broker]:
+        broker = Broker(tmp_path / "one", tmp_path / "two")
+        broker.lead(TP, TP1, new=True)
+        yield broker
+        broker.close()
+
+    def fail(self, broker: Broker, directory: Path) -> None:
+        broker.logs.log_dir_failure_channel.maybe_add_offline_log_dir(
+            directory, "test", OSError(errno.EIO, "I/O error")
+        )
+        broker.replicas.mark_offline(broker.logs.handle_log_dir_failure(directory))
+
+    def test_a_lost_partition_is_not_begun_anew_elsewhere(self, broker: Broker) -> None:
+        """An empty log would have its consumers told that all messages are gone, and new ones at old offsets."""
+        broker.produce(TP, 3)
+        directory = broker.log(TP).dir.parent
+        self.fail(broker, directory)
+        assert broker.lead(TP, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+        broker.fetch(TP, 0)
+        assert only(broker.fetched).error is Errors.KAFKA_STORAGE_ERROR
+        assert broker.lead(TP1, epoch=1) == [0, 0], "its disk is well"
+
+    def test_nor_by_a_broker_that_finds_the_disk_failed_when_it_starts(self, broker: Broker) -> None:
+        lost, kept = broker.log(TP).dir.parent, broker.log(TP1).dir.parent
+        broker.close()
+        shutil.rmtree(lost)
+        lost.write_text("no directory")
+        again = Broker(kept, lost)
+        assert again.lead(TP, TP1, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code, 0]
+        assert again.lead(TopicPartition("new", 0), new=True) == [0, 0]
+        again.fetch(TP, 0)
+        assert only(again.fetched).error is Errors.KAFKA_STORAGE_ERROR
+        again.close()
+
+    def test_a_lost_partition_cannot_be_deleted(self, broker: Broker) -> None:
+        """Else the disk would come back with the log of a topic that is no more, and a new one of that name get it."""
+        self.fail(broker, broker.log(TP).dir.parent)
+        assert broker.stop(TP, delete=True) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+
+    def test_no_high_watermarks_are_written_to_a_failed_disk(
+        self, broker: Broker, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        directory = broker.log(TP).dir.parent
+        self.fail(broker, directory)
+        shutil.rmtree(directory)
+        broker.replicas.checkpoint_high_watermarks()
+        assert "Cannot write the high watermarks" not in caplog.text
+
 
 class TestDeleteRecords:
+    def test_internal_topics_keep_their_records(self, broker: Broker) -> None:
+        offsets_topic = TopicPartition("__consumer_offsets", 0)
+        broker.lead(offsets_topic)
+        with pytest.raises(ApiError) as refused:
+            broker.replicas.delete_records(offsets_topic, 0)
+        assert refused.value.error is Errors.INVALID_TOPIC_EXCEPTION
+
     def test_the_log_start_offset_moves(self, broker: Broker) -> None:
         broker.lead(TP)
         broker.produce(TP, 5)
