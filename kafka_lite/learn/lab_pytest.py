@@ -6,9 +6,11 @@ Tests that take the fixture ``start_broker`` run last, and only when all others 
 
 from __future__ import annotations
 
+import ast
 import json
 import signal
-from collections.abc import Callable, Generator, Iterator
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -76,8 +78,8 @@ class LabPlugin:
         limit = 0.0 if _needs_broker(item) else self._test_limit_s
 
         def stop(_signal: int, frame: FrameType | None) -> None:
-            where = f"line {frame.f_lineno} of {frame.f_code.co_qualname}" if frame else "an unknown line"
             self._too_slow += 1
+            where = running_loop(frame, self._files.values())
             raise TooSlowError(f"still running after {limit:g} s, in {where}: does that loop come closer to its end?")
 
         previous = signal.signal(signal.SIGALRM, stop)
@@ -99,6 +101,21 @@ class LabPlugin:
     def pytest_sessionfinish(self) -> None:
         """Write the report."""
         self._report.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
+
+
+def running_loop(frame: FrameType | None, files: Iterable[Path]) -> str:
+    """The line of the learner's innermost loop that is being run: what it calls is rarely what does not end."""
+    frames = [] if frame is None else [frame for frame, _ in traceback.walk_stack(frame)]
+    own = {str(file.resolve()) for file in files}
+    learners = [frame for frame in frames if str(Path(frame.f_code.co_filename).resolve()) in own]
+    candidates = [*filter(_is_in_loop, learners), *learners, *frames]
+    return f"line {candidates[0].f_lineno} of {candidates[0].f_code.co_qualname}" if candidates else "an unknown line"
+
+
+def _is_in_loop(frame: FrameType) -> bool:
+    tree = ast.parse(Path(frame.f_code.co_filename).read_text(encoding="utf-8"))
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For)]
+    return any(loop.lineno <= frame.f_lineno <= (loop.end_lineno or loop.lineno) for loop in loops)
 
 
 def _needs_broker(item: pytest.Item) -> bool:

@@ -5,6 +5,7 @@ import pytest
 
 from kafka_lite.learn import overlay
 from kafka_lite.learn.lab import UnknownLabError, all_labs, find_lab
+from kafka_lite.learn.lab_pytest import running_loop
 from kafka_lite.learn.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
 from kafka_lite.learn.source import find_symbol, module_path
 from kafka_lite.learn.starter import starter
@@ -85,3 +86,19 @@ def test_an_overlay_that_comes_too_late_is_refused(tmp_path):
     assert "kafka_lite.learn.overlay" in sys.modules
     with pytest.raises(RuntimeError, match="too late"):
         overlay.install({"kafka_lite.learn.overlay": tmp_path / "x.py"})
+
+
+def test_a_loop_without_end_is_found_where_it_is_not_in_what_it_calls(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text(
+        "def look(frame):\n    return frame()\n\n\ndef search(frame):\n    while True:\n        return look(frame)\n"
+    )
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+
+    def where(files):
+        return running_loop(sys._getframe(1), files)
+
+    assert names["search"](lambda: where([file])) == "line 7 of search"
+    assert names["look"](lambda: where([file])) == "line 2 of look"
+    assert running_loop(None, [file]) == "an unknown line"
