@@ -98,8 +98,14 @@ class KafkaApis:
         def respond(response: Response | None) -> None:
             if response is None:
                 self._channel.no_operation(request)
-            else:
+                return
+            try:
                 self._send(request, request.header.api_version, response)
+            except Exception:
+                # Here and not in the handler's thread: it may be another one, which completes a delayed operation and
+                # has a request of its own at work.
+                logger.exception("Error when answering %s, apiKey %d", request.connection_id, request.header.api_key)
+                self._channel.close_connection(request)
 
         return respond
 

@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest, handleFetc
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
@@ -82,7 +83,13 @@ class DataApis:
             for partition in topic.partition_data:
                 topic_partition = TopicPartition(topic.name, partition.index)
                 records = partition.records
-                if not isinstance(records, bytes | bytearray | memoryview):
+                if topic_partition in entries or topic_partition in refused:
+                    # One answer cannot tell what became of several. (Kafka appends the last and forgets the others.)
+                    entries.pop(topic_partition, None)
+                    refused[topic_partition] = PartitionResponse(
+                        Errors.INVALID_REQUEST, error_message=f"{topic_partition} is there more than once"
+                    )
+                elif not isinstance(records, bytes | bytearray | memoryview):
                     refused[topic_partition] = PartitionResponse(
                         Errors.INVALID_RECORD, error_message="the records are null"
                     )
@@ -99,6 +106,9 @@ class DataApis:
             return
         internal_topics_allowed = request.header.client_id == ADMIN_CLIENT_ID
         self._replicas.append_records(body.timeout_ms, body.acks, internal_topics_allowed, entries, send)
+        for topic in body.topic_data:
+            for partition in topic.partition_data:
+                partition.records = None  # they are in the log; a request that waits need not keep them in memory too
 
     def _check_produce(
         self, request: Request, topic_partition: TopicPartition, records: Buffer
@@ -116,7 +126,7 @@ class DataApis:
         request: Request, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
         # From version 3 on there must be exactly one batch, in format v2: KIP-98.
-        found = list(batches(records))
+        found = list(itertools.islice(batches(records), 2))
         if len(found) != 1 or found[0].magic != 2 or found[0].size_in_bytes != size_of(records):
             return PartitionResponse(
                 Errors.INVALID_RECORD,
@@ -177,11 +187,12 @@ class DataApis:
             for p in topic.partitions
         ]
         asked_bytes = body.max_bytes if version >= 3 else sum(info.max_bytes for _, info in infos)
+        max_bytes = min(asked_bytes, self._replicas.config.fetch_max_bytes)
         params = FetchParams(
             body.replica_id,
             body.max_wait_ms,
-            body.min_bytes,
-            min(asked_bytes, self._replicas.config.fetch_max_bytes),
+            min(body.min_bytes, max_bytes),
+            max_bytes,
             hard_max_bytes=version <= 2,
         )
 
@@ -228,9 +239,18 @@ class DataApis:
             data.records = self._records_for_version(version, topic_partition, asked.fetch_offset, result.records)
         except ApiError as failure:
             logger.info("Cannot convert %s for fetch version %d: %s", topic_partition, version, failure)
-            data.error_code = failure.error.code
-            data.high_watermark = data.last_stable_offset = data.log_start_offset = -1
+            return self._no_fetch_partition_data(topic_partition, failure.error)
+        except Exception:
+            # Somebody else's thread may complete this fetch, and the other partitions are well: see append_records.
+            logger.exception("Error converting %s for fetch version %d", topic_partition, version)
+            return self._no_fetch_partition_data(topic_partition, Errors.UNKNOWN_SERVER_ERROR)
         return data
+
+    @staticmethod
+    def _no_fetch_partition_data(topic_partition: TopicPartition, error: Errors) -> fetch.PartitionData:
+        return fetch.PartitionData(
+            partition_index=topic_partition.partition, error_code=error.code, high_watermark=-1, records=b""
+        )
 
     def _records_for_version(
         self, version: int, topic_partition: TopicPartition, fetch_offset: int, records: Part

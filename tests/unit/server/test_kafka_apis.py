@@ -1,0 +1,192 @@
+"""That every request ends once, whatever goes wrong, and what Produce and Fetch pass on to the replica manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.framing import decode_response
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+)
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.server.apis.admin_apis import AdminApis
+from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.delayed_fetch import FetchParams
+from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.kafka_apis import KafkaApis
+from kafka_lite.server.log_read_result import LogReadResult
+
+TP = TopicPartition("t", 0)
+BATCH = memory_records(2, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
+
+
+class FakeReplicaManager:
+    """Notes what it is asked, and keeps the callbacks: everything waits until the test says so."""
+
+    config = SimpleNamespace(fetch_max_bytes=1000)
+
+    def __init__(self) -> None:
+        self.appended: dict[TopicPartition, Any] = {}
+        self.params: FetchParams | None = None
+        self.respond: Callable[[Any], None] | None = None
+
+    def append_records(self, _timeout: int, _acks: int, _internal: bool, entries: Any, respond: Any) -> None:
+        self.appended, self.respond = dict(entries), respond
+
+    def fetch_messages(self, params: FetchParams, _infos: Any, respond: Any) -> None:
+        self.params, self.respond = params, respond
+
+    def get_partition(self, _topic_partition: TopicPartition) -> None:
+        return None
+
+
+class FakeAdminManager:
+    def create_topics(self, _timeout: int, _topics: Any, _validate_only: bool, callback: Any) -> None:
+        self.callback = callback
+
+
+class Apis:
+    """KafkaApis between a channel and managers that only remember."""
+
+    def __init__(self) -> None:
+        self.channel = RequestChannel(1, 10)
+        self.replicas = FakeReplicaManager()
+        self.admin = FakeAdminManager()
+        data = DataApis(cast(Any, self.replicas), self.channel.close_connection)
+        admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
+        self.apis = KafkaApis(self.channel, data, cast(Any, _Anything()), admin)
+
+    def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:
+        header = RequestHeader(api_key=api_key, api_version=version, correlation_id=7, client_id="c")
+        request = Request(0, "connection", "PLAINTEXT", "PLAINTEXT", "127.0.0.1", header, body, 100, 0.0)
+        self.apis.handle(request)
+        return request
+
+    def answer(self) -> Response:
+        """The one end of the one request."""
+        response = self.channel.receive_response(0)
+        assert response is not None, "the connection would wait for ever"
+        assert self.channel.receive_response(0) is None, "answered twice"
+        return response
+
+    def message(self) -> Any:
+        response = self.answer()
+        assert response.send is not None
+        header = response.request.header
+        frame = b"".join(
+            part if isinstance(part, bytes | bytearray | memoryview) else part.to_bytes()
+            for part in list(response.send._parts)[1:]
+        )
+        return decode_response(header.api_key, header.api_version, frame)[1]
+
+
+class _Anything:
+    def __getattr__(self, _name: str) -> Any:
+        return None
+
+
+@pytest.fixture
+def apis() -> Apis:
+    return Apis()
+
+
+def produce(*records: Any, acks: int = 1) -> ProduceRequest:
+    data = [PartitionProduceData(index=0, records=each) for each in records]
+    return ProduceRequest(acks=acks, timeout_ms=1, topic_data=[TopicProduceData(name="t", partition_data=data)])
+
+
+def fetch(**fields: Any) -> FetchRequest:
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=fields.pop("partition_max_bytes", 100))
+    return FetchRequest(topics=[FetchTopic(topic="t", partitions=[partition])], **fields)
+
+
+# -- one end for every request
+
+
+def test_an_answer_that_cannot_be_encoded_ends_the_connection(apis: Apis, caplog: pytest.LogCaptureFixture) -> None:
+    """It is encoded in the thread that completes the operation: the controller's, which has other things to do."""
+    apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
+    apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
+    assert apis.answer().action is ResponseAction.CLOSE_CONNECTION
+    assert "Error when answering" in caplog.text
+
+
+def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis) -> None:
+    class Unreadable:
+        size_in_bytes = 10
+
+        def to_bytes(self) -> bytes:
+            raise OSError("I/O error")
+
+    apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, None, cast(Any, Unreadable())))])
+    answer: FetchResponse = apis.message()
+    partition = answer.responses[0].partitions[0]
+    assert (partition.error_code, partition.high_watermark) == (Errors.UNKNOWN_SERVER_ERROR.code, -1)
+    assert not partition.records
+
+
+# -- Produce
+
+
+def test_a_partition_that_comes_twice_is_refused_with_all_it_has(apis: Apis) -> None:
+    """One answer cannot tell what became of two batches. Kafka appends the last one and forgets the others."""
+    apis.handle(ApiKey.PRODUCE, 9, produce(BATCH, BATCH, BATCH))
+    answer: ProduceResponse = apis.message()
+    codes = [partition.error_code for partition in answer.responses[0].partition_responses]
+    assert codes == [Errors.INVALID_REQUEST.code] * 3
+    assert not apis.replicas.appended
+
+
+def test_a_request_that_waits_does_not_keep_its_records(apis: Apis) -> None:
+    request = apis.handle(ApiKey.PRODUCE, 9, produce(BATCH, acks=-1))
+    assert bytes(apis.replicas.appended[TP]) == BATCH
+    body = cast(ProduceRequest, request.body)
+    assert body.topic_data[0].partition_data[0].records is None
+    assert apis.replicas.respond is not None
+    apis.replicas.respond({TP: PartitionResponse(Errors.NONE, 3)})
+    answer: ProduceResponse = apis.message()
+    assert answer.responses[0].partition_responses[0].base_offset == 3
+
+
+# -- Fetch
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "expected"),
+    [
+        (4, {"min_bytes": 5000, "max_bytes": 400}, (400, 400)),
+        (4, {"min_bytes": 5000, "max_bytes": 5000}, (1000, 1000)),
+        (4, {"min_bytes": 1, "max_bytes": 400}, (1, 400)),
+        (4, {"min_bytes": -1, "max_bytes": -7}, (-7, -7)),
+        (2, {"min_bytes": 5000, "partition_max_bytes": 300}, (300, 300)),
+    ],
+)
+def test_nobody_waits_for_more_than_an_answer_can_hold(
+    apis: Apis, version: int, asked: dict[str, int], expected: tuple[int, int]
+) -> None:
+    apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=60_000, **asked))
+    params = apis.replicas.params
+    assert params is not None
+    assert (params.min_bytes, params.max_bytes) == expected
