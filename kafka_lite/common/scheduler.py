@@ -107,7 +107,8 @@ class KafkaScheduler:
                 wait_ms = self._heap[0].due_ms - self._time.hi_res_ms()
                 if wait_ms <= 0:
                     return heapq.heappop(self._heap)
-                self._ready.wait(wait_ms / 1000)
+                # A delay may be Java's largest long, which stands for "never" and is more than a lock can wait.
+                self._ready.wait(min(wait_ms / 1000, threading.TIMEOUT_MAX))
         return None
 
 

@@ -1,0 +1,91 @@
+"""Tasks of the background: in time, again, in spite of errors, and no more after the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_lite.common.scheduler import KafkaScheduler, MockScheduler
+from kafka_lite.common.time import MockTime
+
+LONG_MAX = 2**63 - 1
+"""What ``file.delete.delay.ms`` and other configurations may be set to: never."""
+
+
+@pytest.fixture
+def scheduler() -> Iterator[KafkaScheduler]:
+    scheduler = KafkaScheduler(1, "test-scheduler-")
+    scheduler.startup()
+    yield scheduler
+    scheduler.shutdown()
+
+
+def test_a_task_that_is_never_due_does_not_stop_the_others(scheduler: KafkaScheduler) -> None:
+    scheduler.schedule("never", lambda: None, delay_ms=LONG_MAX)
+    # The thread has looked at the far task and waits for it: one before and one after see to that.
+    for _ in range(2):
+        done = threading.Event()
+        scheduler.schedule("now", done.set)
+        assert done.wait(10), "no thread is left to run tasks"
+
+
+def test_a_periodic_task_comes_again_after_an_error(
+    scheduler: KafkaScheduler, caplog: pytest.LogCaptureFixture
+) -> None:
+    third = threading.Event()
+    runs: list[int] = []
+
+    def fail() -> None:
+        runs.append(1)
+        if len(runs) == 3:
+            third.set()
+        raise OSError("disk on fire")
+
+    scheduler.schedule("retention", fail, period_ms=0)
+    assert third.wait(10)
+    assert "Error in scheduled task retention" in caplog.text
+
+
+def test_shutdown_waits_for_the_task_at_work_and_drops_the_others(scheduler: KafkaScheduler) -> None:
+    at_work, go_on = threading.Event(), threading.Event()
+    ended: list[str] = []
+
+    def slow() -> None:
+        at_work.set()
+        assert go_on.wait(10)
+        ended.append("slow")
+
+    scheduler.schedule("slow", slow)
+    scheduler.schedule("behind", lambda: ended.append("behind"))
+    assert at_work.wait(10)
+    stopping = threading.Thread(target=scheduler.shutdown)
+    stopping.start()
+    go_on.set()
+    stopping.join(10)
+    assert ended == ["slow"]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("test-scheduler-")]
+
+
+def test_a_scheduler_starts_once(scheduler: KafkaScheduler) -> None:
+    with pytest.raises(RuntimeError, match="already been started"):
+        scheduler.startup()
+
+
+def test_the_mock_runs_tasks_when_the_clock_moves() -> None:
+    time = MockTime()
+    scheduler = MockScheduler(time)
+    runs: list[str] = []
+    scheduler.schedule("later", lambda: runs.append("later"), delay_ms=20)
+    scheduler.schedule("often", lambda: runs.append("often"), delay_ms=10, period_ms=10)
+    assert runs == []
+    time.sleep(10)
+    assert runs == ["often"]
+    time.sleep(10)
+    assert sorted(runs) == ["later", "often", "often"]
+    time.sleep(100)
+    assert runs.count("often") == 12
+    scheduler.shutdown()
+    time.sleep(100)
+    assert runs.count("often") == 12
