@@ -103,9 +103,16 @@ class Selector:
             self._immediately_connected[connection_id] = channel
 
     def register(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
-        """Take over a connection that was accepted elsewhere (non-blocking, connected)."""
+        """Take over a connection that was accepted elsewhere (non-blocking, connected).
+
+        Raises OSError, and closes the socket, when the peer has reset it meanwhile.
+        """
         channel = self._add_channel(connection_id, sock, remote_address)
-        channel.finish_connect()
+        try:
+            channel.finish_connect()
+        except OSError:
+            self._forget(channel)
+            raise
         return channel
 
     def _add_channel(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:

@@ -295,3 +295,21 @@ def test_the_states_of_a_channel(selector: Selector, peer: socket.socket) -> Non
     selector.close("c")
     assert channel.state is ChannelState.CLOSED
     assert set(VALID_PREVIOUS_STATES) == set(ChannelState)
+
+
+def test_a_connection_that_is_gone_before_it_is_registered_leaves_nothing(
+    selector: Selector, listener: socket.socket, time: MockTime
+) -> None:
+    """A port scanner connects and resets; what the caller was told about must not expire later as if it were open."""
+    scanner = socket.create_connection(listener.getsockname())
+    sock, _ = listener.accept()
+    sock.setblocking(False)
+    scanner.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    scanner.close()
+    with pytest.raises(OSError, match="reset"):
+        selector.register("gone", sock, "127.0.0.1:1")
+    assert selector.channels() == []
+    time.sleep(10_000)
+    selector.poll(0)
+    assert selector.disconnected == {}
+    sock.close()
