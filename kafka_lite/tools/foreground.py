@@ -107,5 +107,5 @@ def explain(error: Exception) -> str:
         text = error.strerror + (f": {error.filename}" if error.filename else "")
     advice = _ADVICE.get(number or 0, "")
     if isinstance(error, ZkConnectionError):
-        advice = "Does it run there? `zookeeper.connect=embedded` needs no other server."
-    return f"{text.rstrip('.')}. {advice}" if advice else text
+        advice = "`zookeeper.connect=embedded` needs no other server."
+    return f"{text}{'' if text[-1:] in '.?' else '.'} {advice}" if advice else text

@@ -61,18 +61,14 @@ def print_table(
     from rich.text import Text
 
     numbers = set(right)
-    table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         table.add_column(
             column, justify="right" if column in numbers else "left", style=(styles or {}).get(column), overflow="fold"
         )
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    if title:
+        console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table would be broken at its width
+    console.print(table)

@@ -306,7 +306,8 @@ def _print_topic_text(
 
 def _print_topic_table(topic: TopicDescription, partitions: Sequence[PartitionDescription], only_head: bool) -> None:
     configs = ", ".join(f"{name}={value}" for name, value in topic.configs.items())
-    title = f"{topic.topic}: {len(topic.partitions)} partitions, replication factor {topic.replication_factor}"
+    count = "1 partition" if len(topic.partitions) == 1 else f"{len(topic.partitions)} partitions"
+    title = f"{topic.topic}: {count}, replication factor {topic.replication_factor}"
     title += " (marked for deletion)" if topic.marked_for_deletion else ""
     if configs:
         title += f"\n{configs}"

@@ -115,7 +115,8 @@ def test_a_port_in_use_is_explained_though_the_cause_is_hidden() -> None:
 
 
 def test_an_unreachable_zookeeper_is_explained() -> None:
-    assert "zookeeper.connect=embedded" in explain(ZkConnectionError("Unable to connect"))
+    text = explain(ZkConnectionError("Unable to connect: is it running?"))
+    assert text == "Unable to connect: is it running? `zookeeper.connect=embedded` needs no other server."
 
 
 def test_the_shipped_configuration_is_found() -> None:

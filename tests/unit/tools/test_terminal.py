@@ -13,6 +13,9 @@ import pytest
 from kafka_lite.tools import terminal
 
 
+TITLE = "[files] in /a/folder/with/a/long/name"  # wider than the table
+
+
 class Terminal(io.StringIO):
     """A stream that claims to be a terminal."""
 
@@ -57,9 +60,9 @@ def test_a_table_has_its_cells_unchanged(monkeypatch: pytest.MonkeyPatch) -> Non
     out = Terminal()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setenv("COLUMNS", "80")
-    terminal.print_table(["name", "size"], [("[bold]", 7), ("b", 1234)], title="Files", right=["size"])
+    terminal.print_table(["name", "size"], [("[bold]", 7), ("b", 1234)], title=TITLE, right=["size"])
     text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    assert lines[0].strip() == "Files"
+    assert lines[0] == TITLE
     assert [line.split() for line in lines if "7" in line or "1234" in line] == [["[bold]", "7"], ["b", "1234"]]
     assert len(lines[-1]) == len(lines[-2])  # flushed right
