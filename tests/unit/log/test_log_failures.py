@@ -214,19 +214,26 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
         open_log(tmp_path / "file")
 
 
-def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files_left", range(8))
+def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Path, files_left: int) -> None:
+    """Wherever in a roll the limit is met, the segment that is there stays whole."""
     failures = LogDirFailureChannel()
     log = open_log(tmp_path, failures=failures)
     append(log, b"a")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     next_free = os.dup(0)
     os.close(next_free)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free + files_left, hard))
     try:
-        assert_storage_error(log.roll)
+        log.roll()
+    except ApiError as error:
+        assert error.error is Errors.KAFKA_STORAGE_ERROR
+        assert len(log.segments) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert not failures.has_offline_log_dir(tmp_path)
-    log.roll()
+    assert [record.value for record in read_records(log)] == [b"a"]
     append(log, b"b")
-    assert [record.value for record in read_records(log)] == [b"a", b"b"]
+    log.roll()
+    append(log, b"c")
+    assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
