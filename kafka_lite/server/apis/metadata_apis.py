@@ -260,6 +260,13 @@ class MetadataApis:
         if directory.absolute() not in {Path(live).absolute() for live in manager.live_log_dirs}:
             result.error_code = Errors.KAFKA_STORAGE_ERROR.code
             return result
+        try:
+            usage = shutil.disk_usage(directory)
+        except OSError as failure:
+            logger.warning("Cannot tell the size of log directory %s: %s", directory, failure)
+            result.error_code = Errors.KAFKA_STORAGE_ERROR.code
+            return result
+        result.total_bytes, result.usable_bytes = usage.total, usage.free
         by_topic: dict[str, log_dirs.DescribeLogDirsTopic] = {}
         for log in manager.all_logs():
             topic, index = log.topic_partition
@@ -272,8 +279,6 @@ class MetadataApis:
             )
             by_topic.setdefault(topic, log_dirs.DescribeLogDirsTopic(name=topic)).partitions.append(described)
         result.topics = list(by_topic.values())
-        usage = shutil.disk_usage(directory)
-        result.total_bytes, result.usable_bytes = usage.total, usage.free
         return result
 
     def _offset_lag(self, topic_partition: TopicPartition) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -25,12 +26,14 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
 )
+from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.kafka_apis import KafkaApis
@@ -190,3 +193,20 @@ def test_nobody_waits_for_more_than_an_answer_can_hold(
     params = apis.replicas.params
     assert params is not None
     assert (params.min_bytes, params.max_bytes) == expected
+
+
+# -- DescribeLogDirs
+
+
+def test_a_directory_that_has_gone_does_not_hide_the_others(tmp_path: Path) -> None:
+    """Nobody has written to it since, so that it does not count as failed yet."""
+    logs = SimpleNamespace(live_log_dirs=[tmp_path, tmp_path / "gone"], all_logs=list)
+    config = SimpleNamespace(log_dirs=[str(tmp_path), str(tmp_path / "gone")])
+    replicas = SimpleNamespace(log_manager=logs)
+    anything = cast(Any, None)
+    apis = MetadataApis(cast(Any, config), "cluster", anything, cast(Any, replicas), anything, {})
+    answers: list[Any] = []
+    apis.handle_describe_log_dirs(anything, DescribeLogDirsRequest(topics=None), answers.append)
+    present, gone = answers[0].results
+    assert (present.error_code, gone.error_code) == (0, Errors.KAFKA_STORAGE_ERROR.code)
+    assert present.total_bytes > 0
