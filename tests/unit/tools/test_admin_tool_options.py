@@ -118,7 +118,7 @@ def test_a_report_shows_the_partitions_that_it_is_about(monkeypatch, capsys, fla
 def test_a_terminal_gets_a_table(monkeypatch, capsys):
     describe(monkeypatch, TOPIC, terminal=True)
     out = capsys.readouterr().out
-    assert "t: 1 partitions, replication factor 2 (marked for deletion)" in " ".join(out.split())
+    assert "t: 1 partition, replication factor 2 (marked for deletion)" in " ".join(out.split())
     assert "─" in out
     assert "none" in out
 

@@ -12,7 +12,6 @@ import pytest
 
 from kafka_lite.tools import terminal
 
-
 TITLE = "[files] in /a/folder/with/a/long/name"  # wider than the table
 
 
