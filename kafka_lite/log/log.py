@@ -304,6 +304,7 @@ class Log:
         """
         with self._storage_errors("reading"):
             end = self._next_offset_metadata  # read once: it may move meanwhile
+            segments = self.segments.from_offset(start_offset)  # before the log start offset: see delete_old_segments
             if not self.log_start_offset <= start_offset <= end.message_offset:
                 raise Errors.OFFSET_OUT_OF_RANGE.exception(
                     f"offset {start_offset} of {self.topic_partition} is not within "
@@ -314,7 +315,7 @@ class Log:
             if max_offset is not None and max_offset >= end.message_offset:
                 max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
-            for segment in self.segments.from_offset(start_offset):
+            for segment in segments:
                 if segment.base_offset > end.segment_base_offset:
                     break
                 is_last = segment.base_offset == end.segment_base_offset
@@ -388,10 +389,11 @@ class Log:
             )
             if len(deletable) == len(self.segments):
                 self.roll()  # a log always has a segment to append to
+            if deletable:
+                # First: who finds a segment gone must find the offset out of range, not the messages behind it.
+                self.maybe_increment_log_start_offset(tuple(self.segments)[len(deletable)].base_offset)
             for segment in deletable:
                 self._delete_segment(segment)
-            if deletable:
-                self.maybe_increment_log_start_offset(self.segments.first.base_offset)
             return len(deletable)
 
     def maybe_increment_log_start_offset(self, new_log_start_offset: int) -> bool:

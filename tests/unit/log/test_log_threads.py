@@ -12,6 +12,8 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.record.records import batches
 from tests.support.logs import open_log, record_set, to_bytes
 
@@ -91,3 +93,40 @@ def test_readers_see_whole_messages_in_order(tmp_path: Path) -> None:
             raise reader.failure
         assert reader.seen > 0
     assert log.log_start_offset > 0
+
+
+class TestReadsBesideADeletion:
+    """Messages that go while somebody reads are out of range: the reader must not get later ones in their place."""
+
+    @pytest.fixture
+    def log(self, tmp_path: Path) -> Log:
+        log = open_log(tmp_path, segment_bytes=100, retention_ms=-1, retention_bytes=150)
+        for _ in range(4):
+            log.append_as_leader(record_set(b"x" * 20), 0)
+        assert len(log.segments) == 4
+        return log
+
+    def assert_out_of_range(self, log: Log) -> None:
+        with pytest.raises(ApiError) as info:
+            log.read(0, 1000)
+        assert info.value.error is Errors.OFFSET_OUT_OF_RANGE
+
+    def test_one_that_begins_while_segments_are_taken_out(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+        remove = LogSegments.remove
+
+        def remove_and_read(segments: LogSegments, base_offset: int) -> None:
+            remove(segments, base_offset)
+            self.assert_out_of_range(log)
+
+        monkeypatch.setattr(LogSegments, "remove", remove_and_read)
+        assert log.delete_old_segments() == 2
+
+    def test_one_that_began_before(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+        from_offset = LogSegments.from_offset
+
+        def delete_first(segments: LogSegments, offset: int) -> tuple[LogSegment, ...]:
+            log.delete_old_segments()
+            return from_offset(segments, offset)
+
+        monkeypatch.setattr(LogSegments, "from_offset", delete_first)
+        self.assert_out_of_range(log)
