@@ -149,6 +149,8 @@ def main(arguments: list[str] | None = None) -> int:
         except NotebookError as error:
             sys.stderr.write(f"{error}\n")
             failures += 1
+    if not options.pair and not failures:
+        sys.stdout.write("make site shows them with their output\n")
     return 1 if failures else 0
 
 
