@@ -10,9 +10,13 @@ import logging
 import threading
 from pathlib import Path
 
+from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
+from kafka_lite.log.log_append_info import LogAppendInfo
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +87,21 @@ class LeaderEpochFileCache:
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
                 self._checkpoint.write(self._entries)
+
+    def assign_from(self, records: Buffer, info: LogAppendInfo) -> None:
+        """Note the epochs of batches that are about to be appended.
+
+        A leader that writes an old format has none: then all are forgotten, and truncation must go back to high
+        watermarks after the next election.
+        """
+        if info.last_leader_epoch == self.latest_epoch:
+            return
+        if info.magic < MAGIC_V2:
+            self.clear_and_flush()
+            return
+        for batch in batches(records):
+            if batch.partition_leader_epoch >= 0:
+                self.assign_newer(batch.partition_leader_epoch, batch.base_offset)
 
     def assign_newer(self, epoch: int, start_offset: int) -> None:
         """The same, but only for an epoch that is newer than all known ones: what a batch in the log tells."""

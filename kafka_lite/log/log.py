@@ -29,6 +29,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import (
     DELETED_FILE_SUFFIX,
+    flush_file_or_directory,
     log_file,
     offset_index_file,
     parse_topic_partition_name,
@@ -40,12 +41,16 @@ from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, ValidationResult, validate_and_assign_offsets
+from kafka_lite.log.producer_state_loader import rebuild_producer_state
+from kafka_lite.log.producer_state_manager import PreparedUpdates, ProducerStateManager
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.records import batches
 
 __all__ = ["Log", "LogAppendInfo"]
 
 logger = logging.getLogger(__name__)
+
+DEFAULT_PRODUCER_ID_EXPIRATION_MS = 86_400_000
+NO_UPDATES = PreparedUpdates()
 
 
 class Log:
@@ -80,6 +85,7 @@ class Log:
         *,
         log_start_offset: int = 0,
         had_clean_shutdown: bool = False,
+        producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
         """Open the log in ``directory`` (``topic-partition``), or begin one there.
@@ -100,12 +106,14 @@ class Log:
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
         self.leader_epoch_cache = self._open_leader_epoch_cache()
+        self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_id_expiration_ms)
         loaded = LogLoader(
             directory,
             config,
             time,
             self.segments,
             self.leader_epoch_cache,
+            self.producer_state,
             had_clean_shutdown=had_clean_shutdown,
             log_start_offset_checkpoint=log_start_offset,
             recovery_point_checkpoint=recovery_point,
@@ -181,12 +189,14 @@ class Log:
 
         ``records`` is changed in place when it is writable. Raises ApiError: what ``validate_and_assign_offsets``
         does (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE when it does not fit
-        into a segment, KAFKA_STORAGE_ERROR when it cannot be written; then nothing has been appended.
+        into a segment, OUT_OF_ORDER_SEQUENCE_NUMBER and INVALID_PRODUCER_EPOCH (see ``ProducerAppendInfo``),
+        KAFKA_STORAGE_ERROR when it cannot be written; then nothing has been appended. Nor has a batch that an
+        idempotent producer sends again: the answer is where it has been since the first time.
         """
         with self._lock, self._storage_errors("appending records"):
             result = self._validate(records, leader_epoch, origin)
             info = LogAppendInfo.of_validated(result, leader_epoch)
-            return self._append(result.records, info)
+            return self._append(result.records, info, origin)
 
     def append_as_follower(self, records: Buffer) -> LogAppendInfo:
         """Write what the leader has, with the offsets it has there.
@@ -201,7 +211,7 @@ class Log:
                     f"offset {info.first_offset} of the leader lies before the log end offset {self.log_end_offset} "
                     f"of {self.topic_partition}"
                 )
-            return self._append(valid, info)
+            return self._append(valid, info, AppendOrigin.REPLICATION)
 
     def _validate(self, records: Buffer, leader_epoch: int, origin: AppendOrigin) -> ValidationResult:
         config = self.config
@@ -220,7 +230,7 @@ class Log:
             origin=origin,
         )
 
-    def _append(self, records: Buffer, info: LogAppendInfo) -> LogAppendInfo:
+    def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin) -> LogAppendInfo:
         """Validated batches: into the newest segment, then the log end offset moves."""
         info.log_start_offset = self.log_start_offset
         if info.size_in_bytes == 0:
@@ -229,25 +239,20 @@ class Log:
             raise Errors.RECORD_LIST_TOO_LARGE.exception(
                 f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
             )
-        self._update_leader_epochs(records, info)
+        producers = self.producer_state.prepare_updates(records, origin) if info.has_producer_id else NO_UPDATES
+        if producers.duplicate is not None:
+            return LogAppendInfo.of_duplicate(producers.duplicate, self.log_start_offset)
+        if self.leader_epoch_cache is not None:
+            self.leader_epoch_cache.assign_from(records, info)
         segment = self._maybe_roll(info)
         segment.append(info, records)
         self._update_log_end_offset(info.last_offset + 1)
+        for append in producers.appends:
+            self.producer_state.update(append)
+        self.producer_state.update_map_end_offset(info.last_offset + 1)
         if self.unflushed_messages >= self.config.flush_messages:
             self.flush()
         return info
-
-    def _update_leader_epochs(self, records: Buffer, info: LogAppendInfo) -> None:
-        epochs = self.leader_epoch_cache
-        if epochs is None or info.last_leader_epoch == epochs.latest_epoch:
-            return
-        if info.magic < MAGIC_V2:
-            # A leader that writes the old format: truncation must go back to high watermarks after the next election.
-            epochs.clear_and_flush()
-            return
-        for batch in batches(records):
-            if batch.partition_leader_epoch >= 0:
-                epochs.assign_newer(batch.partition_leader_epoch, batch.base_offset)
 
     def _update_log_end_offset(self, offset: int) -> None:
         active = self.segments.active
@@ -279,9 +284,17 @@ class Log:
             self.segments.add(segment)
             # The offset stays, its place is another one now.
             self._update_log_end_offset(self.log_end_offset)
-            self._scheduler.schedule("flush-log", lambda: self.flush(base_offset))
+            self.producer_state.update_map_end_offset(base_offset)
+            snapshot = self.producer_state.take_snapshot(sync=False)
+            self._scheduler.schedule("flush-log", lambda: self._flush_rolled(base_offset, snapshot))
             logger.info("Rolled new log segment at offset %d of %s", base_offset, self.name)
             return segment
+
+    def _flush_rolled(self, base_offset: int, snapshot: Path | None) -> None:
+        if snapshot is not None and not self._closed:
+            with self._storage_errors("flushing"), contextlib.suppress(FileNotFoundError):  # deleted or renamed
+                flush_file_or_directory(snapshot)
+        self.flush(base_offset)
 
     def _new_segment(self, base_offset: int) -> LogSegment:
         for file in (log_file, offset_index_file, time_index_file):
@@ -379,6 +392,13 @@ class Log:
             return EpochEntry(-1, -1)
         return self.leader_epoch_cache.end_offset_for(leader_epoch, self.log_end_offset)
 
+    # -- producers ---------------------------------------------------------------------------------------------------
+
+    def remove_expired_producers(self) -> None:
+        """Forget the producers that have not written for ``producer.id.expiration.ms``."""
+        with self._lock:
+            self.producer_state.remove_expired_producers(self._time.milliseconds())
+
     # -- deletion ----------------------------------------------------------------------------------------------------
 
     def delete_old_segments(self) -> int:
@@ -411,6 +431,7 @@ class Log:
             self.log_start_offset = new_log_start_offset
             if self.leader_epoch_cache is not None:
                 self.leader_epoch_cache.truncate_from_start(new_log_start_offset)
+            self.producer_state.on_log_start_offset_incremented(new_log_start_offset)
             return True
 
     def _delete_segment(self, segment: LogSegment) -> None:
@@ -418,7 +439,14 @@ class Log:
         logger.info("Scheduling log segment %d of %s for deletion", segment.base_offset, self.name)
         self.segments.remove(segment.base_offset)
         segment.change_file_suffixes("", DELETED_FILE_SUFFIX)
-        self._scheduler.schedule("delete-file", segment.delete, self.config.file_delete_delay_ms)
+        snapshot = self.producer_state.remove_and_mark_snapshot_for_deletion(segment.base_offset)
+
+        def delete() -> None:
+            segment.delete()
+            if snapshot is not None:
+                (self.dir / snapshot.name).unlink(missing_ok=True)
+
+        self._scheduler.schedule("delete-file", delete, self.config.file_delete_delay_ms)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 
@@ -446,7 +474,18 @@ class Log:
             self.segments.active.truncate_to(target_offset)
             self._end_at(min(target_offset, cut.first_or_last_offset) if cut is not None else target_offset)
             self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
+            self._rebuild_producer_state()
             return True
+
+    def _rebuild_producer_state(self) -> None:
+        rebuild_producer_state(
+            self.producer_state,
+            self.segments,
+            self.log_start_offset,
+            self.log_end_offset,
+            self._time.milliseconds(),
+            reload_from_clean_shutdown=False,
+        )
 
     def truncate_fully_and_start_at(self, new_offset: int, log_start_offset: int | None = None) -> None:
         """Remove everything and begin again at ``new_offset``."""
@@ -456,6 +495,7 @@ class Log:
                 self._delete_segment(segment)
             self.segments.add(self._new_segment(new_offset))
             self._end_at(new_offset)
+            self.producer_state.truncate_fully_and_start_at(new_offset)
             self.log_start_offset = new_offset if log_start_offset is None else log_start_offset
 
     def _end_at(self, offset: int) -> None:
@@ -478,7 +518,7 @@ class Log:
             for segment in self.segments.from_offset(self.recovery_point):
                 if segment.base_offset < upto:
                     segment.flush()
-            _flush_directory(self.dir)
+            flush_file_or_directory(self.dir)
         with self._lock:
             # A truncation meanwhile may have taken some of it away.
             self.recovery_point = max(self.recovery_point, min(upto, self.log_end_offset))
@@ -491,6 +531,7 @@ class Log:
                 return
             with self._storage_errors("closing"):
                 self._closed = True
+                self.producer_state.take_snapshot()
                 for segment in self.segments:
                     segment.close()
 
@@ -510,6 +551,7 @@ class Log:
             self.dir = directory
             for segment in self.segments:
                 segment.update_directory(directory)
+            self.producer_state.update_directory(directory)
             if self.leader_epoch_cache is not None:
                 self.leader_epoch_cache.set_directory(directory)
 
@@ -536,12 +578,3 @@ class Log:
 
     def __repr__(self) -> str:
         return f"Log({self.dir})"
-
-
-def _flush_directory(directory: Path) -> None:
-    """Force the names of new files to disk."""
-    fd = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.log_validator import ValidationResult
+from kafka_lite.log.producer_state_entry import BatchMetadata
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP
 from kafka_lite.record.records import batches
@@ -37,6 +38,8 @@ class LogAppendInfo:
     magic: int = MAGIC_V2
     last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
     size_in_bytes: int = 0
+    has_producer_id: bool = False
+    """Whether a batch is of an idempotent producer."""
 
     @classmethod
     def of_validated(cls, result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
@@ -54,6 +57,17 @@ class LogAppendInfo:
             magic=result.magic,
             last_leader_epoch=leader_epoch,
             size_in_bytes=memoryview(result.records).nbytes,
+            has_producer_id=result.has_producer_id,
+        )
+
+    @classmethod
+    def of_duplicate(cls, batch: BatchMetadata, log_start_offset: int) -> LogAppendInfo:
+        """What is answered to a batch that has been appended before: where that was, and when."""
+        return cls(
+            first_offset=batch.first_offset,
+            last_offset=batch.last_offset,
+            log_append_time=batch.timestamp,
+            log_start_offset=log_start_offset,
         )
 
 
@@ -78,4 +92,5 @@ def analyze_and_validate_records(records: Buffer) -> LogAppendInfo:
             info.max_timestamp = batch.max_timestamp
             info.offset_of_max_timestamp = last_offset
         info.size_in_bytes += batch.size_in_bytes
+        info.has_producer_id |= batch.has_producer_id
     return info

@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../log/Log.scala (object Log) · book 6.1.1
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from pathlib import Path
@@ -15,6 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 LOG_FILE_SUFFIX = ".log"
 INDEX_FILE_SUFFIX = ".index"
 TIME_INDEX_FILE_SUFFIX = ".timeindex"
+PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 
 DELETED_FILE_SUFFIX = ".deleted"
 """The file will be removed after file.delete.delay.ms."""
@@ -29,6 +31,7 @@ CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 
 _DELETE_DIR = re.compile(r"(\S+)-(\S+)\.(\S+)-delete")
 _SEGMENT_FILE = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex)(\.cleaned|\.swap|\.deleted)?")
+_PRODUCER_SNAPSHOT_FILE = re.compile(r"(\d{20})\.snapshot")
 
 
 def filename_prefix_from_offset(offset: int) -> str:
@@ -49,6 +52,26 @@ def offset_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
 def time_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
     """The time index of the segment with this base offset."""
     return directory / f"{filename_prefix_from_offset(offset)}{TIME_INDEX_FILE_SUFFIX}{suffix}"
+
+
+def producer_snapshot_file(directory: Path, offset: int) -> Path:
+    """What was known of the producers at this offset."""
+    return directory / f"{filename_prefix_from_offset(offset)}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
+
+
+def offset_from_snapshot_file(file: Path) -> int | None:
+    """The offset in the name of a producer snapshot; None for any other file."""
+    match = _PRODUCER_SNAPSHOT_FILE.fullmatch(file.name)
+    return int(match[1]) if match else None
+
+
+def flush_file_or_directory(path: Path) -> None:
+    """Force to disk what a file holds, or which names a directory has. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def offset_from_file(file: Path) -> int | None:

@@ -28,6 +28,8 @@ from kafka_lite.log.log_file_utils import (
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
+from kafka_lite.log.producer_state_loader import rebuild_producer_state
+from kafka_lite.log.producer_state_manager import ProducerStateManager
 from kafka_lite.record.record import CorruptRecordError
 
 logger = logging.getLogger(__name__)
@@ -43,13 +45,14 @@ class LoadedLogOffsets:
 
 
 class LogLoader:
-    """Four passes over a partition's directory.
+    """Five passes over a partition's directory.
 
     1. ``.deleted`` and ``.cleaned`` files go: the first were no longer wanted, the second are half a compaction.
     2. ``.swap`` files are a whole compaction, which has not replaced its sources yet: it does now.
     3. Every ``.log`` file becomes a segment. Indexes that are missing or cannot be right are rebuilt from it.
     4. After a crash the segments from the recovery point on are read as a whole. At the first batch that is torn or
        whose CRC is wrong the log ends; later segments are deleted.
+    5. The producers are loaded from the newest snapshot, and from the batches behind it.
 
     Files that it does not know are left alone: a newer Kafka may have put them there.
     """
@@ -61,6 +64,7 @@ class LogLoader:
         time: Time,
         segments: LogSegments,
         leader_epoch_cache: LeaderEpochFileCache | None,
+        producer_state: ProducerStateManager,
         *,
         had_clean_shutdown: bool,
         log_start_offset_checkpoint: int,
@@ -71,6 +75,7 @@ class LogLoader:
         self._time = time
         self._segments = segments
         self._leader_epoch_cache = leader_epoch_cache
+        self._producer_state = producer_state
         self._had_clean_shutdown = had_clean_shutdown
         self._log_start_offset_checkpoint = log_start_offset_checkpoint
         self._recovery_point_checkpoint = recovery_point_checkpoint
@@ -97,6 +102,7 @@ class LogLoader:
             self._leader_epoch_cache.truncate_from_end(next_offset)
             self._leader_epoch_cache.truncate_from_start(log_start_offset)
         flushed = next_offset if self._had_clean_shutdown else min(self._recovery_point_checkpoint, next_offset)
+        self._load_producer_state(log_start_offset, next_offset)
         end = LogOffsetMetadata(next_offset, active.base_offset, active.size)
         return LoadedLogOffsets(log_start_offset, flushed, end)
 
@@ -194,6 +200,11 @@ class LogLoader:
 
     def _recover_unflushed_segments(self) -> None:
         unflushed = list(self._segments.from_offset(self._recovery_point_checkpoint))
+        if unflushed:
+            # Later snapshots may tell of batches that have not reached the disk.
+            self._producer_state.truncate_and_reload(
+                self._log_start_offset_checkpoint, unflushed[0].base_offset, self._time.milliseconds()
+            )
         while unflushed:
             segment = unflushed.pop(0)
             logger.info("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
@@ -202,6 +213,19 @@ class LogLoader:
                 logger.warning("Truncated %d bytes of corrupt messages in %s", truncated_bytes, segment.log.file)
                 self._delete_segments(unflushed)
                 return
+
+    # -- pass 5 ------------------------------------------------------------------------------------------------------
+
+    def _load_producer_state(self, log_start_offset: int, next_offset: int) -> None:
+        self._producer_state.remove_stray_snapshots(segment.base_offset for segment in self._segments)
+        rebuild_producer_state(
+            self._producer_state,
+            self._segments,
+            log_start_offset,
+            next_offset,
+            self._time.milliseconds(),
+            reload_from_clean_shutdown=self._had_clean_shutdown,
+        )
 
     def _delete_all_if_the_start_lies_behind_the_end(self) -> None:
         """Segments that end before the log start offset are of no use, nor is a hole between them and new messages."""

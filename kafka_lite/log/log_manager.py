@@ -22,7 +22,7 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import (
     OffsetCheckpointFile,
 )
 from kafka_lite.log.file_lock import FileLock
-from kafka_lite.log.log import Log
+from kafka_lite.log.log import DEFAULT_PRODUCER_ID_EXPIRATION_MS, Log
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import (
@@ -56,6 +56,7 @@ class LogManager:
     * retention      deletes old segments (log.retention.check.interval.ms)
     * flush          of the logs whose flush.ms is over
     * checkpoints    of recovery points and log start offsets
+    * expiry         of producers that have not written for producer.id.expiration.ms
     * deletion       of the files of deleted partitions
 
     A directory whose disk fails goes offline: its logs are given up, the others go on.
@@ -74,6 +75,8 @@ class LogManager:
         flush_recovery_offset_checkpoint_ms: int = 60_000,
         flush_start_offset_checkpoint_ms: int = 60_000,
         retention_check_ms: int = 300_000,
+        producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS,
+        producer_id_expiration_check_ms: int = 600_000,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
         self.log_dirs = list(log_dirs)
@@ -87,6 +90,8 @@ class LogManager:
         self._flush_recovery_offset_checkpoint_ms = flush_recovery_offset_checkpoint_ms
         self._flush_start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
         self._retention_check_ms = retention_check_ms
+        self._producer_id_expiration_ms = producer_id_expiration_ms
+        self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
         self._lock = threading.RLock()
         """Guards creation and deletion; look-ups take the map as it is."""
         self._checkpoint_lock = threading.Lock()
@@ -121,6 +126,7 @@ class LogManager:
             self.checkpoint_log_start_offsets,
             self._flush_start_offset_checkpoint_ms,
         )
+        self._schedule("producer-expiration", self.remove_expired_producers, self._producer_id_expiration_check_ms)
 
     def _schedule(self, name: str, task: Callable[[], None], period_ms: int) -> None:
         if period_ms < MAX_LONG:
@@ -218,6 +224,7 @@ class LogManager:
             self._time,
             log_start_offset=log_start_offset,
             had_clean_shutdown=had_clean_shutdown,
+            producer_id_expiration_ms=self._producer_id_expiration_ms,
             log_dir_failure_channel=self.log_dir_failure_channel,
         )
 
@@ -347,6 +354,10 @@ class LogManager:
                 log.flush()
 
         self._for_each_log("flush", flush_if_due)
+
+    def remove_expired_producers(self) -> None:
+        """Let every log forget the producers that have long been silent."""
+        self._for_each_log("expiry of producers", Log.remove_expired_producers)
 
     def _for_each_log(self, task: str, run: Callable[[Log], int | None]) -> Iterable[int]:
         """Run it on all logs; that one log fails must not keep the others from it."""

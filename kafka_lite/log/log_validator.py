@@ -22,6 +22,7 @@ from kafka_lite.record.record import (
     MAGIC_V1,
     MAGIC_V2,
     NO_PARTITION_LEADER_EPOCH,
+    NO_PRODUCER_ID,
     NO_TIMESTAMP,
     InvalidRecordError,
     Record,
@@ -76,6 +77,8 @@ class ValidationResult(NamedTuple):
     magic: int
     message_size_maybe_changed: bool
     """Whether the records were converted or compressed anew."""
+    has_producer_id: bool = False
+    """Whether an idempotent producer sent them, so that the log must look at their sequence numbers."""
 
 
 def validate_and_assign_offsets(
@@ -214,7 +217,14 @@ class LogValidator:
         batch.set_max_timestamp(self.timestamp_type, max_timestamp)
         offset_of_max = batch.last_offset if max_timestamp > NO_TIMESTAMP else -1
         return self._result(
-            batch.view, batch.record_count, max_timestamp, offset_of_max, source, target, changed=target is not source
+            batch.view,
+            batch.record_count,
+            max_timestamp,
+            offset_of_max,
+            source,
+            target,
+            changed=target is not source,
+            has_producer_id=batch.has_producer_id,
         )
 
     def _check_offset_range(self, batch: RecordBatch) -> None:
@@ -381,6 +391,7 @@ class LogValidator:
             source,
             target,
             changed=True,
+            has_producer_id=builder.producer_id > NO_PRODUCER_ID,
         )
 
     def _result(
@@ -393,6 +404,7 @@ class LogValidator:
         target: CompressionType,
         *,
         changed: bool,
+        has_producer_id: bool = False,
     ) -> ValidationResult:
         stamped = self.timestamp_type is TimestampType.LOG_APPEND_TIME and self.magic > MAGIC_V0
         return ValidationResult(
@@ -407,6 +419,7 @@ class LogValidator:
             target,
             self.magic,
             changed,
+            has_producer_id,
         )
 
 

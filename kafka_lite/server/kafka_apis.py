@@ -18,6 +18,7 @@ from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis, Respond
 from kafka_lite.server.apis.metadata_apis import ApiRange, MetadataApis
+from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.CREATE_TOPICS: ApiRange(0, 6),  # 7: topic ids
     ApiKey.DELETE_TOPICS: ApiRange(0, 5),  # 6: topic ids
     ApiKey.DELETE_RECORDS: ApiRange(0, 2),
+    ApiKey.INIT_PRODUCER_ID: ApiRange(0, 4),  # 5: transactions, second version; without transactional ids only
     ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),
     ApiKey.DESCRIBE_CONFIGS: ApiRange(0, 4),
     ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
@@ -53,7 +55,12 @@ class KafkaApis:
     """
 
     def __init__(
-        self, request_channel: RequestChannel, data: DataApis, metadata: MetadataApis, admin: AdminApis
+        self,
+        request_channel: RequestChannel,
+        data: DataApis,
+        metadata: MetadataApis,
+        admin: AdminApis,
+        producer_ids: ProducerIdApis,
     ) -> None:
         self._channel = request_channel
         self._metadata = metadata
@@ -67,6 +74,7 @@ class KafkaApis:
             ApiKey.CREATE_TOPICS: admin.handle_create_topics,
             ApiKey.DELETE_TOPICS: admin.handle_delete_topics,
             ApiKey.DELETE_RECORDS: data.handle_delete_records,
+            ApiKey.INIT_PRODUCER_ID: producer_ids.handle_init_producer_id,
             ApiKey.OFFSET_FOR_LEADER_EPOCH: data.handle_offset_for_leader_epoch,
             ApiKey.DESCRIBE_CONFIGS: admin.handle_describe_configs,
             ApiKey.ALTER_CONFIGS: admin.handle_alter_configs,

@@ -22,6 +22,7 @@ from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime, Time
 from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.network.listener import Listener
@@ -34,6 +35,7 @@ from kafka_lite.server.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
@@ -210,6 +212,8 @@ class KafkaServer:
             flush_recovery_offset_checkpoint_ms=config.log_flush_offset_checkpoint_interval_ms,
             flush_start_offset_checkpoint_ms=config.log_flush_start_offset_checkpoint_interval_ms,
             retention_check_ms=config.log_retention_check_interval_ms,
+            producer_id_expiration_ms=config.producer_id_expiration_ms,
+            producer_id_expiration_check_ms=config.producer_id_expiration_check_interval_ms,
         )
         self.log_manager.startup()
         self._on_stop("log manager", self.log_manager.shutdown)
@@ -351,9 +355,10 @@ class KafkaServer:
             SERVED_VERSIONS,
         )
         data = DataApis(self.replica_manager, channel.close_connection)
-        apis = KafkaApis(
-            channel, data, metadata, AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
-        )
+        admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
+        producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
+        producer_ids.startup()
+        apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids))
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
         self._on_stop("request handlers", self._handler_pool.shutdown)
 

@@ -18,6 +18,7 @@ from kafka_lite.zookeeper.data import (
     ConfigChange,
     ControllerData,
     LeaderIsrAndControllerEpoch,
+    ProducerIdsBlock,
     TopicAssignment,
     ZnodeDataError,
     decode_config,
@@ -161,6 +162,28 @@ class KafkaZkClient:
         """A number that nobody had before: each write of the node raises its version."""
         self.zookeeper.ensure_path(paths.BROKER_SEQUENCE_ID)
         return self.zookeeper.set(paths.BROKER_SEQUENCE_ID, b"")
+
+    # --------------------------------------------------------------------------------------------------- producer ids
+
+    def get_producer_id_block(self) -> tuple[ProducerIdsBlock, int] | None:
+        """(the block that was taken last, znode version); None before the first one."""
+        try:
+            data, stat = self.zookeeper.get(paths.PRODUCER_ID_BLOCK)
+        except NoNodeError:
+            return None
+        return ProducerIdsBlock.decode(data), stat.version
+
+    def create_producer_id_block(self, block: ProducerIdsBlock) -> bool:
+        """Take the first block; false when somebody else did."""
+        try:
+            self.zookeeper.create(paths.PRODUCER_ID_BLOCK, block.encode())
+        except NodeExistsError:
+            return False
+        return True
+
+    def set_producer_id_block(self, block: ProducerIdsBlock, expected_version: int) -> bool:
+        """Take a block if nobody else took one since ``expected_version``."""
+        return self._conditional_set(paths.PRODUCER_ID_BLOCK, block.encode(), expected_version) is not None
 
     # ----------------------------------------------------------------------------------------------------- controller
 

@@ -179,6 +179,34 @@ class BrokerRegistration:
 # -------------------------------------------------------------------------------------------------------------- topics
 
 
+@dataclass(frozen=True)
+class ProducerIdsBlock:
+    """/latest_producer_id_block: ``{"version":1,"broker":0,"block_start":"0","block_end":"999"}``."""
+
+    broker_id: int
+    first_producer_id: int
+    last_producer_id: int
+
+    def encode(self) -> bytes:
+        """As bytes."""
+        return encode_json({
+            "version": 1,
+            "broker": self.broker_id,
+            "block_start": str(self.first_producer_id),
+            "block_end": str(self.last_producer_id),
+        })  # fmt: skip
+
+    @staticmethod
+    def decode(data: bytes | None) -> ProducerIdsBlock:
+        """From bytes."""
+        what = "/latest_producer_id_block"
+        value = decode_json(data, what)
+        first, last = (_checked(value, key, str, what) for key in ("block_start", "block_end"))
+        if not (first.isdecimal() and last.isdecimal()):
+            raise ZnodeDataError(f"{what}: not producer ids: {data!r}")
+        return ProducerIdsBlock(_checked(value, "broker", int, what), int(first), int(last))
+
+
 def encode_uuid(value: uuid.UUID) -> str:
     """A topic id or cluster id as Kafka prints it: URL-safe base 64 without padding, 22 characters."""
     return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()

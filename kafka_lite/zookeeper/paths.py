@@ -12,6 +12,7 @@
     /admin/reassign_partitions, /admin/preferred_replica_election
     /config/{topics,clients,users,brokers}/<name>   overrides of configurations
     /config/changes/config_change_<10 digits>       which of them changed
+    /latest_producer_id_block                       the producer ids that were handed out last
     /consumers/G/{ids,owners,offsets}               the old consumer's groups
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala · book 7.1.3
@@ -31,6 +32,7 @@ REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
 CONFIG = "/config"
 CONFIG_CHANGES = "/config/changes"
+PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 CONSUMERS = "/consumers"
 
 ISR_CHANGE_PREFIX = "isr_change_"

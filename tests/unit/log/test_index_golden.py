@@ -82,13 +82,13 @@ def test_a_directory_of_kafka_is_read(tmp_path: Path) -> None:
     for suffix in ("log", "index", "timeindex"):
         data = hex_sample(f"disk-roll-00.live.{suffix}.hex")
         (directory / f"00000000000000000000.{suffix}").write_bytes(data)
-    (directory / "00000000000000000020.snapshot").write_bytes(b"unknown")
+    (directory / "00000000000000000000.txnindex").write_bytes(b"unknown")
     (directory / "partition.metadata").write_bytes(b"version: 0\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA")
     log = open_log(tmp_path, had_clean_shutdown=True, message_format_version="0.10.2")
     assert (log.log_start_offset, log.log_end_offset) == (0, 20)
     assert log.active_segment.offset_index.entries == 8
     assert log.active_segment.offset_index.lookup(10) == (9, 0x384)
-    assert (directory / "00000000000000000020.snapshot").read_bytes() == b"unknown"
+    assert (directory / "00000000000000000000.txnindex").read_bytes() == b"unknown"
 
 
 def test_v2_batches_are_indexed_by_their_last_offset_as_in_kafka_3_9(tmp_path: Path) -> None:

@@ -186,12 +186,12 @@ def test_temporary_files_are_removed_and_unknown_ones_kept(tmp_path: Path) -> No
         "00000000000000000099.index",
     ):
         (log.dir / name).write_bytes(b"x")
-    (log.dir / "00000000000000000003.snapshot").write_bytes(b"x")
+    (log.dir / "00000000000000000000.txnindex").write_bytes(b"x")
     (log.dir / "README.log").write_bytes(b"x")
     again = reopened(tmp_path, had_clean_shutdown=True)
     names = {file.name for file in log.dir.iterdir()}
     assert not any(name.endswith((".deleted", ".cleaned")) or "99" in name for name in names)
-    assert {"00000000000000000003.snapshot", "README.log"} <= names
+    assert {"00000000000000000000.txnindex", "README.log"} <= names
     assert_holds(again, 12)
 
 

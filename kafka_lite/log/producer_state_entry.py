@@ -1,0 +1,131 @@
+"""What a log remembers of one producer: its epoch and its last batches.
+
+Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerIdEntry); since 3.5 ProducerStateEntry · book 10.3
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
+from kafka_lite.record.record_batch import increment_sequence
+
+NUM_BATCHES_TO_RETAIN = 5
+"""As many requests as an idempotent producer may have in flight: any of them may come a second time."""
+
+NO_COORDINATOR_EPOCH = -1
+
+
+class BatchMetadata(NamedTuple):
+    """A batch that has been appended, as far as it takes to know it again."""
+
+    last_seq: int
+    last_offset: int
+    offset_delta: int
+    """Last offset minus first offset: the number of records minus one."""
+    timestamp: int
+    """The largest timestamp of the batch, ms."""
+
+    @property
+    def first_seq(self) -> int:
+        """The sequence number of the first record; the numbers wrap from 2**31 - 1 to 0."""
+        return increment_sequence(self.last_seq, -self.offset_delta)
+
+    @property
+    def first_offset(self) -> int:
+        """The offset of the first record."""
+        return self.last_offset - self.offset_delta
+
+
+def _no_batches() -> deque[BatchMetadata]:
+    return deque(maxlen=NUM_BATCHES_TO_RETAIN)
+
+
+@dataclass(slots=True)
+class ProducerStateEntry:
+    """The newest epoch of a producer id and up to five batches written under it, oldest first.
+
+    ::
+
+        sequences  │ 10 ─ 14 │ 15 ─ 15 │ 16 ─ 29 │        30 must come next; 15 ─ 15 and the like are duplicates
+        offsets    │ 70 ─ 74 │ 78 ─ 78 │ 90 ─ 103│        other producers wrote in between
+
+    A newer epoch forgets the batches of the one before.
+    """
+
+    producer_id: int
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    coordinator_epoch: int = NO_COORDINATOR_EPOCH
+    """The epoch of the transaction coordinator that wrote the last marker."""
+    last_timestamp: int = NO_TIMESTAMP
+    """When the producer wrote last by the clock of its batches, ms: what expiry goes by."""
+    current_txn_first_offset: int | None = None
+    """Where the open transaction began, in a log that another Kafka wrote."""
+    batch_metadata: deque[BatchMetadata] = field(default_factory=_no_batches)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no batch of the epoch is known."""
+        return not self.batch_metadata
+
+    @property
+    def last_seq(self) -> int:
+        """The last sequence number; -1 when no batch is known."""
+        return self.batch_metadata[-1].last_seq if self.batch_metadata else NO_SEQUENCE
+
+    @property
+    def last_data_offset(self) -> int:
+        """The last offset; -1 when no batch is known."""
+        return self.batch_metadata[-1].last_offset if self.batch_metadata else -1
+
+    @property
+    def last_offset_delta(self) -> int:
+        """The last batch's last offset minus its first; 0 when no batch is known."""
+        return self.batch_metadata[-1].offset_delta if self.batch_metadata else 0
+
+    def without_batches(self) -> ProducerStateEntry:
+        """A copy that an append may fill: what it adds is merged by ``update`` once it has been written."""
+        return ProducerStateEntry(
+            self.producer_id,
+            self.producer_epoch,
+            self.coordinator_epoch,
+            self.last_timestamp,
+            self.current_txn_first_offset,
+        )
+
+    def add_batch(self, producer_epoch: int, batch: BatchMetadata) -> None:
+        """Note a batch, the oldest of six is forgotten."""
+        self._maybe_update_producer_epoch(producer_epoch)
+        self.batch_metadata.append(batch)
+        self.last_timestamp = batch.timestamp
+
+    def end_transaction(self, producer_epoch: int, coordinator_epoch: int, timestamp: int) -> None:
+        """Note the marker that ends a transaction."""
+        self._maybe_update_producer_epoch(producer_epoch)
+        self.coordinator_epoch = coordinator_epoch
+        self.current_txn_first_offset = None
+        self.last_timestamp = timestamp
+
+    def update(self, newer: ProducerStateEntry) -> None:
+        """Merge what an append has added."""
+        self._maybe_update_producer_epoch(newer.producer_epoch)
+        self.batch_metadata.extend(newer.batch_metadata)
+        self.coordinator_epoch = newer.coordinator_epoch
+        self.current_txn_first_offset = newer.current_txn_first_offset
+        self.last_timestamp = newer.last_timestamp
+
+    def _maybe_update_producer_epoch(self, producer_epoch: int) -> None:
+        if self.producer_epoch != producer_epoch:
+            self.batch_metadata.clear()
+            self.producer_epoch = producer_epoch
+
+    def find_duplicate_batch(self, producer_epoch: int, first_seq: int, last_seq: int) -> BatchMetadata | None:
+        """The remembered batch with exactly these sequence numbers, if this is the epoch it was written under."""
+        if producer_epoch != self.producer_epoch:
+            return None
+        for batch in self.batch_metadata:
+            if batch.last_seq == last_seq and batch.first_seq == first_seq:
+                return batch
+        return None
