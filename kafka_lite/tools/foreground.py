@@ -87,8 +87,8 @@ def overrides(entries: Iterable[str]) -> dict[str, str]:
 
 _STOP_OR_MOVE = "Does another server run? `kafka-lite server-stop` stops your brokers;"
 _ADVICE = {
-    errno.EADDRINUSE: f"{_STOP_OR_MOVE} or choose another port (listeners, zookeeper.embedded.port; a ZooKeeper server's clientPort).",
-    errno.EAGAIN: f"{_STOP_OR_MOVE} or give this one a directory of its own (log.dirs; a ZooKeeper server's dataDir).",
+    errno.EADDRINUSE: f"{_STOP_OR_MOVE} or choose another port (listeners, zookeeper.embedded.port, clientPort).",
+    errno.EAGAIN: f"{_STOP_OR_MOVE} or give this one a directory of its own (log.dirs, dataDir).",
     errno.EADDRNOTAVAIL: "This machine does not have that address.",
     errno.ENOENT: "Does the file or folder exist?",
     errno.EACCES: "Choose what this user may use (a directory, a port above 1023), or change the permissions.",
