@@ -28,16 +28,21 @@ def free_port():
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_does_what_it_says(page, tmp_path):
-    # A reader's machine: nothing set, an empty home; only the port is another one than the page's 9092.
-    port = str(free_port())
+    # A reader's machine: nothing set, an empty home; only the ports are others than the page's 9092 and 2181.
+    port, zookeeper_port = free_port(), free_port()
     environment = {
         "HOME": str(tmp_path),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(PROJECT_ROOT),
     }
-    listener = f"server-start --override listeners=PLAINTEXT://127.0.0.1:{port}"
-    with Session(tmp_path, {"127.0.0.1:9092": f"127.0.0.1:{port}", "server-start": listener}, environment) as session:
+    overrides = f"--override listeners=PLAINTEXT://127.0.0.1:{port} --override zookeeper.embedded.port={zookeeper_port}"
+    replacements = {
+        "127.0.0.1:9092": f"127.0.0.1:{port}",
+        "127.0.0.1:2181": f"127.0.0.1:{zookeeper_port}",
+        "server-start": f"server-start {overrides}",
+    }
+    with Session(tmp_path, replacements, environment) as session:
         for step in steps((PROJECT_ROOT / page).read_text(encoding="utf-8")):
             session.run(step)
 
