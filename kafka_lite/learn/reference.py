@@ -116,7 +116,10 @@ def _commands(parser: argparse.ArgumentParser, prefix: str = "") -> Iterator[tup
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
     usage = re.sub(r"\s+", " ", parser.format_usage()).strip().removeprefix("usage: ")
     options = [
-        [f"`{', '.join(action.option_strings) or action.dest}{_metavar(action)}`", _escaped(_help(action, parser))]
+        [
+            f"`{', '.join(action.option_strings) or action.metavar or action.dest}{_metavar(action)}`",
+            _escaped(_help(action, parser)),
+        ]
         for action in parser._actions
         if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
     ]
