@@ -164,6 +164,9 @@ class MetadataApis:
             error = failure.error
             if error is Errors.TOPIC_ALREADY_EXISTS:
                 error = Errors.LEADER_NOT_AVAILABLE
+        except Exception:
+            logger.exception("Error creating topic %s", name)  # of ZooKeeper's, say: the other topics are well
+            error = Errors.UNKNOWN_SERVER_ERROR
         return metadata.MetadataResponseTopic(error_code=error.code, name=name)
 
     def _alive_brokers(self, listener_name: str) -> Iterable[tuple[int, EndPoint, str | None]]:

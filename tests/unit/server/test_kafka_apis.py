@@ -21,6 +21,7 @@ from kafka_lite.protocol.messages.api_00_produce import (
     TopicProduceData,
 )
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
@@ -38,6 +39,7 @@ from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.kafka_apis import KafkaApis
 from kafka_lite.server.log_read_result import LogReadResult
+from kafka_lite.server.metadata_cache import MetadataCache
 
 TP = TopicPartition("t", 0)
 BATCH = memory_records(2, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
@@ -210,3 +212,24 @@ def test_a_directory_that_has_gone_does_not_hide_the_others(tmp_path: Path) -> N
     present, gone = answers[0].results
     assert (present.error_code, gone.error_code) == (0, Errors.KAFKA_STORAGE_ERROR.code)
     assert present.total_bytes > 0
+
+
+# -- Metadata
+
+
+def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
+    def fail(_topic: str) -> None:
+        raise TimeoutError("no answer from ZooKeeper")
+
+    config = SimpleNamespace(auto_create_topics_enable=True)
+    anything = cast(Any, None)
+    cache = MetadataCache(0)
+    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {})
+    request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
+    asked = [MetadataRequestTopic(name=name) for name in ("new", "not/legal")]
+    answers: list[Any] = []
+    apis.handle_metadata(cast(Any, request), MetadataRequest(topics=asked), answers.append)
+    assert [(topic.name, topic.error_code) for topic in answers[0].topics] == [
+        ("new", Errors.UNKNOWN_SERVER_ERROR.code),
+        ("not/legal", Errors.INVALID_TOPIC_EXCEPTION.code),
+    ]
