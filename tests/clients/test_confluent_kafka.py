@@ -74,6 +74,25 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str, a
         assert [value for _, value in mine] == values[partition::2]
 
 
+@pytest.mark.parametrize("codec", CODECS)
+def test_an_idempotent_producer(bootstrap: str, topic: str, codec: str) -> None:
+    config = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "compression.type": codec}
+    errors: list[object] = []
+    for _ in range(2):  # two of them, one after the other, with ids of their own
+        producer = Producer({**config, "batch.num.messages": 7, "linger.ms": 1})
+        for i in range(200):
+            producer.produce(topic, b"%d" % i, partition=0, on_delivery=lambda error, _: errors.append(error))
+        assert producer.flush(30) == 0
+    assert errors == [None] * 400
+    assert [value for _, _, value in read_all(bootstrap, topic, 1, 400)] == [b"%d" % i for i in range(200)] * 2
+
+
+def test_a_transactional_producer_hears_at_once_that_there_are_no_transactions(bootstrap: str) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "t"})
+    with pytest.raises(KafkaException):
+        producer.init_transactions(5)
+
+
 def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> None:
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, None, key=b"gone", partition=0, timestamp=1_600_000_000_123)

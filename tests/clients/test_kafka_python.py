@@ -13,9 +13,6 @@ from kafka.admin import NewTopic
 
 _names = itertools.count()
 
-# Idempotent producers come with InitProducerId, which is not served yet.
-PRODUCER = {"enable_idempotence": False}
-
 # kafka-python leaves the sockets of its bootstrap connections to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
@@ -39,7 +36,7 @@ def topic(bootstrap: str) -> str:
 
 @pytest.mark.parametrize("codec", [None, "gzip", "snappy", "lz4", "zstd"])
 def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | None) -> None:
-    producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20, **PRODUCER)
+    producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20)
     values = [b"%d-" % i + b"x" * (i % 300) for i in range(300)]
     sent = [producer.send(topic, value, partition=i % 2) for i, value in enumerate(values)]
     producer.flush(30)
@@ -58,7 +55,7 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | 
 
 
 def test_offsets(bootstrap: str, topic: str) -> None:
-    producer = KafkaProducer(bootstrap_servers=bootstrap, **PRODUCER)
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
     for i in range(5):
         producer.send(topic, b"v", partition=0, timestamp_ms=1000 * i).get(10)
     producer.close()

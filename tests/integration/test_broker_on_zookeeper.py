@@ -169,7 +169,7 @@ def test_what_lies_in_zookeeper_has_the_shape_of_kafkas(start: Start, kazoo: Kaz
     assert kazoo.get("/brokers/topics/configured")[0] == b'{"version":1,"partitions":{"0":[0]}}'
 
 
-NOT_IN_THE_SAMPLE = {"/config/brokers", "/log_dir_event_notification", "/config/ips"}
+NOT_IN_THE_SAMPLE = {"/config/brokers", "/log_dir_event_notification", "/config/ips", "/latest_producer_id_block"}
 """Of versions after 0.10.2, which has brokers' configurations only once there are any."""
 
 

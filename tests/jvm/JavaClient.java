@@ -64,7 +64,6 @@ public class JavaClient {
         config.put("bootstrap.servers", bootstrap);
         config.put("compression.type", codec);
         config.put("acks", "all");
-        config.put("enable.idempotence", "false");
         config.put("linger.ms", "20");
         List<Future<RecordMetadata>> sent = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer =
