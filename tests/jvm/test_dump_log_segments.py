@@ -46,6 +46,29 @@ def write_logs(data_dir: Path, message_format: str) -> None:
 
 
 @pytest.mark.jvm
+def test_kafkas_tool_reads_our_producer_snapshots(tmp_path: Path) -> None:
+    with Cluster({"log.segment.bytes": "20000"}, tmp_path) as cluster:
+        for round_ in range(2):
+            config = {"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True}
+            producer = Producer(config | {"batch.num.messages": 5})
+            for i in range(MESSAGES):
+                producer.produce("idempotent", b"%d" % i * 20, partition=0)
+            assert producer.flush(30) == 0, round_
+    files = sorted((tmp_path / "logs/idempotent-0").glob("*.snapshot"))
+    assert len(files) > 1
+    assert files[-1].name == f"{2 * MESSAGES:020d}.snapshot"
+    jars = classpath(*TOOLS["3.0"])
+    done = run_java("kafka.tools.DumpLogSegments", "--files", ",".join(map(str, files)), classpath=jars)
+    assert re.findall(COMPLAINT, done.stdout + done.stderr) == []
+    found = re.findall(r"producerId: (\d+) producerEpoch: 0 .*lastSequence: (\d+) lastOffset: (\d+)", done.stdout)
+    last = str(MESSAGES - 1)
+    first_producer, second_producer = found[-2:]
+    assert int(second_producer[0]) == int(first_producer[0]) + 1
+    assert first_producer[1:] == (last, last)
+    assert second_producer[1:] == (last, str(2 * MESSAGES - 1))
+
+
+@pytest.mark.jvm
 @pytest.mark.parametrize("message_format", list(TOOLS))
 def test_kafkas_tool_reads_our_files(tmp_path: Path, message_format: str) -> None:
     write_logs(tmp_path, message_format)
