@@ -1,5 +1,5 @@
 # The verbs of the project. `make help` lists them. They need Python >= 3.11, make and the package registry, nothing else.
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3 || command -v python3.13 || command -v python3.12 || command -v python3.11 || echo python3)
 UV_VERSION := 0.13.9
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,8 @@ $(STAMP): pyproject.toml uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kafka_lite needs Python >= 3.11, this is %s: try make setup PYTHON=python3.12" % sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(BIN)/uv sync --frozen --all-extras --quiet
+	@echo "Installing the packages of uv.lock into $(VENV) (about 1.5 GB, a minute or so)"
+	@$(BIN)/uv sync --frozen --all-extras --quiet
 	@touch $@
 
 lock: setup ## resolve the dependencies anew into uv.lock

@@ -178,7 +178,8 @@ class LogManager:
         """Load the logs of one directory with num.recovery.threads.per.data.dir threads."""
         marker = directory / CLEAN_SHUTDOWN_FILE
         had_clean_shutdown = marker.exists()
-        if not had_clean_shutdown:
+        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and _is_log_dir(path)]
+        if subdirectories and not had_clean_shutdown:
             logger.info("No clean shutdown of %s: logs that are not flushed will be recovered", directory)
         recovery_points = _read_checkpoint(self._recovery_points_of(directory), "recovery points")
         start_offsets = _read_checkpoint(self._start_offsets_of(directory), "log start offsets")
@@ -194,7 +195,6 @@ class LogManager:
             )
             self._add_loaded(log)
 
-        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and _is_log_dir(path)]
         with ThreadPoolExecutor(self._recovery_threads, f"log-recovery-{directory.name}") as pool:
             for future in [pool.submit(load, path) for path in subdirectories]:
                 future.result()

@@ -224,13 +224,15 @@ def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Pat
     next_free = os.dup(0)
     os.close(next_free)
     resource.setrlimit(resource.RLIMIT_NOFILE, (next_free + files_left, hard))
+    refused = None
     try:
         log.roll()
     except ApiError as error:
-        assert error.error is Errors.KAFKA_STORAGE_ERROR
-        assert len(log.segments) == 1
+        refused = error.error
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert refused in (None, Errors.KAFKA_STORAGE_ERROR)
+    assert len(log.segments) == (1 if refused else 2)
     assert not failures.has_offline_log_dir(tmp_path)
     assert [record.value for record in read_records(log)] == [b"a"]
     append(log, b"b")
