@@ -16,6 +16,7 @@ from kafka_lite.learn.book_map import ModuleReference, Section, load_book, modul
 from kafka_lite.learn.lab import all_labs
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
 
@@ -29,6 +30,7 @@ _WORDS = {
     "importance": ("importance", "重要性"),
     "deviation": ("Kafka 0.10.2 has", "Kafka 0.10.2 的默认值是"),
     "unserved": ("only this value is accepted", "目前只接受这个值"),
+    "to come": ("without effect until there is", "暂不生效，有待实现："),
     "served": ("served", "提供的版本"),
     "known": ("the codec knows", "编解码器认识的版本"),
     "lab": ("lab", "实验"),
@@ -74,6 +76,9 @@ def _key(key: ConfigKey, language: str) -> str:
         notes.append(f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*")
     if key.name in UNSERVED:
         notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
+    part = part_to_come(key.name)
+    if part is not None:
+        notes.append(f"*{_word('to come', language)} {part}.*")
     return f"`{key.name}`\n:   {' '.join(notes)}<br>\n    <small>{' · '.join(facts)}</small>"
 
 

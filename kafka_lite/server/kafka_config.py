@@ -16,6 +16,7 @@ from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
+from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
 from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
 from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
@@ -90,6 +91,7 @@ class KafkaConfig:
         for name in KAFKA_CONFIG_DEF.unused(original):
             logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
         self.values: dict[str, Any] = KAFKA_CONFIG_DEF.parse(original)
+        self._warn_of_keys_without_effect()
         self._read_server()
         self._read_zookeeper()
         self._read_socket_server()
@@ -98,6 +100,12 @@ class KafkaConfig:
         self._read_groups()
         self._read_quotas()
         self._validate()
+
+    def _warn_of_keys_without_effect(self) -> None:
+        for key in KAFKA_CONFIG_DEF:
+            part = part_to_come(key.name)
+            if part is not None and key.name in self.original and self.values[key.name] != key.default:
+                logger.warning("The configuration '%s' has no effect yet: %s is still to come.", key.name, part)
 
     @staticmethod
     def from_file(path: Path | str, overrides: Mapping[str, object] | None = None) -> KafkaConfig:

@@ -1,0 +1,41 @@
+"""Keys without effect are said to be so, and the list of them does not rot."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.server.config.not_yet_applied import NOT_YET_APPLIED, part_to_come
+from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
+
+KEYS = {key.name for definition in (KAFKA_CONFIG_DEF, LOG_CONFIG_DEF) for key in definition}
+ENTRIES = [entry for entries in NOT_YET_APPLIED.values() for entry in entries]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_entry_stands_for_keys_that_exist(entry: str) -> None:
+    assert any(key == entry or (entry.endswith(".") and key.startswith(entry)) for key in KEYS)
+
+
+def test_applied_keys_are_not_listed() -> None:
+    assert part_to_come("log.retention.ms") is None
+    assert part_to_come("num.io.threads") is None
+    assert part_to_come("retention.ms") is None
+    assert part_to_come("log.cleaner.threads") == "log compaction"
+
+
+def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
+    with caplog.at_level(logging.WARNING):
+        KafkaConfig({"zookeeper.connect": "embedded"} | {key.replace("_", "."): v for key, v in config.items()})
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_whoever_sets_one_is_warned(caplog: pytest.LogCaptureFixture) -> None:
+    (warning,) = warnings_for(caplog, log_cleaner_threads="2")
+    assert "'log.cleaner.threads' has no effect yet" in warning
+
+
+def test_a_default_that_is_spelled_out_is_no_reason(caplog: pytest.LogCaptureFixture) -> None:
+    assert warnings_for(caplog, log_cleaner_threads="1", num_io_threads="2") == []
