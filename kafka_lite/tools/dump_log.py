@@ -12,7 +12,14 @@ from itertools import islice
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from kafka_lite.log.log_file_utils import (
+    INDEX_FILE_SUFFIX,
+    LOG_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TIME_INDEX_FILE_SUFFIX,
+)
+from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot
+from kafka_lite.log.producer_state_entry import ProducerStateEntry
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.message_set import MessageAndOffset
@@ -50,7 +57,7 @@ _TEXT_DECODERS = ("kafka.serializer.StringDecoder", "org.apache.kafka.tools.api.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of kafka-dump-log.sh that apply to a log of topics."""
     text = {"nargs": "?", "const": _TEXT_DECODERS[0], "choices": _TEXT_DECODERS, "metavar": "CLASS"}
-    parser.add_argument("--files", required=True, metavar="FILE,…", help="the .log, .index and .timeindex files")
+    parser.add_argument("--files", required=True, metavar="FILE,…", help=".log, .index, .timeindex, .snapshot files")
     parser.add_argument("--print-data-log", action="store_true", help="show the records' keys and values, too")
     parser.add_argument("--deep-iteration", action="store_true", help="show the records, not only the batches")
     parser.add_argument("--skip-record-metadata", action="store_true", help="of records, show only key and value")
@@ -127,6 +134,7 @@ class LogDump:
             LOG_FILE_SUFFIX: self._dump_log,
             INDEX_FILE_SUFFIX: self._dump_index,
             TIME_INDEX_FILE_SUFFIX: self._dump_time_index,
+            PRODUCER_SNAPSHOT_FILE_SUFFIX: self._dump_producer_snapshot,
         }
         dumper = dumpers.get(file.suffix)
         if dumper is None:
@@ -171,6 +179,21 @@ class LogDump:
         for first, second in entries:  # to walk over them is to check them
             if not self._options.verify_index_only:
                 print(f"{names[0]}: {first} {names[1]}: {second}")
+
+    # ------------------------------------------------------------------------------------------------ producer states
+
+    def _dump_producer_snapshot(self, file: Path) -> None:
+        try:
+            entries = read_snapshot(file)
+        except CorruptSnapshotError as error:
+            terminal.print_to_stderr(str(error))
+            return
+        if self._tables:
+            columns = ["producer", "epoch", "first sequence", "last sequence", "last offset", "last timestamp"]
+            _print_tables(columns, (_producer_row(entry) for entry in entries))
+            return
+        for entry in entries:
+            print(_producer_line(entry))
 
     # ----------------------------------------------------------------------------------------------------------- log
 
@@ -323,3 +346,26 @@ def _print_tables(columns: list[str], rows: Iterator[list[str]]) -> None:
         names = [columns[number] for number in kept]
         shown = [[row[number] for number in kept] for row in page]
         terminal.print_table(names, shown, right=[name for name in names if name not in _LEFT])
+
+
+def _producer_line(entry: ProducerStateEntry) -> str:
+    """A producer as Kafka's tool prints it, Java's optional number included."""
+    txn = entry.current_txn_first_offset
+    line = (
+        f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} "
+        f"coordinatorEpoch: {entry.coordinator_epoch} "
+        f"currentTxnFirstOffset: {'OptionalLong.empty' if txn is None else f'OptionalLong[{txn}]'} "
+        f"lastTimestamp: {entry.last_timestamp} "
+    )
+    for batch in entry.batch_metadata:  # a snapshot has at most one
+        line += (
+            f"firstSequence: {batch.first_seq} lastSequence: {batch.last_seq} lastOffset: {batch.last_offset} "
+            f"offsetDelta: {batch.offset_delta} timestamp: {batch.timestamp}"
+        )
+    return line
+
+
+def _producer_row(entry: ProducerStateEntry) -> list[str]:
+    batch = entry.batch_metadata[-1] if entry.batch_metadata else None
+    sequences = [batch.first_seq, batch.last_seq, batch.last_offset] if batch is not None else ["", "", ""]
+    return [str(cell) for cell in (entry.producer_id, entry.producer_epoch, *sequences, entry.last_timestamp)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
 
 import pytest
 
+from kafka_lite.log.producer_snapshot import encode_snapshot
+from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -128,3 +131,24 @@ def damage(file: Path, position: int, with_bytes: bytes) -> None:
     content = bytearray(file.read_bytes())
     content[position : position + len(with_bytes)] = with_bytes
     file.write_bytes(content)
+
+
+@pytest.mark.jvm
+def test_producer_snapshots(tmp_path: Path) -> None:
+    """One that Kafka wrote, one that we wrote, one that is damaged."""
+    written_by_kafka = hex_sample("v39-modern-0.00000000000000000009.snapshot.hex")
+    open_transaction = ProducerStateEntry(7, 3, 2, 1_600_000_000_000, current_txn_first_offset=40)
+    with_batch = ProducerStateEntry(8, 0, last_timestamp=5, batch_metadata=deque([BatchMetadata(3, 90, 4, 5)]))
+    files = {
+        "00000000000000000009.snapshot": written_by_kafka,
+        "00000000000000000091.snapshot": encode_snapshot([open_transaction, with_batch]),
+        "00000000000000000099.snapshot": written_by_kafka[:-1] + b"?",
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    whole = [name for name in files if not name.startswith("00000000000000000099")]
+    assert_same([], tmp_path, whole)
+    out, err = ours(["--files", "00000000000000000099.snapshot"], tmp_path)
+    kafkas_out, kafkas_err = kafkas(["--files", "00000000000000000099.snapshot"], tmp_path)
+    assert out == kafkas_out
+    assert len(err.splitlines()) == len(kafkas_err.splitlines()) == 1, "each says in its own words what is wrong"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.log.producer_snapshot import read_snapshot
 from kafka_lite.tools import terminal
 from kafka_lite.tools.main import main
 from tests.support.samples import hex_sample
@@ -260,3 +261,21 @@ def test_a_terminal_gets_tables(
     assert ["offset", "position"] in cells
     assert any(row[:4] == ["0…2", "3", "0", "100"] and row[-1] == "yes" for row in cells)
     assert any("control" in row for row in cells)
+
+
+def test_a_producer_snapshot_that_kafka_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "00000000000000000009.snapshot"
+    file.write_bytes(hex_sample("v39-modern-0.00000000000000000009.snapshot.hex"))
+    code, out, err = dump(capsys, files=file)
+    assert (code, err) == (0, [])
+    assert out[0] == f"Dumping {file}"
+    assert all(line.startswith("producerId: ") and "currentTxnFirstOffset: OptionalLong" in line for line in out[1:])
+    assert len(out) == 1 + len(read_snapshot(file))
+
+
+def test_a_damaged_producer_snapshot_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "00000000000000000009.snapshot"
+    file.write_bytes(b"no snapshot")
+    code, out, err = dump(capsys, files=file)
+    assert (code, out) == (0, [f"Dumping {file}"])
+    assert len(err) == 1
