@@ -5,6 +5,7 @@ ZooKeeper 3.8: zookeeper-server/.../server/NIOServerCnxnFactory.java, SyncReques
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import selectors
 import socket
@@ -60,7 +61,9 @@ class ServerCnxnFactory(ShutdownableThread):
 
     def wake_up(self) -> None:
         """Interrupt the wait for the next bytes."""
-        self._wake_sender.send(b"\0")
+        # A thread that was between two turns has seen the end for itself, and may have closed everything by now.
+        with contextlib.suppress(OSError):
+            self._wake_sender.send(b"\0")
 
     def do_work(self) -> None:
         """One turn of the loop."""

@@ -282,3 +282,22 @@ def test_words_about_the_place(server: EmbeddedZooKeeper) -> None:
     sizes = re.fullmatch(r"datadir_size: (\d+)\nlogdir_size: (\d+)\n", word(server, b"dirs"))
     assert sizes is not None
     assert int(sizes[2]) > 0
+
+
+def test_a_thread_that_ends_before_it_is_woken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shutdown asks, then wakes; a client's bytes between the two can let the thread see the question, and end."""
+    server = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    server.start()
+    thread = server._factory
+    assert thread is not None
+    wake_up = thread.wake_up
+
+    def wake_up_late() -> None:
+        with socket.create_connection((server.host, server.port), 10):
+            thread.join(10)
+        assert not thread.is_alive()
+        wake_up()
+
+    monkeypatch.setattr(thread, "wake_up", wake_up_late)
+    server.shutdown()
+    assert not server.is_running
