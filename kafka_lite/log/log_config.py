@@ -319,6 +319,8 @@ class LogConfig:
         self.compression_type: str = values["compression.type"]
         self.preallocate: bool = values["preallocate"]
         self.message_format_version: str = values["message.format.version"]
+        # The message format on disk: 0, 1 or 2. Worked out here, for every append asks.
+        self.magic: int = magic_of_message_format_version(self.message_format_version)
         self.message_timestamp_type = TimestampType.for_name(values["message.timestamp.type"])
         self.message_timestamp_difference_max_ms: int = values["message.timestamp.difference.max.ms"]
         self.message_timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
@@ -336,11 +338,6 @@ class LogConfig:
     def delete(self) -> bool:
         """Whether old segments are deleted by time and size."""
         return "delete" in self.cleanup_policy
-
-    @property
-    def magic(self) -> int:
-        """The message format on disk: 0, 1 or 2."""
-        return magic_of_message_format_version(self.message_format_version)
 
     @property
     def target_compression(self) -> CompressionType | None:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
@@ -43,7 +44,6 @@ logger = logging.getLogger(__name__)
 state_change_logger = logging.getLogger("state.change.logger")
 
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
@@ -168,7 +168,7 @@ class ReplicaManager:
         self, topic_partition: TopicPartition, records: Buffer, required_acks: int, internal_topics_allowed: bool
     ) -> ProducePartitionStatus:
         try:
-            if topic_partition.topic in INTERNAL_TOPICS and not internal_topics_allowed:
+            if is_internal(topic_partition.topic) and not internal_topics_allowed:
                 raise Errors.INVALID_TOPIC_EXCEPTION.exception(
                     f"clients may not write to the internal topic {topic_partition.topic}"
                 )
@@ -423,7 +423,7 @@ class ReplicaManager:
         Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION when the topic is not to be deleted
         from, INVALID_TOPIC_EXCEPTION for internal topics, and what ``get_leader_log`` raises.
         """
-        if topic_partition.topic in INTERNAL_TOPICS:
+        if is_internal(topic_partition.topic):
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")
         partition, log = self.get_leader_log(topic_partition)
         leader = partition.leader_replica_if_local

@@ -44,8 +44,6 @@ class BrokerProcess:
             "log.dirs": str(folder.resolve() / "kafka-logs"),
             "zookeeper.connect": "embedded",
             "offsets.topic.replication.factor": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
             **(overrides or {}),
         }
         self.properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_lite.admin.topic_names import validate_topic_name
+from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
@@ -38,11 +38,10 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.server.apis.data_apis import Respond
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.replica_manager import INTERNAL_TOPICS, ReplicaManager
+from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
-GROUP_METADATA_TOPIC = "__consumer_offsets"
 GROUP_KEY_TYPE = 0
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """What a client may call itself and its version."""
@@ -131,7 +130,7 @@ class MetadataApis:
             may_create = self._config.auto_create_topics_enable and (version < 4 or body.allow_auto_topic_creation)
             topics += [self._missing_topic(name, may_create) for name in dict.fromkeys(names) if name not in known]
         for topic in topics:
-            topic.is_internal = topic.name in INTERNAL_TOPICS
+            topic.is_internal = is_internal(topic.name or "")
             topic.topic_authorized_operations = (
                 TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
             )
@@ -156,7 +155,7 @@ class MetadataApis:
         """Why a topic is not there: illegal name, unknown, or just being created."""
         try:
             validate_topic_name(name)
-            if not may_create and name != GROUP_METADATA_TOPIC:
+            if not may_create and name != GROUP_METADATA_TOPIC_NAME:
                 raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
             self._create_topic(name)
             error = Errors.LEADER_NOT_AVAILABLE
@@ -213,12 +212,12 @@ class MetadataApis:
         return answer
 
     def _group_coordinator(self, listener_name: str, group_id: str) -> tuple[int, EndPoint]:
-        topics = self._cache.get_topic_metadata([GROUP_METADATA_TOPIC], listener_name)
+        topics = self._cache.get_topic_metadata([GROUP_METADATA_TOPIC_NAME], listener_name)
         if not topics:
-            self._missing_topic(GROUP_METADATA_TOPIC, may_create=True)
-            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{GROUP_METADATA_TOPIC} is being created")
+            self._missing_topic(GROUP_METADATA_TOPIC_NAME, may_create=True)
+            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{GROUP_METADATA_TOPIC_NAME} is being created")
         hashed = java_abs(java_string_hash(group_id))
-        partition = TopicPartition(GROUP_METADATA_TOPIC, hashed % max(1, len(topics[0].partitions)))
+        partition = TopicPartition(GROUP_METADATA_TOPIC_NAME, hashed % max(1, len(topics[0].partitions)))
         leaders = {p.partition_index: p.leader_id for p in topics[0].partitions}
         leader = leaders.get(partition.partition, -1)
         for broker_id, end_point, _ in self._alive_brokers(listener_name):
