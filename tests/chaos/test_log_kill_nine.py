@@ -53,7 +53,9 @@ def run_and_kill(directory: Path, recovery_point: int, after_s: float) -> int:
         assert int(opened[1]) >= recovery_point
         time.sleep(after_s)
         writer.send_signal(signal.SIGKILL)
-        reports = [int(line.split()[1]) for line in writer.stdout.read().splitlines() if line.startswith("flushed ")]
+        # The kill may cut the last line in two: what has no line end was not said.
+        complete, _, _ = writer.stdout.read().rpartition("\n")
+        reports = [int(line.removeprefix("flushed ")) for line in complete.splitlines()]
     assert writer.returncode == -signal.SIGKILL
     return max(reports, default=recovery_point)
 
