@@ -1,0 +1,78 @@
+import java.io.*;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.*;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.*;
+
+/**
+ * Writes and reads with the Java client of any version from 0.9 on: it is compiled against each.
+ *
+ * Commands come on standard input, "write BOOTSTRAP TOPIC CODEC TAG COUNT" and "read BOOTSTRAP TOPIC COUNT"; a record that
+ * was read is printed as "OFFSET KEY VALUE", and every answer ends with "done".
+ */
+public class AnyClient {
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.split(" ");
+            if (words[0].equals("write")) write(words[1], words[2], words[3], words[4], Integer.parseInt(words[5]));
+            else read(words[1], words[2], Integer.parseInt(words[3]));
+            System.out.println("done");
+            System.out.flush();
+        }
+    }
+
+    static void write(String bootstrap, String topic, String codec, String tag, int count) throws Exception {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", bootstrap);
+        config.put("compression.type", codec);
+        config.put("acks", "all");
+        config.put("linger.ms", "50");
+        config.put("enable.idempotence", "false"); // its sequence numbers need today's message format
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        KafkaProducer<String, String> producer = new KafkaProducer<>(config, new StringSerializer(), new StringSerializer());
+        try {
+            for (int i = 0; i < count; i++)
+                sent.add(producer.send(new ProducerRecord<>(topic, 0, "k" + i, tag + "-" + i)));
+            for (Future<RecordMetadata> each : sent) each.get();
+        } finally {
+            producer.close();
+        }
+    }
+
+    /** poll(long) went with 4.0, poll(Duration) came with 2.0. */
+    @SuppressWarnings("unchecked")
+    static ConsumerRecords<String, String> poll(KafkaConsumer<String, String> consumer) throws Exception {
+        try {
+            Method poll = KafkaConsumer.class.getMethod("poll", java.time.Duration.class);
+            return (ConsumerRecords<String, String>) poll.invoke(consumer, java.time.Duration.ofMillis(200));
+        } catch (NoSuchMethodException e) {
+            return (ConsumerRecords<String, String>) KafkaConsumer.class.getMethod("poll", long.class).invoke(consumer, 200L);
+        }
+    }
+
+    static void read(String bootstrap, String topic, int count) throws Exception {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", bootstrap);
+        config.put("enable.auto.commit", "false");
+        KafkaConsumer<String, String> consumer = new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer());
+        try {
+            TopicPartition partition = new TopicPartition(topic, 0);
+            consumer.assign(Collections.singletonList(partition));
+            consumer.seek(partition, 0L);
+            long deadline = System.currentTimeMillis() + 30_000;
+            for (int found = 0; found < count && System.currentTimeMillis() < deadline; ) {
+                for (ConsumerRecord<String, String> record : poll(consumer)) {
+                    System.out.println(record.offset() + " " + record.key() + " " + record.value());
+                    found++;
+                }
+            }
+        } finally {
+            consumer.close();
+        }
+    }
+}
