@@ -41,6 +41,8 @@ class Broker(ABC):
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.port = free_port()
+        self.settings: dict[str, str] = {}
+        """Further lines of the server.properties, for trying something out."""
         self.start_up_s = 0.0
         self.resident_idle_mb = 0.0
         self._process: subprocess.Popen[bytes] | None = None
@@ -57,7 +59,7 @@ class Broker(ABC):
     def write_properties(self, extra: dict[str, str]) -> Path:
         """The broker's server.properties."""
         path = self.directory / "server.properties"
-        settings = COMMON | {"log.dirs": str(self.directory / "data")} | extra
+        settings = COMMON | {"log.dirs": str(self.directory / "data")} | extra | self.settings
         path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         return path
 

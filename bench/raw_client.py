@@ -1,0 +1,348 @@
+"""``python -m bench.raw_client``: what a request costs the broker, with a client that costs next to nothing.
+
+Requests are encoded once and sent over plain sockets again and again; answers are counted, not decoded. So the broker
+is the limit, and its processor time per request can be seen to the microsecond. ``RawClient`` serves other measurements.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import selectors
+import socket
+import statistics
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.brokers import Broker, KafkaLite, RealKafka
+from bench.jvm import KAFKA_VERSION, kafka_classpath
+from bench.workloads import topic
+from kafka_lite.protocol.framing import encode_request
+from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from kafka_lite.protocol.schema import Request
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+
+_INT32 = struct.Struct(">i")
+_READ_BYTES = 1 << 20
+TIMEOUT_S = 60.0
+CLIENT_ID = "bench"
+PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 7, 11, 5
+"""The versions that both brokers serve and whose answers have one size."""
+IDLE_CONNECTIONS = 1000
+
+
+class RawClient:
+    """A blocking connection that sends frames made beforehand and swallows the answers."""
+
+    def __init__(self, port: int) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._buffer = memoryview(bytearray(_READ_BYTES))
+
+    def __enter__(self) -> RawClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sock.close()
+
+    def exchange(self, frame: bytes) -> int:
+        """Send one request and wait for its answer; the size of that, its prefix included."""
+        self.sock.sendall(frame)
+        got = self._read()
+        while got < _INT32.size:
+            got += self._read(got)
+        size = _INT32.size + int(_INT32.unpack_from(self._buffer)[0])
+        while got < size:
+            got += self._read()
+        return size
+
+    def one_in_flight(self, frame: bytes, count: int) -> list[float]:
+        """``count`` requests, each after the answer to the one before; the time of each, ms."""
+        times_ms = []
+        for _ in range(count):
+            began = time.perf_counter_ns()
+            self.exchange(frame)
+            times_ms.append((time.perf_counter_ns() - began) / 1e6)
+        return times_ms
+
+    def pipelined(self, frame: bytes, count: int, in_flight: int) -> None:
+        """``count`` requests, ``in_flight`` of them unanswered at a time. All answers must have the same size."""
+        answer_bytes = self.exchange(frame)
+        begun = answered = extra_bytes = 0
+        while answered < count:
+            room = min(in_flight - (begun - answered), count - begun)
+            if room:
+                self.sock.sendall(frame * room)
+                begun += room
+            complete, extra_bytes = divmod(extra_bytes + self._read(), answer_bytes)
+            answered += complete
+
+    def _read(self, at: int = 0) -> int:
+        count = self.sock.recv_into(self._buffer[at:])
+        if not count:
+            raise ConnectionError("the broker closed the connection")
+        return count
+
+
+def many_connections(port: int, frame: bytes, count: int, connections: int) -> None:
+    """``count`` requests over several connections, one in flight on each. All answers must have the same size."""
+    with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
+        clients = [stack.enter_context(RawClient(port)) for _ in range(connections)]
+        answer_bytes = clients[0].exchange(frame)
+        left = dict.fromkeys(clients, count // connections)
+        for client in clients:
+            selector.register(client.sock, selectors.EVENT_READ, client)
+            client.sock.sendall(frame)
+        received = dict.fromkeys(clients, 0)
+        while left:
+            for key, _ in selector.select(TIMEOUT_S):
+                client = key.data
+                received[client] += client._read()
+                if received[client] < answer_bytes:
+                    continue
+                received[client] = 0
+                left[client] -= 1
+                if left[client]:
+                    client.sock.sendall(frame)
+                else:
+                    del left[client]
+                    selector.unregister(client.sock)
+
+
+# ── Requests ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def frame_of(request: Request, version: int) -> bytes:
+    """A request as it goes over the wire, size first."""
+    body = encode_request(request, version, 1, CLIENT_ID)
+    return _INT32.pack(len(body)) + body
+
+
+def batch_of(records: int, size: int = 100) -> bytes:
+    """A record batch of ``records`` records with values of ``size`` bytes."""
+    builder = MemoryRecordsBuilder(2, CompressionType.NONE)
+    now_ms = time.time_ns() // 1_000_000
+    for index in range(records):
+        builder.append(now_ms + index // 10, None, (b"%09d " % (index * 7919) * (size // 10 + 1))[:size])
+    return bytes(builder.build())
+
+
+def produce_frame(topic_name: str, records: int, acks: int = 1, size: int = 100) -> bytes:
+    """A produce request with one batch for partition 0."""
+    data = PartitionProduceData(index=0, records=batch_of(records, size))
+    request = ProduceRequest(
+        acks=acks, timeout_ms=30_000, topic_data=[TopicProduceData(name=topic_name, partition_data=[data])]
+    )
+    return frame_of(request, PRODUCE_VERSION)
+
+
+def fetch_frame(topic_name: str, max_bytes: int, offset: int = 0) -> bytes:
+    """A fetch of partition 0 from ``offset``, without a session."""
+    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
+    request = FetchRequest(
+        replica_id=-1,
+        max_wait_ms=500,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        session_epoch=-1,
+        topics=[FetchTopic(topic=topic_name, partitions=[asked])],
+    )
+    return frame_of(request, FETCH_VERSION)
+
+
+def list_offsets_frame(topic_name: str) -> bytes:
+    """The smallest of all questions: where does the partition end?"""
+    asked = ListOffsetsPartition(partition_index=0, timestamp=-1)
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=topic_name, partitions=[asked])])
+    return frame_of(request, LIST_OFFSETS_VERSION)
+
+
+# ── Measurements ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class RequestCost:
+    """What ``requests`` requests took."""
+
+    requests_per_s: float
+    broker_cpu_us: float
+    """Processor time of the broker per request."""
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class RawWorkload:
+    """``count`` requests against a topic of one partition; ``run`` may return their latencies, ms."""
+
+    name: str
+    count: int
+    run: Callable[[int, str, int], Sequence[float] | None]
+    """Called with the port of the broker, the name of the topic and the number of requests."""
+
+    def measure(self, broker: Broker) -> RequestCost:
+        """Run a tenth to warm up, then all."""
+        with topic(broker) as name:
+            self.run(broker.port, name, max(self.count // 10, 200))
+            cpu_before, began = broker.cpu_s(), time.perf_counter()
+            times_ms = self.run(broker.port, name, self.count)
+            took_s = time.perf_counter() - began
+            cpu_us = (broker.cpu_s() - cpu_before) / self.count * 1e6
+        if times_ms is None:
+            return RequestCost(self.count / took_s, cpu_us)
+        percentiles = statistics.quantiles(times_ms, n=100)
+        return RequestCost(self.count / took_s, cpu_us, percentiles[49], percentiles[98])
+
+
+def raw_workloads(scale: float = 1.0) -> list[RawWorkload]:
+    """All of them; ``scale`` 1 takes a second or two each."""
+
+    def count(requests: int) -> int:
+        return max(200, int(requests * scale))
+
+    return [
+        RawWorkload("produce 150 records (16 KB), 1 in flight", count(6_000), _produce_one(150)),
+        RawWorkload("produce 150 records (16 KB), 5 in flight", count(8_000), _produce_pipelined(150, 5)),
+        RawWorkload("produce 9,500 records (1 MB), 5 in flight", count(300), _produce_pipelined(9_500, 5)),
+        RawWorkload("produce 1 record, acks all, 1 in flight", count(8_000), _produce_one(1, acks=-1)),
+        RawWorkload("fetch 16 KB, 1 in flight", count(8_000), _fetch(16 * 1024)),
+        RawWorkload("fetch 1 MB, 1 in flight", count(2_000), _fetch(1 << 20)),
+        RawWorkload("list offsets, 1 in flight", count(10_000), _list_offsets_one),
+        RawWorkload("list offsets, 10 connections", count(15_000), _list_offsets_many(10)),
+        RawWorkload("list offsets, 100 connections", count(15_000), _list_offsets_many(100)),
+        RawWorkload("list offsets, 64 in flight", count(30_000), _list_offsets_pipelined),
+        RawWorkload("list offsets beside 1,000 idle connections", count(10_000), _list_offsets_beside_idle),
+    ]
+
+
+def _produce_one(records: int, acks: int = 1) -> Callable[[int, str, int], Sequence[float]]:
+    def run(port: int, name: str, count: int) -> Sequence[float]:
+        with RawClient(port) as client:
+            return client.one_in_flight(produce_frame(name, records, acks), count)
+
+    return run
+
+
+def _produce_pipelined(records: int, in_flight: int) -> Callable[[int, str, int], None]:
+    def run(port: int, name: str, count: int) -> None:
+        with RawClient(port) as client:
+            client.pipelined(produce_frame(name, records), count, in_flight)
+
+    return run
+
+
+def _fetch(size: int) -> Callable[[int, str, int], Sequence[float]]:
+    def run(port: int, name: str, count: int) -> Sequence[float]:
+        with RawClient(port) as client:
+            client.pipelined(produce_frame(name, 150), size // 16_000 + 1, 5)
+            return client.one_in_flight(fetch_frame(name, size), count)
+
+    return run
+
+
+def _list_offsets_one(port: int, name: str, count: int) -> Sequence[float]:
+    with RawClient(port) as client:
+        return client.one_in_flight(list_offsets_frame(name), count)
+
+
+def _list_offsets_many(connections: int) -> Callable[[int, str, int], None]:
+    return lambda port, name, count: many_connections(port, list_offsets_frame(name), count, connections)
+
+
+def _list_offsets_pipelined(port: int, name: str, count: int) -> None:
+    with RawClient(port) as client:
+        client.pipelined(list_offsets_frame(name), count, 64)
+
+
+def _list_offsets_beside_idle(port: int, name: str, count: int) -> Sequence[float]:
+    with contextlib.ExitStack() as stack:
+        for _ in range(IDLE_CONNECTIONS):
+            stack.enter_context(RawClient(port))
+        return _list_offsets_one(port, name, count)
+
+
+# ── The command ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.raw_client", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kafka", action="store_true", help=f"measure Apache Kafka {KAFKA_VERSION} too")
+    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--scale", type=float, default=1.0, help="times the requests of each workload (default 1)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a line for kafka_lite's server.properties"
+    )
+    options = parser.parse_args()
+    settings = dict(setting.split("=", 1) for setting in options.set)
+    chosen = [workload for workload in raw_workloads(options.scale) if options.only in workload.name]
+    with running_brokers(settings, with_kafka=options.kafka) as brokers:
+        costs = {
+            (workload.name, broker.name): median_cost([workload.measure(broker) for _ in range(options.rounds)])
+            for workload in chosen
+            for broker in brokers
+        }
+    table = Table(title=f"medians of {options.rounds} rounds")
+    for column in ("", "broker", "requests/s", "CPU µs", "p50 ms", "p99 ms"):
+        table.add_column(column, no_wrap=True, justify="left" if column in ("", "broker") else "right")
+    for workload in chosen:
+        for broker in brokers:
+            table.add_row(workload.name, broker.name, *_cells(costs[workload.name, broker.name]))
+    Console().print(table)
+
+
+@contextlib.contextmanager
+def running_brokers(settings: dict[str, str], *, with_kafka: bool) -> Iterator[list[Broker]]:
+    """kafka_lite with further settings, and real Kafka warmed up, until the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="kafka-lite-bench-") as folder, contextlib.ExitStack() as stack:
+        lite = KafkaLite(Path(folder) / "kafka_lite")
+        lite.settings = settings
+        brokers: list[Broker] = [stack.enter_context(lite)]
+        if with_kafka:
+            kafka = RealKafka(Path(folder) / "kafka", kafka_classpath(), KAFKA_VERSION)
+            brokers.append(stack.enter_context(kafka))
+            for workload in raw_workloads(1.0):  # a JVM compiles what it has run often
+                workload.measure(kafka)
+        yield brokers
+
+
+def median_cost(costs: Sequence[RequestCost]) -> RequestCost:
+    """The medians of several runs, field by field."""
+
+    def of(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return statistics.median(known) if known else None
+
+    return RequestCost(
+        statistics.median(cost.requests_per_s for cost in costs),
+        statistics.median(cost.broker_cpu_us for cost in costs),
+        of([cost.p50_ms for cost in costs]),
+        of([cost.p99_ms for cost in costs]),
+    )
+
+
+def _cells(cost: RequestCost) -> list[str]:
+    latencies = [cost.p50_ms, cost.p99_ms]
+    return [
+        f"{cost.requests_per_s:,.0f}",
+        f"{cost.broker_cpu_us:,.0f}",
+        *("" if latency is None else f"{latency:.3f}" for latency in latencies),
+    ]
+
+
+if __name__ == "__main__":
+    main()
