@@ -8,6 +8,7 @@ group even where partitions are assigned.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -42,6 +43,13 @@ Found = tuple[int, str, str]
 """Offset, key, value."""
 
 
+def found(offset: int | None, key: bytes | None, value: bytes | None) -> Found:
+    assert offset is not None
+    assert key is not None
+    assert value is not None
+    return offset, key.decode(), value.decode()
+
+
 @dataclass(frozen=True)
 class Client:
     name: str
@@ -70,7 +78,7 @@ class JavaProgram:
         assert stdout is not None
         stdin.write(" ".join(map(str, words)) + "\n")
         stdin.flush()
-        lines = []
+        lines: list[str] = []
         for line in stdout:
             if line == "done\n":
                 return lines
@@ -81,8 +89,8 @@ class JavaProgram:
         self._run("write", bootstrap, TOPIC, codec, tag, COUNT)
 
     def read(self, bootstrap: str, count: int) -> list[Found]:
-        found = [line.split(" ") for line in self._run("read", bootstrap, TOPIC, count)]
-        return [(int(offset), key, value) for offset, key, value in found]
+        lines = [line.split(" ") for line in self._run("read", bootstrap, TOPIC, count)]
+        return [(int(offset), key, value) for offset, key, value in lines]
 
     def close(self) -> None:
         with self._process:
@@ -93,11 +101,14 @@ class JavaProgram:
 
 def write_by_librdkafka(posing: dict[str, Any], bootstrap: str, codec: str, tag: str) -> None:
     errors: list[object] = []
+
+    def on_delivery(error: object, _: object) -> None:
+        if error is not None:
+            errors.append(error)
+
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 50, **posing})
     for i in range(COUNT):
-        producer.produce(
-            TOPIC, f"{tag}-{i}", f"k{i}", partition=0, on_delivery=lambda error, _: error and errors.append(error)
-        )
+        producer.produce(TOPIC, f"{tag}-{i}", f"k{i}", partition=0, on_delivery=on_delivery)
     assert producer.flush(20) == 0
     assert errors == []
 
@@ -107,7 +118,7 @@ def read_by_librdkafka(posing: dict[str, Any], bootstrap: str, count: int) -> li
     consumer.assign([ConfluentPartition(TOPIC, 0, 0)])
     messages = consumer.consume(count, 30)
     consumer.close()
-    return [(message.offset(), message.key().decode(), message.value().decode()) for message in messages]
+    return [found(message.offset(), message.key(), message.value()) for message in messages]
 
 
 def write_by_kafka_python(bootstrap: str, codec: str, tag: str) -> None:
@@ -128,13 +139,9 @@ def read_by_kafka_python(bootstrap: str, count: int) -> list[Found]:
     partition = kafka.TopicPartition(TOPIC, 0)
     consumer.assign([partition])
     consumer.seek(partition, 0)
-    found = []
-    for record in consumer:
-        found.append((record.offset, record.key.decode(), record.value.decode()))
-        if len(found) == count:
-            break
+    records = [found(record.offset, record.key, record.value) for record in itertools.islice(consumer, count)]
     consumer.close()
-    return found
+    return records
 
 
 def write_by_aiokafka(bootstrap: str, codec: str, tag: str) -> None:
@@ -158,13 +165,10 @@ def read_by_aiokafka(bootstrap: str, count: int) -> list[Found]:
         partition = aiokafka.TopicPartition(TOPIC, 0)
         consumer.assign([partition])
         consumer.seek(partition, 0)
-        found = []
         async with asyncio.timeout(30):
-            while len(found) < count:
-                record = await consumer.getone()
-                found.append((record.offset, record.key.decode(), record.value.decode()))
+            records = [await consumer.getone() for _ in range(count)]
         await consumer.stop()
-        return found
+        return [found(record.offset, record.key, record.value) for record in records]
 
     return asyncio.run(read())
 
@@ -193,20 +197,20 @@ def python_clients() -> list[Client]:
 
 @pytest.fixture(scope="module")
 def clients() -> Iterator[list[Client]]:
-    found = python_clients()
+    every = python_clients()
     # Jars of that age check the version of Java, or let snappy open what the platform now keeps closed.
     options = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
     with ExitStack() as stack:
         scala = JavaProgram("ScalaClient.java", ["org.apache.kafka:kafka_2.11:0.8.2.2"], options)
         stack.callback(scala.close)
-        found.append(Client("scala-0.8.2.2", ["none", "gzip", "snappy"], scala.write, scala.read))
+        every.append(Client("scala-0.8.2.2", ["none", "gzip", "snappy"], scala.write, scala.read))
         for version in JAVA_VERSIONS:
             slf4j = SLF4J.get(version, TODAYS_SLF4J)
             java = JavaProgram("AnyClient.java", [f"org.apache.kafka:kafka-clients:{version}", slf4j], options)
             stack.callback(java.close)
             reads = None if version == "0.9.0.1" else java.read
-            found.append(Client(f"java-{version}", ALL_CODECS, java.write, reads))
-        yield found
+            every.append(Client(f"java-{version}", ALL_CODECS, java.write, reads))
+        yield every
 
 
 @pytest.mark.parametrize("message_format", FORMATS)
