@@ -61,7 +61,15 @@ class KafkaScheduler:
         self._numbers = itertools.count()
         self._ready = threading.Condition()
         self._running = False
+        self._at_work = 0  # tasks that threads run now
         self._threads: list[threading.Thread] = []
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing runs, and nothing is due that should."""
+        with self._ready:
+            due = bool(self._heap) and self._heap[0].due_ms <= self._time.hi_res_ms()
+            return not due and not self._at_work
 
     def startup(self) -> None:
         """Start the threads."""
@@ -97,6 +105,8 @@ class KafkaScheduler:
             task.execute()
             if task.period_ms >= 0:
                 self.schedule(task.name, task.run, task.period_ms, task.period_ms)
+            with self._ready:
+                self._at_work -= 1
 
     def _next_due(self) -> _Task | None:
         with self._ready:
@@ -106,9 +116,9 @@ class KafkaScheduler:
                     continue
                 wait_ms = self._heap[0].due_ms - self._time.hi_res_ms()
                 if wait_ms <= 0:
+                    self._at_work += 1
                     return heapq.heappop(self._heap)
-                # A delay may be Java's largest long, which stands for "never" and is more than a lock can wait.
-                self._ready.wait(min(wait_ms / 1000, threading.TIMEOUT_MAX))
+                self._time.wait(self._ready, wait_ms)
         return None
 
 

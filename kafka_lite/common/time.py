@@ -48,7 +48,8 @@ class SystemTime:
 
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
         """Wait on ``condition`` for at most ``timeout_ms``."""
-        return condition.wait(timeout_ms / 1000)
+        # A timeout may be Java's largest long, which stands for "never" and is more than a lock can wait.
+        return condition.wait(min(timeout_ms / 1000, threading.TIMEOUT_MAX))
 
 
 class MockTime:

@@ -5,6 +5,8 @@ Kafka 0.10.2: clients/.../common/network/KafkaChannel.java · book 2.1.4
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections import deque
 from enum import Enum
 
@@ -193,6 +195,11 @@ class KafkaChannel:
         self._send = None
         self._transport.remove_interest(WRITE)
         return send
+
+    def disconnect(self) -> None:
+        """End the connection under its owner, who finds it lost at its next read: the one call for other threads."""
+        with contextlib.suppress(OSError):  # closed meanwhile
+            self._transport.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the socket and drop what was staged; again: nothing happens."""

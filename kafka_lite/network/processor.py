@@ -82,6 +82,11 @@ class Processor(ShutdownableThread):
         """Open connections of this processor."""
         return len(self._client_addresses)
 
+    def disconnect_all(self) -> None:
+        """End every connection as if the network had lost it; any thread may call this."""
+        for channel in self._selector.channels():
+            channel.disconnect()
+
     def do_work(self) -> None:
         """One turn; an error costs a log line, never the thread, for all its connections would go with it."""
         try:

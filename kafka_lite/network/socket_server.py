@@ -117,6 +117,16 @@ class SocketServer:
         """Open connections from an IP address."""
         return self.connection_quotas.get(address)
 
+    def disconnect_all(self) -> None:
+        """End all connections, answered or not; new ones are accepted. Returns before their owners have noticed."""
+        for processor in self.processors:
+            processor.disconnect_all()
+
+    def wake_up(self) -> None:
+        """Let all processors look at the clock now."""
+        for processor in self.processors:
+            processor.wake_up()
+
     def shutdown(self) -> None:
         """Stop accepting, then stop the processors and close all connections; may be called again."""
         for acceptor in self._acceptors.values():

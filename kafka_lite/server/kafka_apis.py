@@ -23,6 +23,8 @@ from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 logger = logging.getLogger(__name__)
 
 Handler = Callable[[Request, Any, Respond], None]
+HandlerWrapper = Callable[[ApiKey, Handler], Handler]
+"""Makes the handler that stands before another one: how the brokers of tests record requests and inject faults."""
 
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # What is not in this table is neither advertised nor answered. A maximum below that of today's Kafka has its
@@ -83,6 +85,10 @@ class KafkaApis:
             ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
             ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
         }
+
+    def wrap_handlers(self, wrap: HandlerWrapper) -> None:
+        """Put another handler before each one."""
+        self.handlers = {api_key: wrap(api_key, handler) for api_key, handler in self.handlers.items()}
 
     def handle(self, request: Request) -> None:
         """Serve one request. What the table does not know closes the connection, as in Kafka."""

@@ -41,7 +41,7 @@ from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
@@ -71,9 +71,12 @@ class KafkaServer:
     acceptors begin.
     """
 
-    def __init__(self, config: KafkaConfig, time: Time | None = None) -> None:
+    def __init__(
+        self, config: KafkaConfig, time: Time | None = None, wrap_handler: HandlerWrapper | None = None
+    ) -> None:
         self.config = config
         self.time = time or SystemTime()
+        self._wrap_handler = wrap_handler
         self.state = BrokerState.NOT_RUNNING
         self.cluster_id = ""
         self.embedded_zookeeper: EmbeddedZooKeeper | None = None
@@ -165,7 +168,8 @@ class KafkaServer:
 
     def _start_embedded_zookeeper(self) -> str:
         directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
-        self.embedded_zookeeper = EmbeddedZooKeeper(Path(directory), port=self.config.zk_embedded_port, time=self.time)
+        # On the machine's clock, and not on one that a test moves: its sessions are those of connections that are real.
+        self.embedded_zookeeper = EmbeddedZooKeeper(Path(directory), port=self.config.zk_embedded_port)
         known = read_broker_metadata(Path(directory) for directory in self.config.log_dirs)
         broker_id = known.broker_id if known is not None else self.config.broker_id
         # Whoever was this broker is dead, since its ZooKeeper is: this process has its place.
@@ -359,6 +363,8 @@ class KafkaServer:
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
         apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids))
+        if self._wrap_handler is not None:
+            apis.wrap_handlers(self._wrap_handler)
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
         self._on_stop("request handlers", self._handler_pool.shutdown)
 
