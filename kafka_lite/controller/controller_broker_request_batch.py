@@ -5,11 +5,11 @@ Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (ControllerBrok
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from kafka_lite.cluster.broker import Broker
+from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
@@ -30,8 +30,6 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 )
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
-
-state_change_logger = logging.getLogger("state.change.logger")
 
 StopReplicaCallback = Callable[[PartitionAndReplica, StopReplicaResponse], None]
 Send = Callable[[int, Request, Callable[[Response], None] | None], None]
@@ -150,16 +148,43 @@ class ControllerBrokerRequestBatch:
     def send_requests_to_brokers(self) -> None:
         """Queue the requests: first LeaderAndIsr, so that a leader is ready when UpdateMetadata sends clients to it."""
         for broker_id, states in self._leader_and_isr.items():
+            if state_change_logger.is_tracing():
+                self._trace_leader_and_isr(broker_id, states)
             self._send(broker_id, self._leader_and_isr_request(states), None)
-            for partition, state in states.items():
-                state_change_logger.debug("Told broker %d that %d leads %s", broker_id, state.leader, partition)
         if self._metadata_brokers:
+            if state_change_logger.is_tracing():
+                self._trace_update_metadata()
             request = self._update_metadata_request()
             for broker_id in sorted(self._metadata_brokers):
                 self._send(broker_id, request, None)
         for broker_id, stops in self._stop_replica.items():
             self._send_stop_replica(broker_id, stops)
         self._clear()
+
+    def _trace_leader_and_isr(
+        self, broker_id: int, states: Mapping[TopicPartition, LeaderAndIsrPartitionState]
+    ) -> None:
+        for partition, state in states.items():
+            state_change_logger.trace(
+                "Controller %d epoch %d sending %s LeaderAndIsr request %s to broker %d for partition %s",
+                self._controller_id,
+                self._context.epoch,
+                "become-leader" if broker_id == state.leader else "become-follower",
+                self._context.partition_leadership_info.get(partition),
+                broker_id,
+                bracketed(partition),
+            )
+
+    def _trace_update_metadata(self) -> None:
+        for partition in self._metadata_partitions:
+            state_change_logger.trace(
+                "Controller %d epoch %d sending UpdateMetadata request %s to brokers %s for partition %s",
+                self._controller_id,
+                self._context.epoch,
+                self._context.partition_leadership_info.get(partition),
+                sorted(self._metadata_brokers),
+                partition,
+            )
 
     def _leader_and_isr_request(
         self, states: Mapping[TopicPartition, LeaderAndIsrPartitionState]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.state_change_logger import state_change_logger
 from kafka_lite.protocol.schema import Request, Response
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class RequestSendThread(ShutdownableThread):
 
     def __init__(self, controller_id: int, broker_id: int, send_request: SendRequest) -> None:
         super().__init__(f"Controller-{controller_id}-to-broker-{broker_id}-send-thread")
+        self._controller_id = controller_id
         self._broker_id = broker_id
         self._send_request = send_request
         self._queue: queue.Queue[QueueItem | None] = queue.Queue()
@@ -58,7 +60,15 @@ class RequestSendThread(ShutdownableThread):
         if item is None:
             return
         response = self._send_until_answered(item.request)
-        if response is not None and item.callback is not None:
+        if response is None:
+            return
+        state_change_logger.trace(
+            "Controller %d received response %s for a request sent to broker %d",
+            self._controller_id,
+            response,
+            self._broker_id,
+        )
+        if item.callback is not None:
             item.callback(response)
 
     def _send_until_answered(self, request: Request) -> Response | None:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection
 from enum import Enum
 
+from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import ControllerContext
@@ -22,7 +23,6 @@ from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
 
 logger = logging.getLogger(__name__)
-state_change_logger = logging.getLogger("state.change.logger")
 
 
 class PartitionState(Enum):
@@ -37,6 +37,10 @@ class PartitionState(Enum):
     """Its leader is dead. Transition: to ONLINE when another replica can lead, to NON_EXISTENT when it is deleted."""
     NON_EXISTENT = 3
     """It was never created, or has been deleted. Transition: to NEW."""
+
+    def __str__(self) -> str:
+        """Kafka's name: ``NonExistentPartition``."""
+        return f"{self.name.title().replace('_', '')}Partition"
 
 
 VALID_PREVIOUS_STATES: dict[PartitionState, frozenset[PartitionState]] = {
@@ -124,12 +128,8 @@ class PartitionStateMachine:
                 self._bring_online(partition, current)
         except StateChangeFailedError as error:
             state_change_logger.error(
-                "Controller %d epoch %d: change of partition %s from %s to %s failed: %s",
-                self._controller_id,
-                self._context.epoch,
-                partition,
-                current.name,
-                target.name,
+                "Controller %d epoch %d initiated state change for partition %s from %s to %s failed: %s",
+                *self._who_and_what(partition, current, target),
                 error,
             )
             return
@@ -137,7 +137,29 @@ class PartitionStateMachine:
             self._states.pop(partition, None)
         else:
             self._states[partition] = target
-        state_change_logger.debug("Partition %s: %s -> %s", partition, current.name, target.name)
+        if state_change_logger.is_tracing():
+            self._trace_state_change(partition, current, target)
+
+    def _who_and_what(
+        self, partition: TopicPartition, current: PartitionState, target: PartitionState
+    ) -> tuple[object, ...]:
+        return self._controller_id, self._context.epoch, bracketed(partition), current, target
+
+    def _trace_state_change(self, partition: TopicPartition, current: PartitionState, target: PartitionState) -> None:
+        who_and_what = self._who_and_what(partition, current, target)
+        if target is PartitionState.ONLINE:
+            state_change_logger.trace(
+                "Controller %d epoch %d changed partition %s from %s to %s with leader %d",
+                *who_and_what,
+                self._context.partition_leadership_info[partition].leader_and_isr.leader,
+            )
+            return
+        line = "Controller %d epoch %d changed partition %s state from %s to %s"
+        if target is PartitionState.NEW:
+            replicas = ",".join(map(str, self._context.partition_replica_assignment.get(partition, ())))
+            state_change_logger.trace(line + " with assigned replicas %s", *who_and_what, replicas)
+        else:
+            state_change_logger.trace(line, *who_and_what)
 
     def _bring_online(self, partition: TopicPartition, current: PartitionState) -> None:
         if current is PartitionState.NEW:
@@ -162,6 +184,8 @@ class PartitionStateMachine:
 
     def _elect_leader(self, partition: TopicPartition) -> None:
         """Choose, write on condition that nobody else wrote meanwhile, and if somebody did, read and choose again."""
+        who, name = (self._controller_id, self._context.epoch), bracketed(partition)
+        state_change_logger.trace("Controller %d epoch %d started leader election for partition %s", *who, name)
         written = None
         while written is None:
             found = self._zk_client.get_partition_state(partition)
@@ -178,7 +202,9 @@ class PartitionStateMachine:
         self._context.partition_leadership_info[partition] = state
         assigned = self._context.partition_replica_assignment.get(partition, [])
         self._batch.add_leader_and_isr(election.replicas_to_tell, partition, state, assigned)
-        state_change_logger.info("Elected %d as leader of %s", stored.leader, partition)
+        state_change_logger.trace(
+            "Controller %d epoch %d elected leader %d for Offline partition %s", *who, stored.leader, name
+        )
 
     def _select_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
         live = self._context.live_replicas(partition)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection
 from enum import Enum
 
+from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch, StopReplicaCallback
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
@@ -17,7 +18,6 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import NO_LEADER, LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 logger = logging.getLogger(__name__)
-state_change_logger = logging.getLogger("state.change.logger")
 
 
 class ReplicaState(Enum):
@@ -39,6 +39,11 @@ class ReplicaState(Enum):
     """The deletion failed, or the broker is dead: it is tried again when the broker is back."""
     NON_EXISTENT = 7
     """It was never created, or has been deleted. Action: out of the controller's memory."""
+
+    def __str__(self) -> str:
+        """Kafka's name: ``OfflineReplica``, ``ReplicaDeletionStarted``."""
+        name = self.name.title().replace("_", "")
+        return f"Replica{name}" if name.startswith("Deletion") else f"{name}Replica"
 
 
 VALID_PREVIOUS_STATES: dict[ReplicaState, frozenset[ReplicaState]] = {
@@ -156,12 +161,8 @@ class ReplicaStateMachine:
                 self._actions[target](replica, current)
         except StateChangeFailedError as error:
             state_change_logger.error(
-                "Controller %d epoch %d: change of replica %s from %s to %s failed: %s",
-                self._controller_id,
-                self._context.epoch,
-                replica,
-                current.name,
-                target.name,
+                "Controller %d epoch %d initiated state change of replica %d for partition %s from %s to %s failed: %s",
+                *self._who_and_what(replica, current, target),
                 error,
             )
             return
@@ -169,7 +170,17 @@ class ReplicaStateMachine:
             self._forget(replica)
         else:
             self._put(replica, target)
-        state_change_logger.debug("Replica %s: %s -> %s", replica, current.name, target.name)
+        if state_change_logger.is_tracing():
+            state_change_logger.trace(
+                "Controller %d epoch %d changed state of replica %d for partition %s from %s to %s",
+                *self._who_and_what(replica, current, target),
+            )
+
+    def _who_and_what(
+        self, replica: PartitionAndReplica, current: ReplicaState, target: ReplicaState
+    ) -> tuple[object, ...]:
+        controller_id, epoch, partition = self._controller_id, self._context.epoch, bracketed(replica.partition)
+        return controller_id, epoch, replica.replica, partition, current, target
 
     def _become_new(self, replica: PartitionAndReplica, _current: ReplicaState) -> None:
         state = self._zk_client.get_partition_state(replica.partition)

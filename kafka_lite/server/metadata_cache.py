@@ -5,7 +5,6 @@ Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.common.state_change_logger import state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponsePartition, MetadataResponseTopic
 from kafka_lite.protocol.messages.api_06_update_metadata import (
@@ -22,8 +22,6 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataRequest,
 )
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE
-
-state_change_logger = logging.getLogger("state.change.logger")
 
 
 @dataclass(frozen=True)
@@ -74,16 +72,28 @@ class MetadataCache:
                 if state.leader == LEADER_DURING_DELETE:
                     _remove(topics, partition)
                     deleted.append(partition)
-                    state_change_logger.debug("Broker %s deleted partition %s", self._broker_id, partition)
                 else:
                     topics.setdefault(partition.topic, {})[partition.partition] = _state_info(state)
-                    state_change_logger.debug(
-                        "Broker %s cached %s: leader %s", self._broker_id, partition, state.leader
-                    )
             brokers = {broker.id: _broker(broker) for broker in request.live_brokers}
             controller_id = request.controller_id if request.controller_id >= 0 else None
             self._snapshot = MetadataSnapshot(topics, brokers, controller_id)
-            return deleted
+        if state_change_logger.is_tracing():
+            self._trace(request)
+        return deleted
+
+    def _trace(self, request: UpdateMetadataRequest) -> None:
+        for partition, state in partition_states(request):
+            if state.leader == LEADER_DURING_DELETE:
+                what = f"deleted partition {partition} from metadata cache"
+            else:
+                what = f"cached leader info {_state_info(state)} for partition {partition}"
+            state_change_logger.trace(
+                "Broker %d %s in response to UpdateMetadata request sent by controller %d epoch %d",
+                self._broker_id,
+                what,
+                request.controller_id,
+                request.controller_epoch,
+            )
 
     # ----------------------------------------------------------------------------------------------------------- read
 

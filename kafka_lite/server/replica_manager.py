@@ -15,6 +15,7 @@ from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
@@ -41,7 +42,6 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 
 logger = logging.getLogger(__name__)
-state_change_logger = logging.getLogger("state.change.logger")
 
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
@@ -292,7 +292,9 @@ class ReplicaManager:
         with self._state_change_lock:
             if request.controller_epoch < self.controller_epoch:
                 state_change_logger.warning(
-                    "Ignoring LeaderAndIsr of controller %d: its epoch %d is older than %d",
+                    "Broker %d ignoring LeaderAndIsr request from controller %d since its controller epoch %d is old. "
+                    "Latest known controller epoch is %d",
+                    self.config.broker_id,
                     request.controller_id,
                     request.controller_epoch,
                     self.controller_epoch,
@@ -313,19 +315,32 @@ class ReplicaManager:
 
     def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
         topic_partition = TopicPartition(state.topic_name, state.partition_index)
+        if state_change_logger.is_tracing():
+            self._trace(f"received LeaderAndIsr request {state}", topic_partition, state)
         if self.config.broker_id not in state.replicas:
-            state_change_logger.warning("Ignoring LeaderAndIsr of %s: no replica is ours", topic_partition)
+            state_change_logger.warning(
+                "Broker %d ignoring LeaderAndIsr request for partition %s as itself is not in assigned replica list %s",
+                self.config.broker_id,
+                bracketed(topic_partition),
+                ",".join(map(str, state.replicas)),
+            )
             return Errors.UNKNOWN_TOPIC_OR_PARTITION
         if self._is_offline(topic_partition, state):
-            state_change_logger.error("Ignoring LeaderAndIsr of %s: its log directory is offline", topic_partition)
+            state_change_logger.error(
+                "Broker %d ignoring LeaderAndIsr request for partition %s as its log directory is offline",
+                self.config.broker_id,
+                bracketed(topic_partition),
+            )
             return Errors.KAFKA_STORAGE_ERROR
         partition = self._partitions.get(topic_partition)
         if partition is None:
             partition = self._new_partition(topic_partition)
         elif state.leader_epoch <= partition.leader_epoch:
             state_change_logger.warning(
-                "Ignoring LeaderAndIsr of %s: leader epoch %d is not newer than %d",
-                topic_partition,
+                "Broker %d ignoring LeaderAndIsr request for partition %s since its associated leader epoch %d is not "
+                "higher than the current leader epoch %d",
+                self.config.broker_id,
+                bracketed(topic_partition),
                 state.leader_epoch,
                 partition.leader_epoch,
             )
@@ -362,20 +377,35 @@ class ReplicaManager:
         ordered = PartitionState(
             state.controller_epoch, state.leader, state.leader_epoch, state.isr, state.partition_epoch, state.replicas
         )
-        if state.leader == self.config.broker_id:
-            partition.make_leader(ordered)
-        else:
-            partition.make_follower(ordered)
-        self._partitions[partition.topic_partition] = partition
-        self.complete_delayed_requests(partition.topic_partition)
-        state_change_logger.info(
-            "%s is led by broker %d, leader epoch %d", partition.topic_partition, state.leader, state.leader_epoch
+        leads = state.leader == self.config.broker_id
+        partition.make_leader(ordered) if leads else partition.make_follower(ordered)
+        topic_partition = partition.topic_partition
+        self._partitions[topic_partition] = partition
+        self.complete_delayed_requests(topic_partition)
+        if state_change_logger.is_tracing():
+            role = "leader" if leads else "follower"
+            self._trace(f"completed LeaderAndIsr request for the become-{role} transition", topic_partition, state)
+
+    def _trace(self, what: str, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
+        state_change_logger.trace(
+            "Broker %d %s from controller epoch %d for partition %s",
+            self.config.broker_id,
+            what,
+            state.controller_epoch,
+            bracketed(topic_partition),
         )
 
     def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
         """Stop serving partitions, and delete their logs when told to."""
         with self._state_change_lock:
             if request.controller_epoch < self.controller_epoch:
+                state_change_logger.warning(
+                    "Broker %d received stop replica request from an old controller epoch %d. "
+                    "Latest known controller epoch is %d",
+                    self.config.broker_id,
+                    request.controller_epoch,
+                    self.controller_epoch,
+                )
                 return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
             errors = [
@@ -389,6 +419,8 @@ class ReplicaManager:
         return StopReplicaResponse(error_code=Errors.NONE.code, partition_errors=errors)
 
     def _stop_replica(self, topic_partition: TopicPartition, delete: bool) -> Errors:
+        what = (self.config.broker_id, str(delete).lower(), topic_partition)
+        state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
         self._partitions.pop(topic_partition, None)
         # Whoever waits on the partition is answered that it is gone.
         self.complete_delayed_requests(topic_partition)

@@ -293,6 +293,12 @@ class LeaderIsrAndControllerEpoch:
     leader_and_isr: LeaderAndIsr
     controller_epoch: int
 
+    def __str__(self) -> str:
+        state = self.leader_and_isr
+        isr = ",".join(map(str, state.isr))
+        epochs = f"LeaderEpoch:{state.leader_epoch},ControllerEpoch:{self.controller_epoch}"
+        return f"(Leader:{state.leader},ISR:{isr},{epochs})"
+
     def encode(self) -> bytes:
         """As bytes; the zk_version is not part of it."""
         state = self.leader_and_isr

@@ -4,7 +4,9 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
+from kafka_lite.common.log_levels import TRACE
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.common.state_change_logger import bracketed
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller import partition_state_machine, replica_state_machine
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
@@ -334,3 +336,37 @@ def test_one_request_of_a_kind_per_broker():
     controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
     assert [(b, len(r.ungrouped_partition_states)) for b, r in controller.told(LeaderAndIsrRequest)] == [(1, 4), (2, 4)]
     assert [len(r.ungrouped_partition_states) for _, r in controller.told(UpdateMetadataRequest)] == [4, 4]
+
+
+# ------------------------------------------------------------------------------------------------- the state-change log
+
+
+def test_the_life_of_a_partition_is_traced_in_kafkas_words(caplog):
+    controller = Controller(live=(1,), assignment={P: [1]})
+    with caplog.at_level(TRACE, "state.change.logger"):
+        controller.create()
+        controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+        controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
+    who, name = "Controller 1 epoch 5", bracketed(P)
+    state = "(Leader:1,ISR:1,LeaderEpoch:0,ControllerEpoch:5)"
+    for line in (
+        f"{who} changed partition {name} state from NonExistentPartition to NewPartition with assigned replicas 1",
+        f"{who} changed state of replica 1 for partition {name} from NonExistentReplica to NewReplica",
+        f"{who} changed partition {name} from NewPartition to OnlinePartition with leader 1",
+        f"{who} sending become-leader LeaderAndIsr request {state} to broker 1 for partition {name}",
+        f"{who} sending UpdateMetadata request {state} to brokers [1] for partition {P}",
+        f"{who} changed state of replica 1 for partition {name} from NewReplica to OnlineReplica",
+        f"{who} changed partition {name} state from OnlinePartition to OfflinePartition",
+        f"{who} started leader election for partition {name}",
+        f"{who} elected leader 1 for Offline partition {name}",
+    ):
+        assert caplog.messages.count(line) == 1, line
+
+
+def test_a_change_that_is_not_allowed_is_an_error_in_the_log(caplog):
+    controller = Controller()
+    controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+    assert (
+        f"Controller 1 epoch 5 initiated state change for partition {bracketed(P)} "
+        "from NonExistentPartition to OfflinePartition failed" in caplog.text
+    )
