@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.request_log import is_logging_requests, log_completed
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
@@ -233,10 +234,13 @@ class RequestChannel:
 
     def request_completed(self, request: Request) -> None:
         """The last byte of the answer is out, or there was none to send, or nobody to take it."""
-        if self._completion_listeners:
+        is_logging = is_logging_requests()
+        if self._completion_listeners or is_logging:
             times = request.times(self._time.hi_res_ms())
             for on_completion in self._completion_listeners:
                 on_completion(request, times)
+            if is_logging:
+                log_completed(request, times)
 
     def shutdown(self) -> None:
         """Drop the requests that wait and let go of processors that wait for room."""
