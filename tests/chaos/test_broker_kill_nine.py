@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -30,8 +35,10 @@ from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches
 from tests.support.broker_process import BrokerProcess, free_port
+from tests.support.dump_log_segments import dump_log_segments, segment_files
 
-ROUNDS = 6
+KILLS = int(os.environ.get("KAFKA_LITE_KILLS", "6"))
+"""How often the broker is killed under each kind of load; CI kills a hundred times in all."""
 PARTITIONS = 3
 TOPIC = "load"
 BROKER = {
@@ -49,11 +56,12 @@ RESTART_S = 15
 class Load:
     """A producer that goes on through everything, and what it was told."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, idempotent: bool) -> None:
+        self.idempotent = idempotent
         self.acknowledged: dict[tuple[int, int], bytes] = {}
         self.sent = 0
         self._producer = Producer({
-            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": False, "linger.ms": 1,
+            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent, "linger.ms": 1,
             "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
             "message.timeout.ms": 60_000, "log_level": 0,
         })  # fmt: skip
@@ -118,37 +126,78 @@ def offset_for_time(channel: BlockingChannel, partition: int, timestamp: int) ->
     return cast(ListOffsetsResponse, channel.exchange(request, 7)).topics[0].partitions[0].offset
 
 
-@pytest.mark.slow
-def test_no_acknowledged_message_is_lost(tmp_path: Path) -> None:
-    """After each kill the broker comes back soon, and has every message at the place that was told."""
+@dataclass(frozen=True)
+class Aftermath:
+    """What many kills under load left, after a clean end."""
+
+    load: Load
+    records: list[list[Record]]
+    """Of each partition, all that is to be read."""
+    directories: list[Path]
+    """Of each partition, where its files lie."""
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["at-least-once", "idempotent"])
+def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
+    directory = tmp_path_factory.mktemp("killed")
     port = free_port()
     overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
-    load = Load(f"127.0.0.1:{port}")
-    for number in range(ROUNDS + 1):
-        began = time.monotonic()
-        with BrokerProcess(tmp_path, overrides) as broker:
-            assert time.monotonic() - began < RESTART_S
-            if number == ROUNDS:
-                load.finish()
-                check(broker, load)
-            else:
-                load.run(random.uniform(0.3, 1.5))
-                assert broker.process.poll() is None, broker.log()
-                broker.kill()
-    assert len(load.acknowledged) == load.sent
+    load = Load(f"127.0.0.1:{port}", idempotent=request.param)
+    for _ in range(KILLS):
+        with started_soon(directory, overrides) as broker:
+            load.run(random.uniform(0.3, 1.5))
+            assert broker.process.poll() is None, broker.log()
+            broker.kill()
+    with started_soon(directory, overrides) as broker:
+        load.finish()
+        with BlockingChannel("127.0.0.1", broker.port) as channel:
+            records = [read_all(channel, TOPIC, partition) for partition in range(PARTITIONS)]
+            for partition in range(PARTITIONS):
+                check_indexes(channel, partition, records[partition])
+        assert "ERROR" not in broker.log()
+    directories = [directory / "data" / "logs" / f"{TOPIC}-{partition}" for partition in range(PARTITIONS)]
+    return Aftermath(load, records, directories)
 
 
-def check(broker: BrokerProcess, load: Load) -> None:
-    with BlockingChannel("127.0.0.1", broker.port) as channel:
-        for partition in range(PARTITIONS):
-            records = read_all(channel, TOPIC, partition)
-            assert [record.offset for record in records] == list(range(len(records)))
-            values = {(partition, record.offset): bytes(record.value or b"") for record in records}
-            told = {place: value for place, value in load.acknowledged.items() if place[0] == partition}
-            assert told.items() <= values.items()
-            assert len(told) > 20
-            check_indexes(channel, partition, records)
-    assert "ERROR" not in broker.log()
+@contextmanager
+def started_soon(directory: Path, overrides: dict[str, str]) -> Iterator[BrokerProcess]:
+    began = time.monotonic()
+    with BrokerProcess(directory, overrides) as broker:
+        assert time.monotonic() - began < RESTART_S
+        yield broker
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60 + 10 * KILLS)
+def test_no_acknowledged_message_is_lost(aftermath: Aftermath) -> None:
+    """Every message is at the place that was told."""
+    assert len(aftermath.load.acknowledged) == aftermath.load.sent
+    found = {}
+    for partition, records in enumerate(aftermath.records):
+        assert [record.offset for record in records] == list(range(len(records)))
+        assert len(records) > 20
+        found |= {(partition, record.offset): bytes(record.value or b"") for record in records}
+    assert aftermath.load.acknowledged.items() <= found.items()
+
+
+@pytest.mark.slow
+def test_with_sequence_numbers_nothing_is_there_twice(aftermath: Aftermath) -> None:
+    """A batch that is sent again after a kill is known by the producer's state, which comes back out of the log."""
+    if not aftermath.load.idempotent:
+        pytest.skip("only an idempotent producer is promised that")
+    for partition, records in enumerate(aftermath.records):
+        numbers = [int((record.value or b"")[:8]) for record in records]
+        assert numbers == list(range(partition, aftermath.load.sent, PARTITIONS))
+
+
+@pytest.mark.jvm
+@pytest.mark.slow
+def test_kafkas_tool_complains_of_no_file(aftermath: Aftermath) -> None:
+    for directory, records in zip(aftermath.directories, aftermath.records, strict=True):
+        files = segment_files(directory)
+        assert len(files) > 3
+        printed = dump_log_segments(files, "3.0", "--deep-iteration")
+        assert len(re.findall(r"^\| offset: ", printed, re.MULTILINE)) == len(records)
 
 
 def check_indexes(channel: BlockingChannel, partition: int, records: list[Record]) -> None:

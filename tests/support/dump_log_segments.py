@@ -1,0 +1,35 @@
+"""What Kafka's own DumpLogSegments says of our files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support.jvm import classpath, run_java
+
+SLF4J = "org.slf4j:slf4j-nop:1.7.36"
+TOOLS = {
+    # message format → the Kafka whose tool reads it. 0.10.2 needs a class that Java has no longer.
+    "0.10.2": ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
+    "3.0": ("org.apache.kafka:kafka_2.13:3.9.1", SLF4J),
+}
+COMPLAINT = r"(?i).*(?:mismatch|non-consecutive|corrupt|not found|error|exception|invalid|isvalid: false).*"
+
+
+def segment_files(directory: Path) -> list[Path]:
+    """Every ``.log`` of a partition, each followed by its two indexes."""
+    return [
+        file.with_suffix(kind) for file in sorted(directory.glob("*.log")) for kind in (".log", ".index", ".timeindex")
+    ]
+
+
+def dump_log_segments(files: Sequence[Path], message_format: str, *options: str) -> str:
+    """Run the tool over some files; returns what it printed. Anything it complains of fails the test."""
+    done = run_java(
+        "kafka.tools.DumpLogSegments", "--files", ",".join(map(str, files)), *options,
+        classpath=classpath(*TOOLS[message_format]),
+    )  # fmt: skip
+    complaints = re.findall(COMPLAINT, done.stdout) + re.findall(COMPLAINT, done.stderr)
+    assert complaints == []
+    return done.stdout
