@@ -73,7 +73,7 @@ class Demo:
     # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _start_broker(self, stack: contextlib.ExitStack) -> Any:
-        from kafka_lite.spark.broker_process import BrokerProcess
+        from kafka_lite.server.broker_process import BrokerProcess
 
         broker = BrokerProcess(self._folder)
         with self._step(f"Start a broker, ZooKeeper included, on {broker.bootstrap_servers}"):
@@ -168,7 +168,7 @@ class Demo:
         places = Table.grid(padding=(0, 2))
         places.add_row("the chart", "\n".join(_shown(chart) for chart in charts))
         places.add_row("the broker's files", _shown(folder / "kafka-logs"))
-        places.add_row("the logs", f"{_shown(broker.log)}, {_shown(folder / 'spark.log')}")
+        places.add_row("the logs", f"{_shown(broker.log_file)}, {_shown(folder / 'spark.log')}")
         ways = Table.grid(padding=(0, 2))
         command = Path(sys.executable).with_name("kafka-lite")
         ways.add_row("the docs", "[cyan]make site[/]")

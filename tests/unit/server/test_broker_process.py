@@ -1,0 +1,68 @@
+"""A server as a process: ready when it listens, named when it fails, gone afterwards."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.properties import load_properties
+from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError, ServerProcess, free_port
+
+LISTENER = """
+import socket, sys, time
+print("\\x1b[32mlistening\\x1b[0m", flush=True)
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+time.sleep(60)
+"""
+
+
+def server(folder: Path, program: str, *, own_session: bool = True) -> ServerProcess:
+    port = free_port()
+    return ServerProcess([sys.executable, "-c", program, str(port)], port, folder / "log", own_session=own_session)
+
+
+@pytest.mark.parametrize("own_session", [True, False])
+def test_it_is_ready_when_it_listens_and_ends_when_told_to(tmp_path: Path, own_session: bool) -> None:
+    process = server(tmp_path, LISTENER, own_session=own_session)
+    assert not process.is_running
+    assert process.start() > 0
+    assert process.is_running
+    assert process.is_ready()
+    assert process.log() == "listening\n"
+    assert process.stop() == -signal.SIGTERM
+    assert not process.is_running
+    assert process.stop() is None
+    assert not process.is_ready()
+
+
+@pytest.mark.parametrize("own_session", [True, False])
+def test_it_comes_back_after_a_kill(tmp_path: Path, own_session: bool) -> None:
+    with server(tmp_path, LISTENER, own_session=own_session) as process:
+        assert process.kill() == -signal.SIGKILL
+        assert process.kill() is None
+        process.start()
+        assert process.is_running
+    assert not process.is_running
+
+
+def test_the_end_of_the_log_says_why_it_did_not_start(tmp_path: Path) -> None:
+    process = server(tmp_path, "print('no such disk'); raise SystemExit(3)")
+    with pytest.raises(BrokerStartError, match=r"exit code 3(.|\n)*no such disk"):
+        process.start()
+    assert not process.is_running
+    with pytest.raises(BrokerStartError, match="has been stopped"):
+        _ = process.process
+
+
+def test_a_brokers_settings_are_written_for_whoever_starts_it_again(tmp_path: Path) -> None:
+    broker = BrokerProcess(tmp_path, {"listeners": "PLAINTEXT://127.0.0.1:4711", "num.io.threads": "3"})
+    assert broker.bootstrap_servers == "127.0.0.1:4711"
+    settings = load_properties(tmp_path / "server.properties")
+    assert settings["listeners"] == "PLAINTEXT://127.0.0.1:4711"
+    assert settings["num.io.threads"] == "3"
+    assert settings["zookeeper.connect"] == "embedded"
+    assert settings["log.dirs"] == str(tmp_path / "kafka-logs")
+    assert broker.command[-2:] == ["server-start", str(tmp_path / "server.properties")]

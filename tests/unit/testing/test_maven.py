@@ -1,0 +1,45 @@
+"""What can be said of Maven's side without Java: what is missing, and what javac would complain of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.testing import maven
+
+
+def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: None if program != "java" else "/usr/bin/java")
+    maven.require_programs("java")
+    with pytest.raises(maven.JvmUnavailableError, match="javac and mvn not found"):
+        maven.require_programs("java", "javac", "mvn")
+    with pytest.raises(maven.JvmUnavailableError, match="mvn not found"):
+        maven.classpath("group:artifact:1")
+
+
+def test_a_source_without_a_public_class_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
+    with pytest.raises(KafkaError, match="no public class"):
+        maven.compile_java("class Hidden {}")
+
+
+def test_a_kept_class_path_is_not_resolved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jars = [tmp_path / "a.jar", tmp_path / "b.jar"]
+    resolved = []
+
+    def resolve(coordinates: tuple[str, ...], _directory: Path, kept: Path) -> None:
+        resolved.append(coordinates)
+        for jar in jars:
+            jar.touch()
+        kept.write_text(maven.join(jars))
+
+    monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_args, **_options: str(tmp_path))
+    monkeypatch.setattr(maven, "_resolve", resolve)
+    assert maven.classpath("g:a:1") == maven.classpath("g:a:1") == jars
+    assert resolved == [("g:a:1",)]
+    jars[0].unlink()
+    assert maven.classpath("g:a:1") == jars
+    assert len(resolved) == 2
