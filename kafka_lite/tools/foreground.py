@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import errno
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.tools import terminal
-from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.logging_config import CONFIG_VARIABLE, configure_logging
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
 
 
@@ -36,16 +37,17 @@ class ForegroundServer(Protocol):
         ...
 
 
-def run_in_foreground(tool: str, create: Callable[[], ForegroundServer]) -> int:
+def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_config: Path | None = None) -> int:
     """Create a server, start it, say so, and stop it on SIGTERM or Ctrl-C: exit code 0.
 
+    ``log_config`` says where its log goes: see ``configure_logging``.
     What keeps it from starting is told in one line on stderr: exit code 1, as when it stops by itself.
     """
     signals = StopSignals()
     server: ForegroundServer | None = None
     try:
         signals.install()
-        configure_logging()
+        configure_logging(log_config)
         server = create()
         server.startup()
         print(server.ready_line(), flush=True)
@@ -71,6 +73,16 @@ def add_override_argument(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="property=value",
         help="set a property, whatever the file says; may be given several times",
+    )
+
+
+def add_log_config_argument(parser: argparse.ArgumentParser) -> None:
+    """``--log-config FILE``; Kafka's scripts take it from KAFKA_LOG4J_OPTS."""
+    parser.add_argument(
+        "--log-config",
+        type=Path,
+        metavar="FILE",
+        help=f"where the log goes, such as config/logging.toml (default: {CONFIG_VARIABLE}, or else to stderr)",
     )
 
 

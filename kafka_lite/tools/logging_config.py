@@ -1,6 +1,6 @@
-"""The log of a server process: lines in the layout of Kafka's log4j.properties, on stderr.
+"""The log of a server process: lines in the layout of Kafka's log4j.properties, on stderr or as a file says.
 
-Kafka 0.10.2: config/log4j.properties · book 1.4.1
+Kafka 0.10.2: config/log4j.properties, tools-log4j.properties · book 1.4.1
 """
 
 from __future__ import annotations
@@ -8,54 +8,82 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import tomllib
+from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.log_levels import LEVELS, TRACE, level_name
 from kafka_lite.tools import terminal
 
 LEVEL_VARIABLE = "KAFKA_LITE_LOG_LEVEL"
+CONFIG_VARIABLE = "KAFKA_LITE_LOG_CONFIG"
 
-LEVELS = {
-    "TRACE": logging.DEBUG,
-    "DEBUG": logging.DEBUG,
-    "INFO": logging.INFO,
-    "WARN": logging.WARNING,
-    "WARNING": logging.WARNING,
-    "ERROR": logging.ERROR,
-    "FATAL": logging.CRITICAL,
-}
-"""log4j's names of the levels."""
-
-_LOG4J_NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
 _STYLES = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "bold red"}
+
+logging.addLevelName(TRACE, "TRACE")  # so that a file can name it
 
 
 class KafkaFormatter(logging.Formatter):
-    """``[2026-11-21 12:00:00,123] INFO message (logger)``; warnings and errors are coloured on a terminal."""
+    """``[2026-11-21 12:00:00,123] INFO message (logger)``."""
 
     def __init__(self) -> None:
         super().__init__("[%(asctime)s] %(level)s %(message)s (%(name)s)")
 
     def format(self, record: logging.LogRecord) -> str:
         """One line, and the traceback below it if there is one."""
-        record.level = _LOG4J_NAMES.get(record.levelno, record.levelname)
+        record.level = level_name(record.levelno)
+        return super().format(record)
+
+
+class TerminalFormatter(KafkaFormatter):
+    """The same for stderr: warnings and errors are coloured when that is a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, and the traceback below it if there is one."""
         line = super().format(record)
         style = _STYLES.get(record.levelno)
         return terminal.styled(line, style, sys.stderr) if style else line
 
 
-def configure_logging() -> None:
-    """Send the log of this process to stderr, from the level in ``KAFKA_LITE_LOG_LEVEL`` (default INFO) on.
+def configure_logging(file: Path | None = None) -> None:
+    """Send the log of this process where a file says: ``file``, or else the one in ``KAFKA_LITE_LOG_CONFIG``.
 
-    Raises KafkaError for a level that does not exist.
+    Without any, to stderr, from the level in ``KAFKA_LITE_LOG_LEVEL`` (default INFO) on. Raises KafkaError for a
+    level that does not exist, and for a file that cannot be read or says what cannot be done.
     """
-    name = os.environ.get(LEVEL_VARIABLE, "INFO")
-    if name.upper() not in LEVELS:
-        raise KafkaError(f"{LEVEL_VARIABLE} is {name!r}; valid levels: {', '.join(LEVELS)}")
-    level = LEVELS[name.upper()]
+    if file is None and os.environ.get(CONFIG_VARIABLE):
+        file = Path(os.environ[CONFIG_VARIABLE])
+    if file is not None:
+        _configure_from(file)
+        return
+    level = _level_of_environment()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(KafkaFormatter())
+    handler.setFormatter(TerminalFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
     # kazoo tells of every attempt to connect; what matters of that, the ZooKeeper client says itself.
     logging.getLogger("kazoo").setLevel(level if level < logging.INFO else logging.ERROR)
+
+
+def _level_of_environment() -> int:
+    name = os.environ.get(LEVEL_VARIABLE, "INFO")
+    level = {**LEVELS, "WARNING": logging.WARNING}.get(name.upper())
+    if level is None:
+        raise KafkaError(f"{LEVEL_VARIABLE} is {name!r}; valid levels: {', '.join(LEVELS)}")
+    return level
+
+
+def _configure_from(file: Path) -> None:
+    """A TOML file with the tables of ``logging.config.dictConfig``."""
+    import logging.config  # not needed by whoever is content with stderr
+
+    try:
+        config = tomllib.loads(file.read_text(encoding="utf-8"))
+        # The broker's modules have made their loggers already; a file that does not name them does not mute them.
+        logging.config.dictConfig({"version": 1, "disable_existing_loggers": False, **config})
+    except OSError as error:
+        raise KafkaError(f"cannot read the log configuration {file}: {error.strerror}") from error
+    except ValueError as error:
+        cause = f": {error.__cause__}" if error.__cause__ else ""
+        raise KafkaError(f"log configuration {file}: {error}{cause}") from error

@@ -11,7 +11,7 @@ from pathlib import Path
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.tools import terminal
-from kafka_lite.tools.foreground import add_override_argument, overrides, run_in_foreground
+from kafka_lite.tools.foreground import add_log_config_argument, add_override_argument, overrides, run_in_foreground
 
 NAME = "server-start"
 SUMMARY = "start a broker in the foreground"
@@ -22,11 +22,12 @@ SHIPPED_FILES = (_HERE.with_name("server.properties"), _HERE.parents[2] / "confi
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Kafka's: the file and ``--override``."""
+    """Kafka's: the file and ``--override``; and ``--log-config``."""
     parser.add_argument(
         "file", nargs="?", type=Path, metavar="FILE", help="its server.properties (default: as shipped)"
     )
     add_override_argument(parser)
+    add_log_config_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         properties = load_properties(options.file or shipped_properties())
         return ForegroundBroker(properties | overrides(options.override))
 
-    return run_in_foreground(NAME, create)
+    return run_in_foreground(NAME, create, options.log_config)
 
 
 def shipped_properties() -> Path:

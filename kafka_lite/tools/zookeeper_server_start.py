@@ -15,7 +15,7 @@ from platformdirs import user_data_dir
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type, ValidString
 from kafka_lite.common.properties import load_properties
 from kafka_lite.tools import terminal
-from kafka_lite.tools.foreground import add_override_argument, overrides, run_in_foreground
+from kafka_lite.tools.foreground import add_log_config_argument, add_override_argument, overrides, run_in_foreground
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 
 NAME = "zookeeper-server-start"
@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Kafka's: the file; and ``--override`` as for the broker."""
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="its zookeeper.properties")
     add_override_argument(parser)
+    add_log_config_argument(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         properties = load_properties(options.file) if options.file else {}
         return ForegroundZooKeeper(create_server(properties | overrides(options.override)))
 
-    return run_in_foreground(NAME, create)
+    return run_in_foreground(NAME, create, options.log_config)
 
 
 def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.tools.logging_config import LEVEL_VARIABLE, KafkaFormatter, configure_logging
+from kafka_lite.common.log_levels import TRACE
+from kafka_lite.tools.logging_config import CONFIG_VARIABLE, LEVEL_VARIABLE, KafkaFormatter, configure_logging
 
 
 @pytest.fixture(autouse=True)
 def _restored_logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(LEVEL_VARIABLE, raising=False)
+    monkeypatch.delenv(CONFIG_VARIABLE, raising=False)
     root, kazoo = logging.getLogger(), logging.getLogger("kazoo")
     handlers, levels = root.handlers[:], (root.level, kazoo.level)
     yield
@@ -68,3 +72,73 @@ def test_an_unknown_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LEVEL_VARIABLE, "LOUD")
     with pytest.raises(KafkaError, match=r"LOUD.*valid levels: TRACE, DEBUG, INFO"):
         configure_logging()
+
+
+# ------------------------------------------------------------------------------------------------------ from a file
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory of the log files; every logger is as before when the test has ended."""
+    monkeypatch.setenv("LOG_DIR", str(tmp_path / "logs"))
+    named = [logging.getLogger(name) for name in NAMED]
+    before = [(each, each.level, each.handlers[:], each.propagate) for each in named]
+    opened = set(logging._handlers.values())  # type: ignore[attr-defined]
+    yield tmp_path / "logs"
+    for each, level, handlers, propagate in before:
+        each.setLevel(level)
+        each.handlers[:] = handlers
+        each.propagate = propagate
+    for handler in set(logging._handlers.values()) - opened:  # type: ignore[attr-defined]
+        handler.close()
+
+
+SHIPPED = Path(__file__).parents[3] / "config" / "logging.toml"
+NAMED = list(tomllib.loads(SHIPPED.read_text(encoding="utf-8"))["loggers"])
+
+
+def test_the_shipped_file_writes_kafkas_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(SHIPPED)
+    logging.getLogger("kafka_lite.server.x").info("of the server")
+    logging.getLogger("kafka_lite.controller.x").log(TRACE, "of the controller")
+    logging.getLogger("state.change.logger").log(TRACE, "of a state")
+    logging.getLogger("kafka_lite.log.log_cleaner").info("of the cleaner")
+    logging.getLogger("kafka.request.logger").debug("of a request")
+    logging.getLogger("kafka.request.logger").setLevel(logging.DEBUG)
+    logging.getLogger("kafka.request.logger").debug("of the next")
+    lines = {file.name: file.read_text(encoding="utf-8").splitlines() for file in files.iterdir()}
+    assert {name: [line.split("] ")[1] for line in found] for name, found in lines.items()} == {
+        "server.log": ["INFO of the server (kafka_lite.server.x)"],
+        "controller.log": ["TRACE of the controller (kafka_lite.controller.x)"],
+        "state-change.log": ["TRACE of a state (state.change.logger)"],
+        "log-cleaner.log": ["INFO of the cleaner (kafka_lite.log.log_cleaner)"],
+        "kafka-request.log": ["DEBUG of the next (kafka.request.logger)"],
+    }
+    assert [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()] == [lines["server.log"][0][26:]]
+
+
+def test_the_environment_can_name_the_file(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CONFIG_VARIABLE, str(SHIPPED))
+    configure_logging()
+    assert (files / "controller.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[root", "Expected"),
+        ("[root]\nlevel = 'LOUD'", "root.*LOUD"),
+        ("[root]\nhandlers = ['nobody']", "root.*nobody"),
+        ("[formatters.x]\n'()' = 'no.such.Class'", "no"),
+    ],
+)
+def test_a_bad_file_is_one_error(tmp_path: Path, text: str, reason: str) -> None:
+    file = tmp_path / "logging.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(KafkaError, match=f"log configuration .*{reason}"):
+        configure_logging(file)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KafkaError, match=r"cannot read the log configuration .*: No such file"):
+        configure_logging(tmp_path / "none.toml")
