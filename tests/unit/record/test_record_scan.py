@@ -8,10 +8,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kafka_lite.record import record_scan
 from kafka_lite.record.record import Header, InvalidRecordError
 from kafka_lite.record.record_batch import decode_record, encode_record
-from kafka_lite.record.record_scan import RecordScan, scan_records
+from kafka_lite.record.record_scan import RecordScan
 from kafka_lite.record.varint import encode_varint
+
+
+def scan_records(data: bytes, record_count: int) -> RecordScan:
+    """What both ways of scanning say: by columns, and record by record, as it is done when the module is compiled."""
+    by_columns = outcome(record_scan.scan_records, data, record_count)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_scan, "_COMPILED", True)
+        one_by_one = outcome(record_scan.scan_records, data, record_count)
+    assert by_columns == one_by_one
+    return record_scan.scan_records(data, record_count)
 
 
 def scan_by_decoding(data: bytes, record_count: int) -> RecordScan:
