@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_lite.common.errors import ApiError, Errors
@@ -25,16 +25,10 @@ from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.file_message_set import TimestampAndOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo, analyze_and_validate_records
+from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
-from kafka_lite.log.log_file_utils import (
-    DELETED_FILE_SUFFIX,
-    flush_file_or_directory,
-    log_file,
-    offset_index_file,
-    parse_topic_partition_name,
-    time_index_file,
-)
+from kafka_lite.log.log_file_utils import flush_file_or_directory, parse_topic_partition_name
 from kafka_lite.log.log_loader import LogLoader
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_retention import deletable_segments
@@ -43,6 +37,7 @@ from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, ValidationResult, validate_and_assign_offsets
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producer_state_manager import PreparedUpdates, ProducerStateManager
+from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.record.record import MAGIC_V2
 
 __all__ = ["Log", "LogAppendInfo"]
@@ -118,6 +113,7 @@ class Log:
             log_start_offset_checkpoint=log_start_offset,
             recovery_point_checkpoint=recovery_point,
         ).load()
+        self._replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
         self._next_offset_metadata = loaded.next_offset_metadata
@@ -297,11 +293,7 @@ class Log:
         self.flush(base_offset)
 
     def _new_segment(self, base_offset: int) -> LogSegment:
-        for file in (log_file, offset_index_file, time_index_file):
-            path = file(self.dir, base_offset)
-            if path.exists():
-                logger.warning("Newly rolled segment file %s already exists, deleting it first", path)
-                path.unlink()
+        LogSegment.delete_if_exists(self.dir, base_offset)
         return LogSegment.open(self.dir, base_offset, self.config, self._time)
 
     # -- read --------------------------------------------------------------------------------------------------------
@@ -435,18 +427,18 @@ class Log:
             return True
 
     def _delete_segment(self, segment: LogSegment) -> None:
-        """Take the segment out, rename its files, and have them removed later: reads that have begun can end."""
-        logger.info("Scheduling log segment %d of %s for deletion", segment.base_offset, self.name)
-        self.segments.remove(segment.base_offset)
-        segment.change_file_suffixes("", DELETED_FILE_SUFFIX)
-        snapshot = self.producer_state.remove_and_mark_snapshot_for_deletion(segment.base_offset)
+        self._replacement.delete(segment, self.dir, self.config.file_delete_delay_ms)
 
-        def delete() -> None:
-            segment.delete()
-            if snapshot is not None:
-                (self.dir / snapshot.name).unlink(missing_ok=True)
+    def replace_segments(self, new: LogSegment, old: Sequence[LogSegment]) -> None:
+        """Put a cleaned segment in the place of its sources, which are neighbours and not the active segment.
 
-        self._scheduler.schedule("delete-file", delete, self.config.file_delete_delay_ms)
+        Readers see the log from before or from after it. Raises LogCleaningAbortedError when a source is gone,
+        ApiError KAFKA_STORAGE_ERROR.
+        """
+        with self._lock, self._storage_errors("replacing segments"):
+            if not set(old) <= set(self.segments) - {self.segments.active}:
+                raise LogCleaningAbortedError(f"segments of {self.name} have gone while they were cleaned")
+            self._replacement.replace(new, old, self.dir, self.config.file_delete_delay_ms)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 

@@ -340,6 +340,11 @@ class LogConfig:
         return "delete" in self.cleanup_policy
 
     @property
+    def max_segment_ms(self) -> int:
+        """How old a segment may become before the log rolls; what is compacted must be rolled for that in time."""
+        return min(self.max_compaction_lag_ms, self.segment_ms) if self.compact else self.segment_ms
+
+    @property
     def target_compression(self) -> CompressionType | None:
         """The codec on disk; None keeps the producer's."""
         match self.compression_type:

@@ -14,22 +14,19 @@ from kafka_lite.log.abstract_index import CorruptIndexError
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import (
-    CLEANED_FILE_SUFFIX,
     DELETE_DIR_SUFFIX,
-    DELETED_FILE_SUFFIX,
     LOG_FILE_SUFFIX,
-    SWAP_FILE_SUFFIX,
     log_file,
     offset_from_file,
     offset_index_file,
     time_index_file,
-    without_suffix,
 )
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producer_state_manager import ProducerStateManager
+from kafka_lite.log.swap_files import SwapFiles
 from kafka_lite.record.record import CorruptRecordError
 
 logger = logging.getLogger(__name__)
@@ -48,7 +45,7 @@ class LogLoader:
     """Five passes over a partition's directory.
 
     1. ``.deleted`` and ``.cleaned`` files go: the first were no longer wanted, the second are half a compaction.
-    2. ``.swap`` files are a whole compaction, which has not replaced its sources yet: it does now.
+    2. ``.swap`` files are a whole compaction, which has not replaced its sources yet: it does now (``SwapFiles``).
     3. Every ``.log`` file becomes a segment. Indexes that are missing or cannot be right are rebuilt from it.
     4. After a crash the segments from the recovery point on are read as a whole. At the first batch that is torn or
        whose CRC is wrong the log ends; later segments are deleted.
@@ -82,8 +79,9 @@ class LogLoader:
 
     def load(self) -> LoadedLogOffsets:
         """Fill the segments. Raises OSError."""
-        self._remove_temporary_files()
-        self._complete_swaps()
+        swap_files = SwapFiles(self._dir, self._config, self._time)
+        swap_files.remove_temporary_files()
+        swap_files.complete_swaps()
         self._load_segment_files()
         if self._dir.name.endswith(DELETE_DIR_SUFFIX):
             return LoadedLogOffsets(0, 0, LogOffsetMetadata(0))  # only to be removed
@@ -106,50 +104,8 @@ class LogLoader:
         end = LogOffsetMetadata(next_offset, active.base_offset, active.size)
         return LoadedLogOffsets(log_start_offset, flushed, end)
 
-    # -- pass 1 ------------------------------------------------------------------------------------------------------
-
     def _files(self) -> list[Path]:
         return sorted(file for file in self._dir.iterdir() if file.is_file())
-
-    def _remove_temporary_files(self) -> None:
-        cleaned = [file for file in self._files() if file.name.endswith(CLEANED_FILE_SUFFIX)]
-        # A segment whose offsets did not fit into its index was being split: its parts are renamed to .swap from the
-        # last to the first, so .swap files behind a .cleaned one are not all of them.
-        first_cleaned = min((offset_from_file(file) or 0 for file in cleaned), default=None)
-        for file in self._files():
-            if file.name.endswith((DELETED_FILE_SUFFIX, CLEANED_FILE_SUFFIX)):
-                file.unlink()
-            elif file.name.endswith(SWAP_FILE_SUFFIX) and first_cleaned is not None:
-                offset = offset_from_file(file)
-                if offset is not None and offset >= first_cleaned:
-                    file.unlink()
-
-    # -- pass 2 ------------------------------------------------------------------------------------------------------
-
-    def _complete_swaps(self) -> None:
-        """Let finished compactions replace the segments whose offsets they cover."""
-        for swap_log in self._files():
-            base_offset = offset_from_file(swap_log)
-            if base_offset is None or not swap_log.name.endswith(LOG_FILE_SUFFIX + SWAP_FILE_SUFFIX):
-                continue
-            logger.info("Found %s from an interrupted swap operation, completing it", swap_log)
-            self._delete_files_between(base_offset, self._end_of_swap(base_offset))
-        for swap in self._files():
-            if swap.name.endswith(SWAP_FILE_SUFFIX):
-                swap.replace(without_suffix(swap, SWAP_FILE_SUFFIX))
-
-    def _end_of_swap(self, base_offset: int) -> int:
-        segment = LogSegment.open(self._dir, base_offset, self._config, self._time, SWAP_FILE_SUFFIX)
-        segment.recover()
-        end = segment.read_next_offset()
-        segment.close()
-        return end
-
-    def _delete_files_between(self, first: int, end: int) -> None:
-        for file in self._files():
-            offset = offset_from_file(file)
-            if offset is not None and not file.name.endswith(SWAP_FILE_SUFFIX) and first <= offset < end:
-                file.unlink()
 
     # -- pass 3 ------------------------------------------------------------------------------------------------------
 

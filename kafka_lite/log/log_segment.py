@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../log/LogSegment.scala · book 6.1.3
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 from kafka_lite.common.sendable import Buffer
@@ -79,6 +80,15 @@ class LogSegment:
             time,
         )
 
+    @staticmethod
+    def delete_if_exists(directory: Path, base_offset: int, suffix: str = "") -> None:
+        """Remove files that are in the way of a new segment. Raises OSError."""
+        for file in (log_file, offset_index_file, time_index_file):
+            path = file(directory, base_offset, suffix)
+            if path.exists():
+                logger.warning("The file %s of a new segment already exists, deleting it first", path)
+                path.unlink()
+
     @property
     def size(self) -> int:
         """Bytes of messages."""
@@ -127,7 +137,7 @@ class LogSegment:
         """Whether an append of ``size_in_bytes`` must go to a new segment.
 
         It must when the offset cannot be stored here; and, unless nothing has been written yet, when the segment would
-        grow beyond ``segment.bytes``, has become older than ``segment.ms`` (minus its jitter), or has a full index.
+        grow beyond ``segment.bytes``, has become older than ``max_segment_ms`` (minus its jitter), or has a full index.
         """
         if not self.can_convert_to_relative_offset(info.last_offset):
             return True
@@ -135,7 +145,7 @@ class LogSegment:
             return False
         return (
             self.size > config.segment_bytes - size_in_bytes
-            or self.time_waited_for_roll(now_ms, info.max_timestamp) > config.segment_ms - self.roll_jitter_ms
+            or self.time_waited_for_roll(now_ms, info.max_timestamp) > config.max_segment_ms - self.roll_jitter_ms
             or self.offset_index.is_full
             or self.time_index.is_full
         )
@@ -145,12 +155,18 @@ class LogSegment:
 
         Without timestamps (message format v0) it is the time since the segment was created or opened.
         """
+        first = self.first_batch_timestamp
+        return now_ms - self._created_ms if first < 0 else message_timestamp - first
+
+    @property
+    def first_batch_timestamp(self) -> int:
+        """The largest timestamp of the first batch, ms; -1 when there is none."""
         if self._rolling_based_timestamp is None:
             first = next(self.log.batches_from(), None)
-            self._rolling_based_timestamp = first.max_timestamp if first is not None else None
-        if self._rolling_based_timestamp is not None and self._rolling_based_timestamp >= 0:
-            return message_timestamp - self._rolling_based_timestamp
-        return now_ms - self._created_ms
+            if first is None:
+                return NO_TIMESTAMP
+            self._rolling_based_timestamp = first.max_timestamp
+        return self._rolling_based_timestamp
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -328,6 +344,11 @@ class LogSegment:
         """Rename the three files: ``00.log.swap`` → ``00.log``. Raises OSError."""
         for part in (self.log, self.offset_index, self.time_index):
             part.rename_to(part.file.with_name(part.file.name.removesuffix(old_suffix) + new_suffix))
+
+    def set_last_modified_ms(self, time_ms: int) -> None:
+        """Let the files seem to have been written last at ``time_ms``: a cleaning makes no message newer."""
+        for part in (self.log, self.offset_index, self.time_index):
+            os.utime(part.file, ns=(time_ms * 1_000_000, time_ms * 1_000_000))
 
     def update_directory(self, directory: Path) -> None:
         """Note that the directory has been renamed."""

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../log/Log.scala (its ConcurrentSkipListMap); since 3.0 LogS
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kafka_lite.log.log_segment import LogSegment
 
@@ -32,6 +32,12 @@ class LogSegments:
         """Add a segment; one with the same base offset is replaced."""
         others = (s for s in self._segments if s.base_offset != segment.base_offset)
         self._segments = tuple(sorted((*others, segment), key=_base_offset))
+
+    def replace(self, new: LogSegment, old: Iterable[LogSegment]) -> None:
+        """Put a segment in the place of those that its messages come from."""
+        gone = {segment.base_offset for segment in old} | {new.base_offset}
+        others = (s for s in self._segments if s.base_offset not in gone)
+        self._segments = tuple(sorted((*others, new), key=_base_offset))
 
     def remove(self, base_offset: int) -> None:
         """Take a segment out."""
@@ -61,6 +67,16 @@ class LogSegments:
         """The segment that may have ``offset``, and all newer ones."""
         segments = self._segments
         return segments[max(0, bisect.bisect_right(segments, offset, key=_base_offset) - 1) :]
+
+    def between(self, start: int, end: int) -> tuple[LogSegment, ...]:
+        """The segments that may have offsets from ``start`` up to ``end`` (not included)."""
+        if start >= end:
+            return ()
+        return tuple(segment for segment in self.from_offset(start) if segment.base_offset < end)
+
+    def non_active_from(self, offset: int) -> tuple[LogSegment, ...]:
+        """The segment that may have ``offset``, and all newer ones, but for the active one."""
+        return self.between(offset, self.active.base_offset)
 
     def __iter__(self) -> Iterator[LogSegment]:
         return iter(self._segments)

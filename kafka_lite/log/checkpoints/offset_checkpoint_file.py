@@ -15,6 +15,8 @@ RECOVERY_POINT_CHECKPOINT_FILE = "recovery-point-offset-checkpoint"
 """Everything below is on disk: recovery begins here. Written by the log manager."""
 LOG_START_OFFSET_CHECKPOINT_FILE = "log-start-offset-checkpoint"
 """What lies below has been deleted by request, though its segment is still there. Written by the log manager."""
+CLEANER_OFFSET_CHECKPOINT_FILE = "cleaner-offset-checkpoint"
+"""Everything below has been compacted. Written by the log cleaner manager."""
 HIGH_WATERMARK_CHECKPOINT_FILE = "replication-offset-checkpoint"
 """High watermarks. Written by the replica manager."""
 

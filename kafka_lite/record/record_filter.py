@@ -1,0 +1,219 @@
+"""Takes records out of batches, and leaves of each batch what must be left: the heart of log compaction.
+
+Kafka 0.10.2: clients/.../common/record/MemoryRecords.java (filterTo) · book 6.1.6
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import NamedTuple, cast
+
+from kafka_lite.record.batch import CODEC_MASK, TIMESTAMP_TYPE_MASK, Batch
+from kafka_lite.record.compression import compress
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.message_set import MessageAndOffset
+from kafka_lite.record.raw_records import RawRecord, raw_records, with_timestamp_delta
+from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, Record, TimestampType
+from kafka_lite.record.record_batch import (
+    CONTROL_FLAG_MASK,
+    DELETE_HORIZON_FLAG_MASK,
+    TRANSACTIONAL_FLAG_MASK,
+    RecordBatch,
+    encode_batch,
+)
+
+_KEPT_FLAGS = CODEC_MASK | TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK | DELETE_HORIZON_FLAG_MASK
+
+
+class BatchRetention(Enum):
+    """What is to become of a batch."""
+
+    DELETE = "delete"
+    """It goes, with all of its records."""
+    RETAIN_EMPTY = "retain empty"
+    """It stays, even when none of its records does: its last offset and sequence number are still needed."""
+    DELETE_EMPTY = "delete empty"
+    """It goes when none of its records stays."""
+
+
+class BatchRetentionResult(NamedTuple):
+    """What a filter says of a batch."""
+
+    retention: BatchRetention
+    contains_marker_for_empty_txn: bool = False
+    """Whether it is the marker of a transaction that has no records any more, so that it can go some time."""
+
+
+class RecordFilter(ABC):
+    """Decides which records stay."""
+
+    def __init__(self, current_time_ms: int, delete_retention_ms: int) -> None:
+        self.current_time_ms = current_time_ms
+        self.delete_retention_ms = delete_retention_ms
+
+    @abstractmethod
+    def check_batch_retention(self, batch: Batch) -> BatchRetentionResult:
+        """Asked once for each batch, before its records."""
+
+    @abstractmethod
+    def should_retain_record(self, batch: Batch, offset: int, key: bytes | None, has_value: bool) -> bool:
+        """Whether a record stays; not asked for batches that are to be deleted."""
+
+
+class FilteredBatch(NamedTuple):
+    """What is left of a batch, and what the log wants to know of it; ``data`` is empty when nothing is left."""
+
+    data: bytes | memoryview
+    messages_read: int = 0
+    messages_retained: int = 0
+    first_offset: int = -1
+    last_offset: int = -1
+    max_timestamp: int = NO_TIMESTAMP
+    magic: int = MAGIC_V2
+
+
+def filter_batch(batch: Batch, record_filter: RecordFilter) -> FilteredBatch:
+    """The batch without the records that the filter does not retain.
+
+    The batch stays as it is, byte for byte, when all of its records stay. Otherwise it is built anew, with the same
+    offsets, format, codec and producer. In v2 it keeps its first and last offset, and so its sequence numbers, whatever
+    is between; v0 and v1 have no batches that could be empty.
+
+    The first time that tombstones stay behind in a v2 batch, it gets a *delete horizon*: the time from which on they
+    may go. It takes the place of the base timestamp, so the timestamp deltas of its records are written anew.
+
+    Raises ``CorruptRecordError`` or ``InvalidRecordError`` when the batch cannot be read: a wrong checksum is never
+    replaced by a right one.
+    """
+    retention, contains_marker_for_empty_txn = record_filter.check_batch_retention(batch)
+    if retention is BatchRetention.DELETE:
+        return FilteredBatch(b"")
+    if batch.magic < MAGIC_V2:
+        return _filter_messages(cast(MessageAndOffset, batch), record_filter)
+    return _filter_records(cast(RecordBatch, batch), record_filter, retention, contains_marker_for_empty_txn)
+
+
+def _unchanged(batch: Batch, first_offset: int, messages: int) -> FilteredBatch:
+    return FilteredBatch(
+        batch.view, messages, messages, first_offset, batch.last_offset, batch.max_timestamp, batch.magic
+    )
+
+
+# --- v2 ---
+
+
+def _filter_records(
+    batch: RecordBatch, record_filter: RecordFilter, retention: BatchRetention, contains_marker_for_empty_txn: bool
+) -> FilteredBatch:
+    count, base_offset = batch.record_count, batch.base_offset
+    data = batch.records_data() if count else b""
+    should_retain = record_filter.should_retain_record
+    # By position: 3 the offset delta, 4 the key, 5 whether there is a value. Names would double the time.
+    retained = [r for r in raw_records(data, count) if should_retain(batch, base_offset + r[3], r[4], r[5])]
+    if not retained:
+        return _empty_batch(batch) if retention is BatchRetention.RETAIN_EMPTY else FilteredBatch(b"", count)
+    contains_tombstones = not all(record[5] for record in retained)
+    needs_delete_horizon = (contains_tombstones or contains_marker_for_empty_txn) and batch.delete_horizon_ms is None
+    if len(retained) == count and not needs_delete_horizon:
+        return _unchanged(batch, base_offset, count)
+    batch.ensure_valid()
+    horizon_ms = record_filter.current_time_ms + record_filter.delete_retention_ms if needs_delete_horizon else None
+    return _rebuilt_batch(batch, data, retained, horizon_ms)
+
+
+def _rebuilt_batch(
+    batch: RecordBatch, data: bytes, retained: list[RawRecord], new_delete_horizon_ms: int | None
+) -> FilteredBatch:
+    """A batch of the retained records. Their bytes stay, since what their deltas refer to stays, unless it is new."""
+    base_timestamp, attributes = batch.base_timestamp, batch.attributes & _KEPT_FLAGS
+    if new_delete_horizon_ms is None:
+        records = b"".join([data[record[0] : record[1]] for record in retained])
+    else:
+        shift = base_timestamp - new_delete_horizon_ms
+        records = b"".join([with_timestamp_delta(data, record, record[2] + shift) for record in retained])
+        attributes |= DELETE_HORIZON_FLAG_MASK
+    is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME  # then the header has the time of all records
+    max_timestamp = batch.max_timestamp if is_stamped else base_timestamp + max(record[2] for record in retained)
+    rebuilt = encode_batch(
+        compress(batch.compression, records, MAGIC_V2),
+        base_offset=batch.base_offset,
+        last_offset_delta=batch.last_offset_delta,
+        attributes=attributes,
+        base_timestamp=base_timestamp if new_delete_horizon_ms is None else new_delete_horizon_ms,
+        max_timestamp=max_timestamp,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        partition_leader_epoch=batch.partition_leader_epoch,
+        record_count=len(retained),
+    )
+    return FilteredBatch(
+        rebuilt, batch.record_count, len(retained), batch.base_offset, batch.last_offset, max_timestamp
+    )
+
+
+def _empty_batch(batch: RecordBatch) -> FilteredBatch:
+    """The header of a batch that no record is left of. Neither codec nor delete horizon have a meaning any more."""
+    kept_flags = TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
+    header = encode_batch(
+        b"",
+        base_offset=batch.base_offset,
+        last_offset_delta=batch.last_offset_delta,
+        attributes=batch.attributes & kept_flags,
+        base_timestamp=NO_TIMESTAMP,
+        max_timestamp=batch.max_timestamp,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        partition_leader_epoch=batch.partition_leader_epoch,
+        record_count=0,
+    )
+    return FilteredBatch(header, batch.record_count, 0, batch.base_offset, batch.last_offset, batch.max_timestamp)
+
+
+# --- v0 and v1 ---
+
+
+def _filter_messages(batch: MessageAndOffset, record_filter: RecordFilter) -> FilteredBatch:
+    """A message, or the messages inside a wrapper."""
+    if not batch.is_compressed:
+        return _filter_message(batch, record_filter)
+    records = list(batch.records())
+    should_retain = record_filter.should_retain_record
+    retained = [r for r in records if should_retain(batch, r.offset, r.key, r.value is not None)]
+    if not retained:
+        return FilteredBatch(b"", len(records))
+    if len(retained) == len(records):
+        return _unchanged(batch, records[0].offset, len(records))
+    batch.ensure_valid()
+    return _rebuilt_wrapper(batch, retained, len(records))
+
+
+def _filter_message(message: MessageAndOffset, record_filter: RecordFilter) -> FilteredBatch:
+    key, value = message.key_and_value()
+    offset = message.last_offset
+    if record_filter.should_retain_record(message, offset, None if key is None else bytes(key), value is not None):
+        return _unchanged(message, offset, 1)
+    return FilteredBatch(b"", 1)
+
+
+def _rebuilt_wrapper(batch: MessageAndOffset, retained: list[Record], messages_read: int) -> FilteredBatch:
+    builder = MemoryRecordsBuilder(
+        batch.magic,
+        batch.compression,
+        batch.timestamp_type,
+        base_offset=retained[0].offset,
+        log_append_time_ms=batch.max_timestamp,
+    )
+    for record in retained:
+        builder.append(record.timestamp, record.key, record.value, offset=record.offset)
+    return FilteredBatch(
+        builder.build(),
+        messages_read,
+        len(retained),
+        retained[0].offset,
+        builder.last_offset,
+        builder.max_timestamp,
+        batch.magic,
+    )
