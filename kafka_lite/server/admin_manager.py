@@ -55,6 +55,7 @@ from kafka_lite.server.dynamic_broker_config import (
 )
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
 from kafka_lite.zookeeper.client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
@@ -90,6 +91,7 @@ class AdminManager:
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
         self._admin_utils = AdminUtils(zk_client, config.log_config_map())
         self._config_helper = ConfigHelper(config, dynamic_config)
+        self._loggers = RuntimeLoggerManager(config.broker_id)
         self._topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
             "topic", broker_id=config.broker_id, time=time
         )
@@ -262,7 +264,7 @@ class AdminManager:
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResult]:
-        """The configurations of topics, of this broker, or of all brokers (empty name)."""
+        """The configurations of topics, of this broker, of all brokers (empty name), or of this broker's loggers."""
         results = []
         for resource in resources:
             result = DescribeConfigsResult(
@@ -292,6 +294,8 @@ class AdminManager:
                 include_synonyms=include_synonyms,
                 include_documentation=include_documentation,
             )
+        if resource.resource_type == BROKER_LOGGER_RESOURCE:
+            return self._loggers.describe(name, wanted)
         if resource.resource_type != BROKER_RESOURCE:
             raise Errors.INVALID_REQUEST.exception(f"Unsupported resource type: {resource.resource_type}")
         self._check_broker_id(name)
@@ -325,14 +329,21 @@ class AdminManager:
             kind, name = resource.resource_type, resource.resource_name
             result = IncrementalResourceResponse(error_message=None, resource_type=kind, resource_name=name)
             try:
-                current = self._zk_client.get_entity_config(self._entity_path(kind, name))
-                config = apply_config_ops(current, resource.configs, self._list_defaults(kind))
-                self._alter(kind, name, config, validate_only)
+                self._alter_incrementally(resource, validate_only)
             except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
                 failure = _alter_error(error, kind, name)
                 result.error_code, result.error_message = failure.error.code, str(failure)
             results.append(result)
         return results
+
+    def _alter_incrementally(self, resource: IncrementalResource, validate_only: bool) -> None:
+        kind, name = resource.resource_type, resource.resource_name
+        if kind == BROKER_LOGGER_RESOURCE:
+            self._loggers.alter(name, resource.configs, validate_only=validate_only)
+            return
+        current = self._zk_client.get_entity_config(self._entity_path(kind, name))
+        config = apply_config_ops(current, resource.configs, self._list_defaults(kind))
+        self._alter(kind, name, config, validate_only)
 
     def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:
         """The keys that are lists, and what holds for them without an override."""
@@ -404,7 +415,8 @@ def _alter_error(error: Exception, resource_type: int, name: str) -> ApiError:
 
 
 def _display(resource_type: int, name: str) -> str:
-    kind = {TOPIC_RESOURCE: "TOPIC", BROKER_RESOURCE: "BROKER"}.get(resource_type, str(resource_type))
+    names = {TOPIC_RESOURCE: "TOPIC", BROKER_RESOURCE: "BROKER", BROKER_LOGGER_RESOURCE: "BROKER_LOGGER"}
+    kind = names.get(resource_type, str(resource_type))
     return f"ConfigResource(type={kind}, name='{name}')"
 
 

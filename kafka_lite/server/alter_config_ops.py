@@ -29,7 +29,7 @@ def apply_config_ops(
     Raises ApiError INVALID_REQUEST for a key that comes twice, an unknown operation, a missing value, or an operation
     on lists with a key that is none.
     """
-    _check(ops)
+    check_config_ops(ops)
     config = dict(current)
     for op in ops:
         kind = AlterConfigOp(op.config_operation)
@@ -42,7 +42,8 @@ def apply_config_ops(
     return config
 
 
-def _check(ops: Sequence[AlterableConfig]) -> None:
+def check_config_ops(ops: Sequence[AlterableConfig]) -> None:
+    """Raise INVALID_REQUEST for a key that comes twice, an unknown operation or a missing value."""
     names = [op.name for op in ops]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     unknown = sorted({op.config_operation for op in ops} - set(AlterConfigOp))

@@ -1,4 +1,4 @@
-"""``kafka-lite configs``: show and change the configurations of topics and brokers.
+"""``kafka-lite configs``: show and change the configurations of topics and brokers, and the levels of loggers.
 
 Kafka 0.10.2: core/.../admin/ConfigCommand.scala, bin/kafka-configs.sh; through brokers: Kafka 2.x · book 6.1.5
 """
@@ -37,17 +37,20 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 NAME = "configs"
 SUMMARY = "show and change configurations of topics and brokers"
 
-RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4}
+BROKER_LOGGERS = "broker-loggers"
+RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8}
 SOURCE_NAMES = {
     ConfigSource.TOPIC_CONFIG: "DYNAMIC_TOPIC_CONFIG",
     ConfigSource.DYNAMIC_BROKER_CONFIG: "DYNAMIC_BROKER_CONFIG",
     ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG: "DYNAMIC_DEFAULT_BROKER_CONFIG",
     ConfigSource.STATIC_BROKER_CONFIG: "STATIC_BROKER_CONFIG",
     ConfigSource.DEFAULT_CONFIG: "DEFAULT_CONFIG",
+    ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
 _DYNAMIC_SOURCES = {
     TOPICS: {ConfigSource.TOPIC_CONFIG},
     BROKERS: {ConfigSource.DYNAMIC_BROKER_CONFIG, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG},
+    BROKER_LOGGERS: {ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG},
 }
 
 
@@ -63,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names.add_argument("--entity-default", action="store_true", help="all brokers that have no setting of their own")
     names.add_argument("--topic", metavar="TOPIC", help="short for --entity-type topics --entity-name TOPIC")
     names.add_argument("--broker", metavar="ID", help="short for --entity-type brokers --entity-name ID")
+    names.add_argument("--broker-logger", metavar="ID", help="short for --entity-type broker-loggers --entity-name ID")
     names.add_argument("--broker-defaults", action="store_true", help="short for brokers with --entity-default")
     parser.add_argument("--all", action="store_true", help="show everything, not only what was overridden")
     parser.add_argument("--add-config", metavar="K=V,K=[V1,V2]", help="set these")
@@ -71,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Entity:
-    """A topic, a broker, or (name None) the defaults of all brokers."""
+    """A topic, a broker, a broker's loggers, or (name None) the defaults of all brokers."""
 
     def __init__(self, entity_type: str, name: str | None) -> None:
         self.type = entity_type
@@ -90,6 +94,8 @@ class Entity:
 def run(options: argparse.Namespace) -> int:
     """Show or change; 1 for an error."""
     entity_type, names = _entities(options)
+    if entity_type == BROKER_LOGGERS and not options.bootstrap_server:
+        raise ToolError("--entity-type broker-loggers needs --bootstrap-server: levels are not kept in ZooKeeper")
     if options.bootstrap_server:
         with AdminChannel(options.bootstrap_server) as channel:
             _run_with_brokers(channel, options, entity_type, names)
@@ -105,18 +111,23 @@ def _entities(options: argparse.Namespace) -> tuple[str, Sequence[str | None] | 
         return TOPICS, [options.topic]
     if options.broker is not None:
         return BROKERS, [options.broker]
+    if options.broker_logger is not None:
+        return BROKER_LOGGERS, [options.broker_logger]
     if options.broker_defaults:
         return BROKERS, [None]
     if options.entity_type is None:
-        raise ToolError("--entity-type is missing: topics or brokers")
+        raise ToolError(f"--entity-type is missing: {', '.join(RESOURCE_TYPES)}")
     if options.entity_default:
         if options.entity_type == TOPICS:
             raise ToolError("--entity-default: topics have no defaults of their own, the brokers' are used")
+        if options.entity_type == BROKER_LOGGERS:
+            raise ToolError("--entity-default: every broker has loggers of its own; name it with --entity-name")
         return BROKERS, [None]
     if options.entity_name is not None:
         return options.entity_type, [options.entity_name]
-    if options.alter:
-        raise ToolError("--alter needs --entity-name (or --entity-default)")
+    if options.alter or options.entity_type == BROKER_LOGGERS:
+        alternative = "" if options.entity_type == BROKER_LOGGERS else " (or --entity-default)"
+        raise ToolError(f"--alter, and whatever is done with {BROKER_LOGGERS}, needs --entity-name{alternative}")
     return options.entity_type, None
 
 
@@ -140,7 +151,7 @@ def _run_with_brokers(
 
 def _broker_of(channel: AdminChannel, entity: Entity) -> int | None:
     """Only a broker itself knows its configuration."""
-    if entity.type != BROKERS or entity.name is None:
+    if entity.type == TOPICS or entity.name is None:
         return None
     if not entity.name.isdecimal() or int(entity.name) not in channel.brokers:
         alive = ", ".join(map(str, sorted(channel.brokers)))
