@@ -1,7 +1,7 @@
 """``python -m bench.raw_client``: what a request costs the broker, with a client that costs next to nothing.
 
 Requests are encoded once and sent over plain sockets again and again; answers are counted, not decoded. So the broker
-is the limit, and its processor time per request can be seen to the microsecond. ``RawClient`` serves other measurements.
+is the limit, and its processor time per request can be seen to the microsecond. Others may use ``RawClient``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.brokers import Broker, KafkaLite, RealKafka
-from bench.jvm import KAFKA_VERSION, kafka_classpath
-from bench.workloads import topic
+from bench.brokers import KAFKA_VERSIONS, Broker, kafka_lite, real_kafka
+from bench.measure import topic
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
@@ -42,7 +41,6 @@ TIMEOUT_S = 60.0
 CLIENT_ID = "bench"
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 7, 11, 5
 """The versions that both brokers serve and whose answers have one size."""
-IDLE_CONNECTIONS = 1000
 
 
 class RawClient:
@@ -143,7 +141,12 @@ def batch_of(records: int, size: int = 100) -> bytes:
 
 def produce_frame(topic_name: str, records: int, acks: int = 1, size: int = 100) -> bytes:
     """A produce request with one batch for partition 0."""
-    data = PartitionProduceData(index=0, records=batch_of(records, size))
+    return produce_batch_frame(topic_name, batch_of(records, size), acks)
+
+
+def produce_batch_frame(topic_name: str, batch: bytes, acks: int = 1, partition: int = 0) -> bytes:
+    """A produce request with a batch made before."""
+    data = PartitionProduceData(index=partition, records=batch)
     request = ProduceRequest(
         acks=acks, timeout_ms=30_000, topic_data=[TopicProduceData(name=topic_name, partition_data=[data])]
     )
@@ -193,10 +196,14 @@ class RawWorkload:
     count: int
     run: Callable[[int, str, int], Sequence[float] | None]
     """Called with the port of the broker, the name of the topic and the number of requests."""
+    idle_connections: int = 0
+    """Connections that are open meanwhile, and over which nothing is sent."""
 
     def measure(self, broker: Broker) -> RequestCost:
         """Run a tenth to warm up, then all."""
-        with topic(broker) as name:
+        with topic(broker) as name, contextlib.ExitStack() as stack:
+            for _ in range(self.idle_connections):
+                stack.enter_context(RawClient(broker.port))
             self.run(broker.port, name, max(self.count // 10, 200))
             cpu_before, began = broker.cpu_s(), time.perf_counter()
             times_ms = self.run(broker.port, name, self.count)
@@ -225,7 +232,9 @@ def raw_workloads(scale: float = 1.0) -> list[RawWorkload]:
         RawWorkload("list offsets, 10 connections", count(15_000), _list_offsets_many(10)),
         RawWorkload("list offsets, 100 connections", count(15_000), _list_offsets_many(100)),
         RawWorkload("list offsets, 64 in flight", count(30_000), _list_offsets_pipelined),
-        RawWorkload("list offsets beside 1,000 idle connections", count(10_000), _list_offsets_beside_idle),
+        RawWorkload(
+            "list offsets beside 1,000 idle connections", count(10_000), _list_offsets_one, idle_connections=1000
+        ),
     ]
 
 
@@ -268,13 +277,6 @@ def _list_offsets_pipelined(port: int, name: str, count: int) -> None:
         client.pipelined(list_offsets_frame(name), count, 64)
 
 
-def _list_offsets_beside_idle(port: int, name: str, count: int) -> Sequence[float]:
-    with contextlib.ExitStack() as stack:
-        for _ in range(IDLE_CONNECTIONS):
-            stack.enter_context(RawClient(port))
-        return _list_offsets_one(port, name, count)
-
-
 # ── The command ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -302,7 +304,7 @@ def main() -> None:
     for workload in chosen:
         for broker in brokers:
             table.add_row(workload.name, broker.name, *_cells(costs[workload.name, broker.name]))
-    Console().print(table)
+    Console(width=max(Console().width, 110)).print(table)
 
 
 @contextlib.contextmanager

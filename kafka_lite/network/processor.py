@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 import socket
+import threading
 from collections import defaultdict, deque
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -19,6 +20,7 @@ from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.network.selector import Selector
+from kafka_lite.network.send import NetworkSend
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +76,12 @@ class Processor(ShutdownableThread):
         self.wake_up()
 
     def wake_up(self) -> None:
-        """End the poll in progress: there is a connection or a response, or it is time to stop."""
-        self._selector.wakeup()
+        """End the poll in progress: there is a connection or a response, or it is time to stop.
+
+        This thread itself is awake, and looks at all of that before its next poll.
+        """
+        if threading.get_ident() != self.ident:
+            self._selector.wakeup()
 
     @property
     def connection_count(self) -> int:
@@ -115,37 +121,41 @@ class Processor(ShutdownableThread):
                 self._quotas.dec(host)
 
     def _process_new_responses(self) -> None:
-        while (response := self._request_channel.receive_response(self.id)) is not None:
-            connection_id = response.request.connection_id
-            if self._selector.channel(connection_id) is None:
-                # The connection was lost, or closed for being idle, while the request was at work.
-                self._request_channel.request_completed(response.request)
-                continue
-            self._inflight_responses[connection_id].append(response)
-            if len(self._inflight_responses[connection_id]) == 1:
-                self._begin_response(response)
+        while responses := self._request_channel.receive_responses(self.id):
+            connections: dict[str, None] = {}
+            for response in responses:
+                connection_id = response.request.connection_id
+                if self._selector.channel(connection_id) is None:
+                    # The connection was lost, or closed for being idle, while the request was at work.
+                    self._request_channel.request_completed(response.request)
+                    continue
+                self._inflight_responses[connection_id].append(response)
+                connections[connection_id] = None
+            for connection_id in connections:
+                if not self._selector.is_sending(connection_id):
+                    self._answer(connection_id)
 
-    def _begin_response(self, response: Response) -> None:
-        """Do what the oldest response of a connection asks for."""
-        if response.send is not None:
-            self._selector.send(response.send)
-        elif response.action is ResponseAction.NO_OP:
-            self._end_response(response)
-        else:
-            self._close(response.request.connection_id)
+    def _answer(self, connection_id: str) -> None:
+        """Do what the oldest responses of a connection ask for, until one does not fit into the socket."""
+        responses = self._inflight_responses[connection_id]
+        while responses:
+            response = responses[0]
+            if response.action is ResponseAction.CLOSE_CONNECTION:
+                self._close(connection_id)
+                return
+            if response.send is not None and not self._selector.write(_joined(response.send, responses)):
+                return  # _process_completed_sends goes on
+            self._end_responses(responses, 1 if response.send is None else response.send.frames)
 
-    def _end_response(self, response: Response) -> None:
-        """The request is done with: what comes next on this connection?"""
-        request = response.request
-        self._request_channel.request_completed(request)
-        responses = self._inflight_responses[request.connection_id]
-        responses.popleft()
-        if responses:
-            self._begin_response(responses[0])
-        elif request.following is None:
-            self._selector.unmute(request.connection_id)
-        elif (following := request.take_following()) is not None:
-            self._request_channel.send_request(following)
+    def _end_responses(self, responses: deque[Response], count: int) -> None:
+        """Requests are done with: what comes next on this connection?"""
+        for _ in range(count):
+            request = responses.popleft().request
+            self._request_channel.request_completed(request)
+            if request.following is None:
+                self._selector.unmute(request.connection_id)
+            elif (following := request.take_following()) is not None:
+                self._request_channel.dispatch(following)
 
     def _process_completed_receives(self) -> None:
         for receive in self._selector.completed_receives:
@@ -163,18 +173,20 @@ class Processor(ShutdownableThread):
             if channel is not None:
                 channel.mute()  # before the request is queued: the answer may come at once
                 self._append_pipelined(request, channel)
-            self._request_channel.send_request(request)
+            self._request_channel.dispatch(request)
+            self._process_new_responses()
 
     def _append_pipelined(self, request: Request, channel: KafkaChannel) -> None:
         """Chain the requests that came with this one. One that cannot be read waits until it is the first."""
         for _ in range(min(len(channel.staged), MAX_PIPELINED_REQUESTS - 1)):
             try:
-                request.following = self._request_of(channel.staged[0])
+                following = self._request_of(channel.staged[0])
             except Exception:
                 logger.debug("A pipelined request of %s cannot be read, see there", channel.id, exc_info=True)
                 return
             channel.staged.popleft()
-            request = request.following
+            request.follow_with(following)
+            request = following
 
     def _request_of(self, receive: NetworkReceive) -> Request:
         parsed = parse_request(receive.payload)
@@ -195,7 +207,8 @@ class Processor(ShutdownableThread):
         for send in self._selector.completed_sends:
             # The connection is gone already when the peer went away in the very same poll.
             if self._selector.channel(send.destination) is not None:
-                self._end_response(self._inflight_responses[send.destination][0])
+                self._end_responses(self._inflight_responses[send.destination], send.frames)
+                self._answer(send.destination)
 
     def _process_disconnected(self) -> None:
         for connection_id in self._selector.disconnected:
@@ -221,3 +234,12 @@ class Processor(ShutdownableThread):
         for connection_id in list(self._client_addresses):
             self._close(connection_id)
         self._selector.close()
+
+
+def _joined(send: NetworkSend, responses: deque[Response]) -> NetworkSend:
+    """The first answer, and with it those behind it that can leave in the same system call."""
+    for response in itertools.islice(responses, 1, None):
+        if response.send is None:
+            break
+        send.append(response.send)
+    return send

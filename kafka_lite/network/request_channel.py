@@ -9,7 +9,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -61,11 +61,16 @@ class Request:
     api_remote_complete_time_ms: float = _UNSET_MS
     response_complete_time_ms: float = _UNSET_MS
     response_dequeue_time_ms: float = _UNSET_MS
-    _following_taken: threading.Lock = field(default_factory=threading.Lock)
+    _following_taken: threading.Lock | None = None
+
+    def follow_with(self, request: Request) -> None:
+        """Let ``request`` be the following one."""
+        self.following = request
+        self._following_taken = threading.Lock()
 
     def take_following(self) -> Request | None:
         """The following request, for the first who asks; None for anybody else, and when there is none."""
-        if self.following is None or not self._following_taken.acquire(blocking=False):
+        if self._following_taken is None or not self._following_taken.acquire(blocking=False):
             return None
         return self.following
 
@@ -111,7 +116,7 @@ class ResponseAction(Enum):
     CLOSE_CONNECTION = "CloseConnectionAction"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Response:
     """The end of a request; ``send`` is there for ``ResponseAction.SEND`` only."""
 
@@ -127,6 +132,11 @@ class Response:
         return self.action is ResponseAction.NO_OP
 
 
+QuickHandler = Callable[[Request], Request | None]
+"""Handles a request in the calling thread if that needs no waiting, and then those that its client sent behind it;
+returns the first that is left, which must be queued."""
+
+
 class RequestChannel:
     """One queue of requests for all handlers, one queue of responses for each processor.
 
@@ -134,6 +144,9 @@ class RequestChannel:
     queue is bounded by ``queued.max.requests``: when the handlers cannot keep up, the processors stand still in
     ``send_request`` and read nothing more from the network. Responses are not bounded, for there is at most one per
     connection.
+
+    From thread to thread a request takes several times as long as a quick one is at work, for only one thread at a time
+    runs Python. So there can be a way around the queue, the *quick handler*: ``dispatch`` asks it first.
     """
 
     def __init__(self, num_processors: int, queue_size: int, time: Time = SYSTEM_TIME) -> None:
@@ -142,6 +155,8 @@ class RequestChannel:
         # SimpleQueue is written in C and hands over without Python's Condition; the bound is added in _wait_for_room.
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
+        self.quick_handler: QuickHandler | None = None
+        """Called by ``dispatch``; None: every request is queued, as in Kafka."""
         self._response_listeners: list[Callable[[int], None]] = []
         self._completion_listeners: list[Callable[[Request, RequestTimes], None]] = []
         self._room = threading.Condition()
@@ -149,6 +164,14 @@ class RequestChannel:
         self._closed = False
 
     # ── Requests: from the processors to the handlers ─────────────────────────────────────────────────────────────
+
+    def dispatch(self, request: Request) -> None:
+        """Let the quick handler have a request, and queue it (or one behind it) if there is something left to do."""
+        left: Request | None = request
+        if self.quick_handler is not None:
+            left = self.quick_handler(request)
+        if left is not None:
+            self.send_request(left)
 
     def send_request(self, request: Request) -> None:
         """Queue a request for the handlers; blocks while ``queue_size`` are waiting already.
@@ -185,6 +208,11 @@ class RequestChannel:
         self._requests.put(None)
 
     @property
+    def num_processors(self) -> int:
+        """How many processors there are, numbered from 0."""
+        return len(self._responses)
+
+    @property
     def request_queue_size(self) -> int:
         """Requests that wait for a handler."""
         return self._requests.qsize()
@@ -216,6 +244,13 @@ class RequestChannel:
             return None
         response.request.response_dequeue_time_ms = self._time.hi_res_ms()
         return response
+
+    def receive_responses(self, processor: int) -> list[Response]:
+        """All responses that wait for a processor now."""
+        responses = []
+        while (response := self.receive_response(processor)) is not None:
+            responses.append(response)
+        return responses
 
     @property
     def response_queue_size(self) -> int:

@@ -129,6 +129,25 @@ class Selector:
         channel.set_send(send)
         self._new_sends[channel.id] = channel
 
+    def write(self, send: NetworkSend) -> bool:
+        """Send a frame at once, and tell whether it is out; what the socket does not take is left to the next polls.
+
+        Most answers fit into the socket's buffer, so that they need not wait for a poll. Raises IllegalStateError like
+        ``send``; a connection that turns out to be broken is among the ``disconnected`` of the next poll.
+        """
+        channel = self._channel_or_fail(send.destination)
+        channel.set_send(send)
+        try:
+            return channel.write() is not None
+        except Exception:
+            logger.debug("Cannot write to %s", channel.remote_address, exc_info=True)
+            self._new_sends[channel.id] = channel  # poll tries again, fails again, and closes the connection
+            return False
+
+    def is_sending(self, connection_id: str) -> bool:
+        """Whether a frame is on its way out over the connection."""
+        return self._channel_or_fail(connection_id).has_send
+
     def mute(self, connection_id: str) -> None:
         """Read nothing more from the connection until ``unmute``."""
         self._channel_or_fail(connection_id).mute()

@@ -21,25 +21,34 @@ _MAX_BUFFERS = 512
 
 
 class NetworkSend:
-    """A size-prefixed frame made of parts, on its way to one connection.
+    """A size-prefixed frame made of parts, on its way to one connection; or several, one after the other.
 
     Adjacent buffers leave in one ``sendmsg``; a :class:`~kafka_lite.common.sendable.Sendable` (a slice of a log file)
     writes itself with ``sendfile`` and never enters Python.
     """
 
-    __slots__ = ("_current_sent", "_parts", "destination", "remaining_bytes", "size_in_bytes")
+    __slots__ = ("_current_sent", "_parts", "destination", "frames", "remaining_bytes", "size_in_bytes")
 
     def __init__(self, destination: str, parts: Iterable[Part]) -> None:
         body = [part for part in parts if size_of(part)]
         body_size = sum(map(size_of, body))
         self.destination = destination
         """Id of the connection."""
+        self.frames = 1
+        """How many frames there are, with those that were appended."""
         self.size_in_bytes = _INT32.size + body_size
         """Size of the frame, with its prefix."""
         self.remaining_bytes = self.size_in_bytes
         self._parts: deque[Part] = deque(body)
         self._parts.appendleft(_INT32.pack(body_size))
         self._current_sent = 0  # bytes of a Sendable at the head that are out already
+
+    def append(self, send: NetworkSend) -> None:
+        """Let another send to the same connection follow, of which nothing is out yet."""
+        self._parts += send._parts
+        self.size_in_bytes += send.size_in_bytes
+        self.remaining_bytes += send.remaining_bytes
+        self.frames += send.frames
 
     @property
     def completed(self) -> bool:

@@ -126,6 +126,7 @@ class KafkaConfig:
         self.rack: str | None = v["broker.rack"]
         self.num_network_threads: int = v["num.network.threads"]
         self.num_io_threads: int = v["num.io.threads"]
+        self.inline_quick_requests: bool = v["inline.quick.requests"]
         self.background_threads: int = v["background.threads"]
         self.queued_max_requests: int = v["queued.max.requests"]
         self.request_timeout_ms: int = v["request.timeout.ms"]

@@ -6,6 +6,8 @@ Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala · book 2.3.4
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Callable
 from typing import Protocol
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -23,22 +25,15 @@ class ApiRequestHandler(Protocol):
         ...
 
 
-class KafkaRequestHandler(ShutdownableThread):
-    """Takes a request from the channel, gives it to the apis, takes the next one."""
+class RequestRunner:
+    """What every thread does that handles a request, be it a request handler or a network thread."""
 
-    def __init__(self, number: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time) -> None:
-        super().__init__(f"kafka-request-handler-{number}")
+    def __init__(self, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time) -> None:
         self._request_channel = request_channel
         self._apis = apis
         self._time = time
 
-    def do_work(self) -> None:
-        """Wait for a request and handle it, and those that its client sent behind it."""
-        request = self._request_channel.receive_request()
-        while request is not None:  # None: woken up to stop
-            request = self._handle(request)
-
-    def _handle(self, request: Request) -> Request | None:
+    def run(self, request: Request) -> Request | None:
         """Handle one request; the one to go on with, if its client sent another behind it and it is answered."""
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
@@ -54,19 +49,91 @@ class KafkaRequestHandler(ShutdownableThread):
         return request.take_following() if request.following_may_begin else None
 
 
-class KafkaRequestHandlerPool:
-    """``num.io.threads`` handlers on one request channel; they run from the start."""
+class KafkaRequestHandler(ShutdownableThread):
+    """Takes a request from the channel, gives it to the apis, takes the next one."""
+
+    def __init__(self, number: int, request_channel: RequestChannel, runner: RequestRunner) -> None:
+        super().__init__(f"kafka-request-handler-{number}")
+        self._request_channel = request_channel
+        self._runner = runner
+
+    def do_work(self) -> None:
+        """Wait for a request and handle it, and those that its client sent behind it."""
+        request = self._request_channel.receive_request()
+        while request is not None:  # None: woken up to stop
+            request = self._runner.run(request)
+
+
+class InlineRequestHandler:
+    """Handles requests in the network threads that have read them, as far as those are quick.
+
+    ::
+
+        Processor ─▶ RequestChannel.dispatch ─┬─ quick ───▶ InlineRequestHandler, here and now ─▶ response queue
+                                              └─ else ─▶ request queue ─▶ KafkaRequestHandler ─▶ response queue
+
+    Computing is no reason to hand a request over: only one thread at a time runs Python, so a handler that computes
+    keeps the network threads waiting just the same. Waiting is one: for the disk (fsync), for ZooKeeper, for room in
+    a queue.
+    """
 
     def __init__(
-        self, num_threads: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time = SYSTEM_TIME
+        self, request_channel: RequestChannel, runner: RequestRunner, is_quick: Callable[[Request], bool]
     ) -> None:
         self._request_channel = request_channel
-        self._handlers = [KafkaRequestHandler(number, request_channel, apis, time) for number in range(num_threads)]
+        self._runner = runner
+        self._is_quick = is_quick
+        # One per network thread, held while that handles a request: how shutdown knows that none does.
+        self._at_work = [threading.Lock() for _ in range(request_channel.num_processors)]
+
+    def start(self) -> None:
+        """Handle what the network threads dispatch from now on."""
+        self._request_channel.quick_handler = self.handle
+
+    def handle(self, request: Request) -> Request | None:
+        """Handle a request and those behind it until one is not quick, which is returned."""
+        left: Request | None = request
+        with self._at_work[request.processor]:
+            while left is not None and self._is_quick(left):
+                left = self._runner.run(left)
+        return left
+
+    def shutdown(self) -> None:
+        """Let the requests at work end; what comes from now on is queued."""
+        self._request_channel.quick_handler = None
+        for lock in self._at_work:
+            with lock:
+                pass
+
+
+class KafkaRequestHandlerPool:
+    """``num.io.threads`` handlers on one request channel, which run from the start.
+
+    Given ``is_quick``, they get those requests only of which it says no: see ``InlineRequestHandler``.
+    """
+
+    def __init__(
+        self,
+        num_threads: int,
+        request_channel: RequestChannel,
+        apis: ApiRequestHandler,
+        time: Time = SYSTEM_TIME,
+        is_quick: Callable[[Request], bool] | None = None,
+    ) -> None:
+        self._request_channel = request_channel
+        runner = RequestRunner(request_channel, apis, time)
+        self._handlers = [KafkaRequestHandler(number, request_channel, runner) for number in range(num_threads)]
+        self._inline: InlineRequestHandler | None = None
         for handler in self._handlers:
             handler.start()
+        if is_quick is not None:
+            self._inline = InlineRequestHandler(request_channel, runner, is_quick)
+            self._inline.start()
 
     def shutdown(self) -> None:
         """Let the requests at work end, then stop."""
+        if self._inline is not None:
+            self._inline.shutdown()
         for handler in self._handlers:
             handler.initiate_shutdown()
         for _ in self._handlers:

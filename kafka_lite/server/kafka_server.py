@@ -46,6 +46,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
+from kafka_lite.server.quick_requests import QuickRequests
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -365,7 +366,12 @@ class KafkaServer:
         apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids))
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
-        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
+        is_quick = None
+        if config.inline_quick_requests and self._wrap_handler is None:  # what a test wraps around may well wait
+            is_quick = QuickRequests(
+                self.replica_manager, self.metadata_cache, config.auto_create_topics_enable
+            ).includes
+        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time, is_quick)
         self._on_stop("request handlers", self._handler_pool.shutdown)
 
 

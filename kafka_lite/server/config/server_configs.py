@@ -25,6 +25,9 @@ SERVER_CONFIGS = (
             "Processor threads per listener: they read requests from sockets and write answers.", at_least(1))
     .define("num.io.threads", Type.INT, 8, HIGH,
             "Request handler threads: they do the work of requests, disk included.", at_least(1))
+    .define("inline.quick.requests", Type.BOOLEAN, True, MEDIUM,
+            "Whether a network thread handles a request itself when that needs no waiting. If not, every request is "
+            "queued for the request handler threads, as in Kafka.")
     .define("background.threads", Type.INT, 10, HIGH,
             "Threads of the scheduler: retention, flushes, checkpoints, ISR upkeep.", at_least(1))
     .define("queued.max.requests", Type.INT, 500, HIGH,

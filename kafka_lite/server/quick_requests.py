@@ -1,0 +1,107 @@
+"""Which requests a network thread may handle itself, since nothing in them waits.
+
+Kafka 0.10.2: none; there every request goes through the request queue · book 2.3.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import MAX_LONG, LogConfig
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
+from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.replica_manager import ReplicaManager
+
+FIRST_PRODUCE_VERSION_OF_V2 = 3
+FIRST_FETCH_VERSION_OF_V2 = 4
+FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
+
+Condition = Callable[[int, Any], bool]
+"""Of the version and the body of a request."""
+
+
+class QuickRequests:
+    """Says of a request, before it is handled, whether handling it can be left to a network thread.
+
+    While a network thread handles a request, its other connections wait. They wait for computing in any case, since
+    one thread at a time runs Python; so what counts is what a handler would *wait* for, with the interpreter free for
+    others:
+
+    =================  ==================================================================================
+    Produce            quick unless the topic is flushed every so many messages (fsync), or the batches must be
+                       converted or compressed anew
+    Fetch              quick unless the client is so old that batches may have to be converted for it
+    ListOffsets        quick for the beginning and the end of a log; a search by time reads files
+    Metadata           quick unless a topic may have to be created (ZooKeeper)
+    ApiVersions,       quick
+    OffsetForLeaderEpoch
+    everything else    not quick: ZooKeeper, or many files, or rare
+    =================  ==================================================================================
+
+    A write may still wait for a disk that cannot keep up, and a ``sendfile`` for one that must be read; the latter
+    happens in Kafka's network threads, too. ``num.network.threads`` is for that.
+    """
+
+    def __init__(
+        self, replica_manager: ReplicaManager, metadata_cache: MetadataCache, auto_create_topics: bool
+    ) -> None:
+        self._replicas = replica_manager
+        self._metadata_cache = metadata_cache
+        self._auto_create_topics = auto_create_topics
+        # By plain number: hashing an enum's member costs ten times as much.
+        self._conditions: dict[int, Condition] = {
+            int(ApiKey.PRODUCE): self._is_quick_produce,
+            int(ApiKey.FETCH): _is_quick_fetch,
+            int(ApiKey.LIST_OFFSETS): _is_quick_list_offsets,
+            int(ApiKey.METADATA): self._is_quick_metadata,
+            int(ApiKey.API_VERSIONS): _always,
+            int(ApiKey.OFFSET_FOR_LEADER_EPOCH): _always,
+        }
+
+    def includes(self, request: Request) -> bool:
+        """Whether the request may be handled at once by the thread that has read it."""
+        header = request.header
+        condition = self._conditions.get(header.api_key)
+        return condition is not None and condition(header.api_version, request.body)
+
+    def _is_quick_produce(self, version: int, body: ProduceRequest) -> bool:
+        if version < FIRST_PRODUCE_VERSION_OF_V2:
+            return False
+        for topic in body.topic_data:
+            for data in topic.partition_data:
+                partition = self._replicas.get_partition(TopicPartition(topic.name, data.index))
+                log = partition.log if partition is not None else None
+                if log is not None and not _appends_as_it_is(log.config):
+                    return False  # without a log it is an error, which is quick
+        return True
+
+    def _is_quick_metadata(self, version: int, body: MetadataRequest) -> bool:
+        asks_for_creation = version < FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION or body.allow_auto_topic_creation
+        if not (self._auto_create_topics and asks_for_creation):
+            return True
+        return all(self._metadata_cache.contains(topic.name or "") for topic in body.topics or ())
+
+
+def _appends_as_it_is(config: LogConfig) -> bool:
+    """Whether a batch of format v2 goes into the log without being written anew, and without fsync."""
+    return config.magic == MAGIC_V2 and config.target_compression is None and config.flush_messages == MAX_LONG
+
+
+def _is_quick_fetch(version: int, _body: FetchRequest) -> bool:
+    return version >= FIRST_FETCH_VERSION_OF_V2
+
+
+def _is_quick_list_offsets(_version: int, body: ListOffsetsRequest) -> bool:
+    return all(partition.timestamp < 0 for topic in body.topics for partition in topic.partitions)
+
+
+def _always(_version: int, _body: object) -> bool:
+    return True
