@@ -1,0 +1,193 @@
+"""How a test puts records into its cluster and looks at them, without a client of its own.
+
+Kafka 0.10.2: core/src/test/.../utils/TestUtils.scala (produceMessages, createTopic) · book 1.4.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Self, TypeVar
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.records import Header, batches
+
+EARLIEST, LATEST = -2, -1
+FETCH_BYTES = 16 * 1024 * 1024
+TIMEOUT_MS = 10_000
+CONSUMER = -1
+ALL_IN_SYNC = -1
+_VERSIONS: dict[type[Request], int] = {
+    # Versions without topic ids and without compact encoding: these answers also say all that is asked for here.
+    ProduceRequest: 7,
+    FetchRequest: 10,
+    ListOffsetsRequest: 3,
+    MetadataRequest: 5,
+    CreateTopicsRequest: 4,
+    DeleteTopicsRequest: 3,
+}
+
+R = TypeVar("R", bound=Response)
+Data = bytes | str | None
+"""A key or a value: text is written as UTF-8, a value of None is a tombstone."""
+
+
+@dataclass(frozen=True)
+class StoredRecord:
+    """A record as it lies in the log."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+class ClusterClient:
+    """One connection; errors of the broker are raised as ``ApiError``, those of the connection as ConnectionError."""
+
+    def __init__(self, host: str, port: int, client_id: str) -> None:
+        self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=2 * TIMEOUT_MS)
+
+    def __enter__(self) -> Self:
+        self._channel.connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._channel.close()
+
+    def _ask(self, request: Request, answer: type[R]) -> R:
+        response = self._channel.exchange(request, _VERSIONS[type(request)])
+        assert isinstance(response, answer)
+        return response
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def create_topic(self, topic: str, partitions: int, configs: Mapping[str, str]) -> None:
+        """Create a topic and wait until it can be used."""
+        entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
+        wanted = CreatableTopic(name=topic, num_partitions=partitions, replication_factor=1, configs=entries)
+        request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
+        (result,) = self._ask(request, CreateTopicsResponse).topics
+        _check(result.error_code, result.error_message)
+
+    def delete_topic(self, topic: str) -> None:
+        """Delete a topic and wait until it is gone."""
+        request = DeleteTopicsRequest(topic_names=[topic], timeout_ms=TIMEOUT_MS)
+        (result,) = self._ask(request, DeleteTopicsResponse).responses
+        _check(result.error_code, f"topic {topic}: {Errors.for_code(result.error_code).message}")
+
+    def topics(self) -> dict[str, int]:
+        """All topics but the broker's own, with the number of their partitions."""
+        response = self._ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), MetadataResponse)
+        return {t.name: len(t.partitions) for t in response.topics if t.name and not t.is_internal}
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions a topic has."""
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+        (found,) = self._ask(request, MetadataResponse).topics
+        _check(found.error_code, f"topic {topic}: {Errors.for_code(found.error_code).message}")
+        return len(found.partitions)
+
+    # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def produce(
+        self,
+        topic: str,
+        partition: int,
+        values: Iterable[Data],
+        key: Data,
+        headers: Iterable[tuple[str, bytes | None]],
+        timestamp_ms: int,
+    ) -> int:
+        """Append records in one batch; returns the offset of the first."""
+        builder = MemoryRecordsBuilder()
+        for value in values:
+            builder.append(timestamp_ms, _encoded(key), _encoded(value), headers)
+        data = PartitionProduceData(index=partition, records=builder.build())
+        request = ProduceRequest(
+            acks=ALL_IN_SYNC,
+            timeout_ms=TIMEOUT_MS,
+            topic_data=[TopicProduceData(name=topic, partition_data=[data])],
+        )
+        result = self._ask(request, ProduceResponse).responses[0].partition_responses[0]
+        _check(result.error_code, f"{topic}-{partition}: {Errors.for_code(result.error_code).message}")
+        return result.base_offset
+
+    def records(self, topic: str, partition: int) -> list[StoredRecord]:
+        """All records of a partition, also those of transactions that are open or were aborted."""
+        position, end = (self._offset(topic, partition, timestamp) for timestamp in (EARLIEST, LATEST))
+        found: list[StoredRecord] = []
+        while position < end:
+            next_position = position
+            for batch in batches(self._fetch(topic, partition, position)):
+                next_position = max(next_position, batch.last_offset + 1)
+                if batch.is_control:
+                    continue
+                found += [
+                    StoredRecord(partition, r.offset, r.timestamp, r.key, r.value, r.headers)
+                    for r in batch.records()
+                    if position <= r.offset < end
+                ]
+            if next_position == position:
+                break  # deleted between the questions
+            position = next_position
+        return found
+
+    def _offset(self, topic: str, partition: int, timestamp: int) -> int:
+        asked = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
+        request = ListOffsetsRequest(replica_id=CONSUMER, topics=[ListOffsetsTopic(name=topic, partitions=[asked])])
+        result = self._ask(request, ListOffsetsResponse).topics[0].partitions[0]
+        _check(result.error_code, f"{topic}-{partition}: {Errors.for_code(result.error_code).message}")
+        return result.offset
+
+    def _fetch(self, topic: str, partition: int, offset: int) -> bytes:
+        asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_BYTES)
+        request = FetchRequest(
+            replica_id=CONSUMER,
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=FETCH_BYTES,
+            topics=[FetchTopic(topic=topic, partitions=[asked])],
+        )
+        result = self._ask(request, FetchResponse).responses[0].partitions[0]
+        if result.error_code == Errors.OFFSET_OUT_OF_RANGE.code:
+            return b""
+        _check(result.error_code, f"{topic}-{partition}: {Errors.for_code(result.error_code).message}")
+        assert result.records is None or isinstance(result.records, bytes | bytearray | memoryview)
+        return bytes(result.records or b"")
+
+
+def _encoded(data: Data) -> bytes | None:
+    return data.encode() if isinstance(data, str) else data
+
+
+def _check(code: int, message: str | None) -> None:
+    error = Errors.for_code(code)
+    if error is not Errors.NONE:
+        raise error.exception(message)

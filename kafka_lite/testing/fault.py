@@ -1,0 +1,245 @@
+"""What is to go wrong, with which requests, and how often.
+
+Kafka 0.10.2: clients/.../test/.../MockClient.java · book 2.2.5
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Self
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.testing.error_answers import error_answer
+from kafka_lite.testing.request_log import Api, api_key
+
+FOR_EVER = -1
+
+
+class Ending(Enum):
+    """What becomes of a request that a fault has met."""
+
+    ANSWER = "answered"
+    ERROR = "answered with an error"
+    DROP_REQUEST = "connection closed before it was handled"
+    DROP_ANSWER = "handled, connection closed instead of the answer"
+    CUT_ANSWER = "handled, connection closed within the answer"
+    SLOW_ANSWER = "answered slowly"
+    NO_ANSWER = "handled, never answered"
+
+
+class Fault:
+    """One thing that goes wrong; made by ``cluster.inject``.
+
+    First what happens and to whom, in any order, then how often; only that last call puts the fault into force::
+
+        cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic("orders", partition=0).times(2)
+        cluster.inject("Produce").drop_answer().once()
+        with cluster.inject("Fetch").delay(200).from_client("billing").always():
+            ...
+
+    As a context manager it ends with the block.
+    """
+
+    def __init__(
+        self, api: Api | None, error: Errors | None, arm: Callable[[Fault], None], disarm: Callable[[Fault], None]
+    ) -> None:
+        self.api: ApiKey | None = None if api is None else api_key(api)
+        if error is Errors.NONE:
+            raise ValueError("Errors.NONE is no error: inject(api) alone, and then what shall happen")
+        self.error = error
+        self.ending = Ending.ANSWER if error is None else Ending.ERROR
+        self.delay_ms = 0.0
+        self.answer_delay_ms = 0.0
+        self.cut_after_bytes: int | None = None
+        self.bytes_per_s = 0.0
+        self.count = 0
+        """How many requests it has met."""
+        self._topic: str | None = None
+        self._partition: int | None = None
+        self._client_id: str | None = None
+        self._predicates: list[Callable[[RequestHeader, Any], Any]] = []
+        self._skip = 0
+        self._left: int | None = None
+        self._arm = arm
+        self._disarm = disarm
+        self._met = threading.Condition()
+
+    # ── what happens ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def delay(self, ms: float) -> Self:
+        """Let the request wait before it is handled, or before anything else happens to it."""
+        self.delay_ms = _not_negative(ms, "a delay")
+        return self
+
+    def delay_answer(self, ms: float) -> Self:
+        """Handle the request at once, and hold the answer back."""
+        self.answer_delay_ms = _not_negative(ms, "a delay")
+        return self
+
+    def drop_request(self) -> Self:
+        """Close the connection instead of handling the request: it was lost on its way."""
+        return self._end_with(Ending.DROP_REQUEST)
+
+    def drop_answer(self) -> Self:
+        """Handle the request, then close the connection instead of answering: the client cannot know what was done."""
+        return self._end_with(Ending.DROP_ANSWER)
+
+    def cut_answer(self, after_bytes: int | None = None) -> Self:
+        """Handle the request, send the first bytes of the answer (half of it by default), and close the connection.
+
+        The four bytes of the frame's size are not counted: they always go out.
+        """
+        self.cut_after_bytes = None if after_bytes is None else int(_not_negative(after_bytes, "a number of bytes"))
+        return self._end_with(Ending.CUT_ANSWER)
+
+    def slow_answer(self, bytes_per_s: float) -> Self:
+        """Handle the request, and let the answer trickle."""
+        if bytes_per_s <= 0:
+            raise ValueError("an answer of no bytes per second never arrives: that is no_answer()")
+        self.bytes_per_s = bytes_per_s
+        return self._end_with(Ending.SLOW_ANSWER)
+
+    def no_answer(self) -> Self:
+        """Handle the request and say nothing; the connection stays open."""
+        return self._end_with(Ending.NO_ANSWER)
+
+    def _end_with(self, ending: Ending) -> Self:
+        if self.ending is not Ending.ANSWER:
+            raise ValueError(f"a request that is {self.ending.value} cannot also be {ending.value}")
+        self.ending = ending
+        return self
+
+    # ── to whom ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def for_topic(self, topic: str, partition: int | None = None) -> Self:
+        """Only requests that name the topic (and partition). An error is then for this item only, the rest is done."""
+        self._topic, self._partition = topic, partition
+        return self
+
+    def from_client(self, client_id: str) -> Self:
+        """Only requests of clients with this client.id."""
+        self._client_id = client_id
+        return self
+
+    def when(self, predicate: Callable[[RequestHeader, Any], Any]) -> Self:
+        """Only requests for which ``predicate(header, body)`` is true: the messages of ``kafka_lite.protocol``."""
+        self._predicates.append(predicate)
+        return self
+
+    def skip(self, count: int) -> Self:
+        """Let the first ``count`` of those requests pass."""
+        self._skip = int(_not_negative(count, "a number of requests"))
+        return self
+
+    # ── how often ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def once(self) -> Self:
+        """The next such request, from now on."""
+        return self.times(1)
+
+    def times(self, count: int) -> Self:
+        """The next ``count`` such requests, from now on."""
+        if count < 1:
+            raise ValueError(f"a fault that happens {count} times is none")
+        return self._put_into_force(count)
+
+    def always(self) -> Self:
+        """All such requests, until ``remove`` or the end of the test."""
+        return self._put_into_force(FOR_EVER)
+
+    def _put_into_force(self, count: int) -> Self:
+        if self._left is not None:
+            raise ValueError("this fault is in force already: inject another one")
+        if self.ending is Ending.ANSWER and not self.delay_ms and not self.answer_delay_ms:
+            raise ValueError("nothing goes wrong yet: give an error, or call delay(), drop_request(), drop_answer(), …")
+        self._left = count
+        self._arm(self)
+        return self
+
+    @property
+    def armed(self) -> bool:
+        """Whether once(), times() or always() has been called."""
+        return self._left is not None
+
+    def remove(self) -> None:
+        """No more of it."""
+        self._disarm(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def wait(self, count: int = 1, timeout_s: float = 10) -> None:
+        """Wait until it has met ``count`` requests; raises TimeoutError."""
+        with self._met:
+            if not self._met.wait_for(lambda: self.count >= count, timeout_s):
+                raise TimeoutError(f"{self} met {self.count} of {count} requests within {timeout_s:g} s")
+
+    # ── asked by the broker ───────────────────────────────────────────────────────────────────────────────────────
+
+    def takes(self, key: ApiKey, header: RequestHeader, body: Any) -> bool:
+        """Whether it happens to this request; counts it if so."""
+        if not self._concerns(key, header, body):
+            return False
+        with self._met:
+            if self._skip:
+                self._skip -= 1
+                return False
+            if self._left == 0:
+                return False
+            self._left = FOR_EVER if self._left == FOR_EVER else (self._left or 0) - 1
+            self.count += 1
+            self._met.notify_all()
+            return True
+
+    def _concerns(self, key: ApiKey, header: RequestHeader, body: Any) -> bool:
+        if self.api not in (None, key) or self._client_id not in (None, header.client_id):
+            return False
+        if self._topic is not None and not self._names_topic(header, body):
+            return False
+        return all(predicate(header, body) for predicate in self._predicates)
+
+    def _names_topic(self, header: RequestHeader, body: Any) -> bool:
+        """Whether there would be an item to fail: the same question as building the answer."""
+        if header.api_key == ApiKey.METADATA and body.topics is None:
+            return True  # all topics, so this one as well
+        selects = self.selects if header.api_key != ApiKey.METADATA else self.selects_topic
+        return error_answer(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, selects).answer is not None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it concerns a topic, and not all that a request asks for."""
+        return self._topic is not None
+
+    def selects(self, topic: str | None, partition: int | None) -> bool:
+        """Whether it concerns an item of a request."""
+        if self._topic is None:
+            return True
+        return topic == self._topic and self._partition in (None, partition)
+
+    def selects_topic(self, topic: str | None, _partition: int | None) -> bool:
+        """Whether it concerns a topic, or a partition of it."""
+        return self._topic in (None, topic)
+
+    def __str__(self) -> str:
+        api = "any request" if self.api is None else self.api.name
+        what = self.error.name if self.error is not None else self.ending.value
+        delays = [f"delayed by {self.delay_ms:g} ms"] * bool(self.delay_ms)
+        delays += [f"answer delayed by {self.answer_delay_ms:g} ms"] * bool(self.answer_delay_ms)
+        topic = f" of {self._topic}" if self._topic is not None else ""
+        topic += f"-{self._partition}" if self._partition is not None else ""
+        return f"{api}{topic}: {', '.join([*delays, what])}"
+
+    __repr__ = __str__
+
+
+def _not_negative(value: float, what: str) -> float:
+    if value < 0:
+        raise ValueError(f"{what} cannot be {value:g}")
+    return value

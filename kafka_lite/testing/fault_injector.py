@@ -1,0 +1,287 @@
+"""Stands before the request handlers of a test's broker: notes what comes, and lets it go wrong as asked.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handle) · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request_channel import Response as ChannelResponse
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.framing import encode_response
+from kafka_lite.protocol.schema import Response
+from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.kafka_apis import Handler
+from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
+from kafka_lite.testing.error_answers import error_answer, mark_metadata, merge_answers
+from kafka_lite.testing.fault import Ending, Fault
+from kafka_lite.testing.request_log import Api, RequestLog
+from kafka_lite.testing.shifted_time import ShiftedTime
+
+logger = logging.getLogger(__name__)
+
+OWN_CLIENT_ID = "kafka-lite-testing"
+"""The client.id of the cluster's own helpers: their requests are neither noted nor harmed."""
+
+
+class FaultInjector:
+    """The faults in force, in the order in which they were asked for; the first one that fits a request happens to it.
+
+    ::
+
+        processor ─▶ handler thread ─▶ [ note ─▶ paused? ─▶ fault? ─▶ delay ] ─▶ handler of the API
+                                                              │                     │ respond
+        processor ◀── close, error ◀──────────────────────────┘   ◀── [ delay ─▶ drop, cut, slow ]
+
+    Delays do not keep threads of the broker: the rest of the way is a task of a scheduler. It survives restarts of the
+    broker, and faults with it.
+    """
+
+    def __init__(self, time: ShiftedTime) -> None:
+        self.requests = RequestLog()
+        self._time = time
+        self._faults: list[Fault] = []
+        self._unarmed: list[Fault] = []
+        self._lock = threading.Lock()
+        self._scheduler: KafkaScheduler | None = None
+        self._paused = False
+        self._held: list[Callable[[], None]] = []
+
+    # ── for tests ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
+        """Begin a fault: see ``Fault``. ``api`` None: requests of any API."""
+        self._check_unarmed()
+        fault = Fault(api, error, self._arm, self._disarm)
+        self._unarmed.append(fault)
+        return fault
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Those in force."""
+        with self._lock:
+            return list(self._faults)
+
+    def pause(self) -> None:
+        """Handle nothing and answer nothing from now on, as a process that has been stopped; connections stay open."""
+        with self._lock:
+            self._paused = True
+
+    def resume(self) -> None:
+        """Go on, with what has piled up first, in its order."""
+        while True:
+            with self._lock:
+                held, self._held = self._held, []
+                if not held:
+                    self._paused = False
+                    return
+            for step in held:
+                step()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Paused for the length of a block."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def reset(self) -> None:
+        """Nothing goes wrong any more, nothing has been seen. Raises RuntimeError for a fault never put into force."""
+        with self._lock:
+            self._faults.clear()
+        self.resume()
+        self.requests.clear()
+        self._check_unarmed()
+
+    def shutdown(self) -> None:
+        """Drop what is held or delayed."""
+        with self._lock:
+            scheduler, self._scheduler = self._scheduler, None
+            self._held.clear()
+            self._paused = False
+        if scheduler is not None:
+            scheduler.shutdown()
+
+    def _arm(self, fault: Fault) -> None:
+        with self._lock:
+            self._faults.append(fault)
+        self._unarmed.remove(fault)
+
+    def _disarm(self, fault: Fault) -> None:
+        with self._lock:
+            if fault in self._faults:
+                self._faults.remove(fault)
+
+    def _check_unarmed(self) -> None:
+        forgotten, self._unarmed = self._unarmed, []
+        if forgotten:
+            raise RuntimeError(f"not in force: {forgotten[0]!r}; end it with .once(), .times(n) or .always()")
+
+    # ── for the broker ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def wrap(self, key: ApiKey, handler: Handler, channel: Callable[[], RequestChannel]) -> Handler:
+        """The handler that stands before ``handler``."""
+
+        def intercepted(request: Request, body: Any, respond: Respond) -> None:
+            if request.header.client_id == OWN_CLIENT_ID:
+                handler(request, body, respond)
+                return
+            seen = self.requests.add(key, request, self._time.milliseconds())
+            fault = next((fault for fault in self.faults if fault.takes(key, request.header, body)), None)
+            passage = _Passage(request, body, respond, handler, channel(), self)
+            if fault is None:
+                self.pass_gate(passage.handle)
+            else:
+                seen.fault = str(fault)
+                self.pass_gate(lambda: self.after(fault.delay_ms, passage.guarded(lambda: passage.meet(fault))))
+
+        return intercepted
+
+    def pass_gate(self, step: Callable[[], None]) -> None:
+        """Do it now, or at the end of the pause."""
+        with self._lock:
+            if self._paused:
+                self._held.append(step)
+                return
+        step()
+
+    def after(self, delay_ms: float, step: Callable[[], None]) -> None:
+        """Do it now, or after a delay on the broker's clock."""
+        if not delay_ms:
+            step()
+            return
+        with self._lock:
+            if self._scheduler is None:
+                self._scheduler = KafkaScheduler(1, "kafka-lite-faults-", self._time)
+                self._scheduler.startup()
+            self._scheduler.schedule("a delayed request", step, delay_ms)
+
+
+class _Passage:
+    """One request on its way to its handler and back."""
+
+    def __init__(
+        self,
+        request: Request,
+        body: Any,
+        respond: Respond,
+        handler: Handler,
+        channel: RequestChannel,
+        injector: FaultInjector,
+    ) -> None:
+        self._request = request
+        self._body = body
+        self._respond = respond
+        self._handler = handler
+        self._channel = channel
+        self._injector = injector
+
+    def handle(self) -> None:
+        """No fault: the usual way, but for a pause that may begin before the answer."""
+        self._handler(self._request, self._body, self._answer)
+
+    def _answer(self, response: Response | None) -> None:
+        self._injector.pass_gate(lambda: self._respond(response))
+
+    def guarded(self, step: Callable[[], None]) -> Callable[[], None]:
+        """``step``, which may come to run in a thread where nobody waits for its exceptions."""
+
+        def run() -> None:
+            try:
+                step()
+            except Exception:
+                logger.exception("Error when handling a request of %s that met a fault", self._request.connection_id)
+                self._close()
+
+        return run
+
+    def meet(self, fault: Fault) -> None:
+        """What the fault says, its delay being over."""
+        if fault.ending is Ending.DROP_REQUEST:
+            self._close()
+        elif fault.error is not None:
+            self._fail(fault, fault.error)
+        else:
+            self._handler(self._request, self._body, self._later(fault, lambda response: self._end(fault, response)))
+
+    def _later(self, fault: Fault, end: Respond) -> Respond:
+        """A ``respond`` that waits out the fault's delay of the answer, and a pause."""
+
+        def respond(response: Response | None) -> None:
+            step = self.guarded(lambda: end(response))
+            self._injector.after(fault.answer_delay_ms, lambda: self._injector.pass_gate(step))
+
+        return respond
+
+    def _close(self) -> None:
+        self._channel.close_connection(self._request)
+
+    # ── errors ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _fail(self, fault: Fault, error: Errors) -> None:
+        version = self._request.header.api_version
+        respond = self._later(fault, self._respond)
+        if self._request.header.api_key == ApiKey.METADATA:
+            self._fail_metadata(fault, error, respond)
+            return
+        split = error_answer(self._body, version, error, fault.selects if fault.is_partial else None)
+        if split.rest is None:
+            self._respond_error(split.answer, respond)
+        elif split.answer is None:
+            self._handler(self._request, split.rest, respond)
+        else:
+            self._fail_partly(split.answer, split.rest, version, respond)
+
+    def _respond_error(self, answer: Response | None, respond: Respond) -> None:
+        """Without acknowledgements there is no answer; a broker shows that something is wrong by hanging up."""
+        if getattr(self._body, "acks", None) == 0:
+            self._close()
+        else:
+            respond(answer)
+
+    def _fail_partly(self, errors: Response, rest: Any, version: int, respond: Respond) -> None:
+        def merged(real: Response | None) -> None:
+            if real is None:
+                self._respond_error(None, respond)
+                return
+            merge_answers(errors, real, version)
+            respond(real)
+
+        self._handler(self._request, rest, merged)
+
+    def _fail_metadata(self, fault: Fault, error: Errors, respond: Respond) -> None:
+        def marked(real: Response | None) -> None:
+            if real is not None:
+                mark_metadata(real, error, fault.selects)
+            respond(real)
+
+        self._handler(self._request, self._body, marked)
+
+    # ── answers that get lost ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _end(self, fault: Fault, response: Response | None) -> None:
+        if fault.ending is Ending.DROP_ANSWER:
+            self._close()
+        elif response is None or fault.ending is Ending.ANSWER:
+            self._respond(response)
+        elif fault.ending in (Ending.CUT_ANSWER, Ending.SLOW_ANSWER):
+            self._send_damaged(fault, response)
+
+    def _send_damaged(self, fault: Fault, response: Response) -> None:
+        header = self._request.header
+        data = join_parts(encode_response(response, header.api_version, header.correlation_id))
+        cut = fault.ending is Ending.CUT_ANSWER
+        part = CutSend(data, fault.cut_after_bytes) if cut else SlowSend(data, fault.bytes_per_s)
+        send = NetworkSend(self._request.connection_id, [part])
+        self._channel.send_response(ChannelResponse(self._request, send))

@@ -1,0 +1,143 @@
+"""What a broker of a test has seen.
+
+Kafka 0.10.2: core/.../network/RequestChannel.scala (requestLogger) · book 2.3.3
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Message
+
+MAX_REQUESTS = 10_000
+MAX_BYTES = 64 * 1024 * 1024
+
+Api = ApiKey | str
+"""An API: ``ApiKey.LIST_OFFSETS``, or its name in any spelling: "ListOffsets", "LIST_OFFSETS"."""
+
+
+def api_key(api: Api) -> ApiKey:
+    """The key of an API; ValueError for a name that is none."""
+    if isinstance(api, ApiKey):
+        return api
+    wanted = api.replace("_", "").upper()
+    for key in ApiKey:
+        if key.name.replace("_", "") == wanted:
+            return key
+    raise ValueError(f"Kafka has no API {api!r}; a name is for instance 'Produce' or ApiKey.LIST_OFFSETS")
+
+
+@dataclass(eq=False)
+class SeenRequest:
+    """One request, as it came."""
+
+    api: ApiKey
+    version: int
+    client_id: str | None
+    body: Message
+    connection_id: str
+    size_in_bytes: int
+    time_ms: int
+    """When it came, ms since the epoch, on the broker's clock."""
+    fault: str = ""
+    """What was done to it by a fault, in words."""
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics that it names, where it names any."""
+        arrays = (getattr(self.body, name, None) or () for name in ("topics", "topic_data", "topic_names"))
+        items = itertools.chain.from_iterable(arrays)
+        names = (item if isinstance(item, str) else getattr(item, "name", getattr(item, "topic", "")) for item in items)
+        return [name for name in names if name]
+
+    def __str__(self) -> str:
+        clock = time.strftime("%H:%M:%S", time.localtime(self.time_ms / 1000))
+        peer = self.connection_id.partition("-")[2].rpartition("-")[0] or self.connection_id
+        text = f"{clock}.{self.time_ms % 1000:03} {self.api.name} v{self.version} of {self.client_id!r} at {peer}"
+        topics = f" {', '.join(self.topics)}" if self.topics else ""
+        return f"{text}{topics}{f'  ← {self.fault}' if self.fault else ''}"
+
+
+@dataclass
+class RequestLog:
+    """The requests of clients in the order of their arrival; the oldest go when there are too many::
+
+    cluster.requests.of("Produce")[-1].body.acks
+    cluster.requests.wait_for("Fetch", count=2)
+    """
+
+    max_requests: int = MAX_REQUESTS
+    max_bytes: int = MAX_BYTES
+    _seen: deque[SeenRequest] = field(default_factory=deque)
+    _bytes: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def add(self, key: ApiKey, request: Request, time_ms: int) -> SeenRequest:
+        """Note a request that has come."""
+        seen = SeenRequest(
+            key,
+            request.header.api_version,
+            request.header.client_id,
+            request.body,
+            request.connection_id,
+            request.size_in_bytes,
+            time_ms,
+        )
+        with self._changed:
+            self._seen.append(seen)
+            self._bytes += seen.size_in_bytes
+            while len(self._seen) > self.max_requests or (self._bytes > self.max_bytes and len(self._seen) > 1):
+                self._bytes -= self._seen.popleft().size_in_bytes
+            self._changed.notify_all()
+        return seen
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def __iter__(self) -> Iterator[SeenRequest]:
+        with self._changed:
+            return iter(list(self._seen))
+
+    def of(self, api: Api, where: Callable[[SeenRequest], Any] | None = None) -> list[SeenRequest]:
+        """The requests of one API, and of those the ones for which ``where`` is true."""
+        key = api_key(api)
+        return [seen for seen in self if seen.api is key and (where is None or where(seen))]
+
+    def wait_for(
+        self, api: Api, count: int = 1, timeout_s: float = 10, where: Callable[[SeenRequest], Any] | None = None
+    ) -> list[SeenRequest]:
+        """Wait until there have been ``count`` requests of an API since the last ``clear``, and return all there are.
+
+        Raises TimeoutError, which says what has come instead.
+        """
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            while len(found := self.of(api, where)) < count:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError(
+                        f"{len(found)} of {count} {api_key(api).name} requests within {timeout_s:g} s; "
+                        f"the last that came:\n{self.tail() or '  none'}"
+                    )
+                self._changed.wait(left)
+        return found
+
+    def tail(self, count: int = 20) -> str:
+        """The last requests, a line each."""
+        seen = list(self)
+        omitted = [f"  … {len(seen) - count} before"] if len(seen) > count else []
+        return "\n".join(omitted + [f"  {request}" for request in seen[-count:]])
+
+    def clear(self) -> None:
+        """Forget them all."""
+        with self._changed:
+            self._seen.clear()
+            self._bytes = 0

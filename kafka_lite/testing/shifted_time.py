@@ -1,0 +1,93 @@
+"""The machine's clock, which a test may put forward.
+
+Kafka 0.10.2: core/.../utils/MockTime.scala · book 6.3.3
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from datetime import timedelta
+
+from kafka_lite.common.time import SystemTime
+
+
+class ShiftedTime(SystemTime):
+    """Runs as the machine's clock does, ahead of it by what ``advance`` has added up so far.
+
+    A clock that stands still until it is told to move cannot drive a broker that has sockets: a thread that waits for
+    bytes waits in the kernel, and a client on the other end has a clock of its own. So this clock goes on, waiting is
+    real, and what a test does is to *jump*::
+
+        machine   ──10:00:00────10:00:01────────────────────10:00:02────▶
+        broker    ──10:00:00────10:00:01  advance(hours=1)  11:00:02────▶
+                                              │
+                                              └▶ whoever waits until a time before 11:00 finds that it has come
+
+    Both clocks of ``Time`` jump, the one for timestamps and the one for deadlines: otherwise records would be old while
+    the check that deletes them was still to come.
+    """
+
+    def __init__(self) -> None:
+        self._ahead_ms = 0.0
+        self._lock = threading.Lock()
+        self._waited_on: weakref.WeakSet[threading.Condition] = weakref.WeakSet()
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def ahead_ms(self) -> float:
+        """How far this clock is ahead of the machine's, ms."""
+        return self._ahead_ms
+
+    def milliseconds(self) -> int:
+        """Wall clock, ms since the epoch."""
+        return super().milliseconds() + int(self._ahead_ms)
+
+    def hi_res_ms(self) -> float:
+        """Monotonic clock in ms."""
+        return super().hi_res_ms() + self._ahead_ms
+
+    def advance(
+        self,
+        delta: timedelta | None = None,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        milliseconds: float = 0,
+    ) -> None:
+        """Put the clock forward, wake up whoever waits for a time, and call the listeners.
+
+        Raises ValueError for less than nothing: deadlines are kept on a clock that never goes back.
+        """
+        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
+        step_ms = (step + (delta or timedelta())) / timedelta(milliseconds=1)
+        if step_ms < 0:
+            raise ValueError(f"time goes forward only, not by {step_ms:g} ms")
+        with self._lock:
+            self._ahead_ms += step_ms
+            waited_on = list(self._waited_on)
+        for condition in waited_on:
+            with condition:
+                condition.notify_all()
+        for listener in list(self._listeners):
+            listener()
+
+    def add_listener(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` at the end of every ``advance``."""
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._listeners.remove(listener)
+
+    def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
+        """Wait on ``condition``, whose lock is held, for at most ``timeout_ms`` of this clock."""
+        with self._lock:
+            known = condition in self._waited_on
+            self._waited_on.add(condition)
+        # A jump takes the lock of every condition it knows, so it comes before the caller's look at the clock or after
+        # the beginning of the wait. Of a new condition it may not have known: look at the clock again.
+        return True if not known else super().wait(condition, timeout_ms)
