@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_lite.common.errors import ApiError, Errors
@@ -36,8 +36,9 @@ from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, ValidationResult, validate_and_assign_offsets
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
-from kafka_lite.log.producer_state_manager import PreparedUpdates, ProducerStateManager
+from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
 from kafka_lite.log.segment_replacement import SegmentReplacement
+from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
 
 __all__ = ["Log", "LogAppendInfo"]
@@ -93,9 +94,10 @@ class Log:
         self.topic_partition: TopicPartition = parse_topic_partition_name(directory)
         self._scheduler = scheduler
         self._time = time
-        self._failures = log_dir_failure_channel or LogDirFailureChannel()
         self._lock = threading.RLock()
-        self._closed = False
+        self._storage_errors = StorageErrors(
+            self.topic_partition, directory.parent, log_dir_failure_channel or LogDirFailureChannel()
+        )
         self._last_flushed_ms = time.milliseconds()
         started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
@@ -287,7 +289,7 @@ class Log:
             return segment
 
     def _flush_rolled(self, base_offset: int, snapshot: Path | None) -> None:
-        if snapshot is not None and not self._closed:
+        if snapshot is not None and not self._storage_errors.closed:
             with self._storage_errors("flushing"), contextlib.suppress(FileNotFoundError):  # deleted or renamed
                 flush_file_or_directory(snapshot)
         self.flush(base_offset)
@@ -390,6 +392,11 @@ class Log:
         """Forget the producers that have not written for ``producer.id.expiration.ms``."""
         with self._lock:
             self.producer_state.remove_expired_producers(self._time.milliseconds())
+
+    def last_records_of_active_producers(self) -> dict[int, LastRecord]:
+        """The last record of every producer that is known."""
+        with self._lock:
+            return self.producer_state.last_records()
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
@@ -504,7 +511,7 @@ class Log:
         Appends go on meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         upto = self.log_end_offset if offset is None else offset
-        if upto <= self.recovery_point or self._closed:
+        if upto <= self.recovery_point or self._storage_errors.closed:
             return
         with self._storage_errors("flushing"):
             for segment in self.segments.from_offset(self.recovery_point):
@@ -519,18 +526,18 @@ class Log:
     def close(self) -> None:
         """Complete, trim and flush all files; the log cannot be used after that."""
         with self._lock:
-            if self._closed:
+            if self._storage_errors.closed:
                 return
             with self._storage_errors("closing"):
-                self._closed = True
+                self._storage_errors.closed = True
                 self.producer_state.take_snapshot()
                 for segment in self.segments:
                     segment.close()
 
     def delete(self) -> None:
         """Remove all files and the directory at once."""
-        with self._lock, self._storage_errors("deleting"):
-            self._closed = True
+        with self._lock, self._storage_errors("deleting", when_closed=True):
+            self._storage_errors.closed = True
             for segment in self.segments:
                 segment.delete()
             self.segments.clear()
@@ -546,27 +553,6 @@ class Log:
             self.producer_state.update_directory(directory)
             if self.leader_epoch_cache is not None:
                 self.leader_epoch_cache.set_directory(directory)
-
-    # -- errors ------------------------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _storage_errors(self, action: str) -> Iterator[None]:
-        """Turn errors of the file system into KAFKA_STORAGE_ERROR, and report them."""
-        log_dir = self.dir.parent
-        if self._failures.has_offline_log_dir(log_dir):
-            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {log_dir} is offline")
-        if self._closed and action != "deleting":
-            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} is closed")
-        try:
-            yield
-        except OSError as error:
-            message = f"Error while {action} of {self.topic_partition} in {log_dir}"
-            self._failures.maybe_add_offline_log_dir(log_dir, message, error)
-            raise Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}") from error
-        except ValueError as error:
-            if self._closed:  # a reader met a mapping that was closed under it
-                raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} is closed") from error
-            raise
 
     def __repr__(self) -> str:
         return f"Log({self.dir})"

@@ -1,0 +1,67 @@
+"""Turns the errors of a file system into the one error that Kafka has for them.
+
+Kafka 1.0 and later: core/.../log/LocalLog.scala (maybeHandleIOException, KIP-112) · book 6.1.5
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+
+
+class StorageErrors:
+    """What may go wrong with the disk under one log::
+
+        with storage_errors("reading"):
+            ...                             OSError  →  ApiError KAFKA_STORAGE_ERROR, and the channel hears of it
+
+    Nothing is tried on a directory that is known to have failed, nor once the log has been ``closed``. A class, not a
+    generator: every append and every read goes through it.
+    """
+
+    def __init__(self, topic_partition: TopicPartition, log_dir: Path, failures: LogDirFailureChannel) -> None:
+        self.closed = False
+        self._topic_partition = topic_partition
+        self._log_dir = log_dir
+        self._failures = failures
+
+    def __call__(self, action: str, *, when_closed: bool = False) -> _Guard:
+        """A guard for a ``with`` statement; ``action`` is for messages, ``when_closed`` allows it on a closed log.
+
+        Raises ApiError KAFKA_STORAGE_ERROR when there is no point in beginning.
+        """
+        if self._failures.has_offline_log_dir(self._log_dir):
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {self._log_dir} is offline")
+        if self.closed and not when_closed:
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed")
+        return _Guard(self, action)
+
+    def translate(self, action: str, error: BaseException) -> None:
+        """Raise what ``error`` is to the outside; return when it has nothing to do with the disk."""
+        if isinstance(error, OSError):
+            message = f"Error while {action} of {self._topic_partition} in {self._log_dir}"
+            self._failures.maybe_add_offline_log_dir(self._log_dir, message, error)
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}") from error
+        if isinstance(error, ValueError) and self.closed:  # a reader met a mapping that was closed under it
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed") from error
+
+
+class _Guard:
+    __slots__ = ("_action", "_storage_errors")
+
+    def __init__(self, storage_errors: StorageErrors, action: str) -> None:
+        self._storage_errors = storage_errors
+        self._action = action
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._storage_errors.translate(self._action, error)
