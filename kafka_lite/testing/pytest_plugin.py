@@ -59,8 +59,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
     for cluster in item.config.stash[_RUNNING]:
         try:
             cluster.reset()
-        except RuntimeError as problem:  # a fault that was never put into force
-            problems.append(problem)
+        except RuntimeError as error:  # a fault that was never put into force
+            problems.append(error)
     yield
     for problem in problems:
         raise problem
