@@ -9,7 +9,7 @@ import argparse
 
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
-from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import reports_errors
 
@@ -23,12 +23,13 @@ _KNOWN = {key.value: key for key in ApiKey}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of kafka-broker-api-versions.sh."""
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT", help="a broker, or several")
+    add_command_config_argument(parser)
 
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Print every broker's table."""
-    with AdminChannel(options.bootstrap_server) as channel:
+    with admin_channel(options) as channel:
         for broker_id, broker in sorted(channel.brokers.items()):
             rack = broker.rack if broker.rack is not None else "null"
             title = f"{broker.host}:{broker.port} (id: {broker_id} rack: {rack})"

@@ -29,6 +29,7 @@ from kafka_lite.server.alter_config_ops import AlterConfigOp
 from kafka_lite.server.config_helper import ConfigSource
 from kafka_lite.server.dynamic_broker_config import validate_dynamic_configs
 from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.topics import add_cluster_arguments, zookeeper_client
@@ -72,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add-config", metavar="K=V,K=[V1,V2]", help="set these")
     parser.add_argument("--add-config-file", type=Path, metavar="FILE", help="set what this .properties file says")
     parser.add_argument("--delete-config", metavar="K,K", help="take these overrides away")
+    add_command_config_argument(parser)
 
 
 class Entity:
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     if entity_type == BROKER_LOGGERS and not options.bootstrap_server:
         raise ToolError("--entity-type broker-loggers needs --bootstrap-server: levels are not kept in ZooKeeper")
     if options.bootstrap_server:
-        with AdminChannel(options.bootstrap_server) as channel:
+        with admin_channel(options) as channel:
             _run_with_brokers(channel, options, entity_type, names)
         return 0
     with zookeeper_client(options.zookeeper) as zk_client:

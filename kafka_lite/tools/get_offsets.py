@@ -20,6 +20,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsTopic,
 )
 from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_error, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.topics import topic_pattern
@@ -56,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude-internal-topics", action="store_true", help="without __consumer_offsets and the like"
     )
+    add_command_config_argument(parser)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     """Print ``topic:partition:offset`` lines; 1 when there is no such topic or a partition has an error."""
     timestamp = parse_time(options.time)
     wanted = partition_filter(options)
-    with AdminChannel(options.bootstrap_server) as channel:
+    with admin_channel(options) as channel:
         leaders = {p: leader for p, leader in channel.leaders(None).items() if wanted(p)}
         if not leaders:
             raise ToolError("Could not match any topic-partitions with the specified filters")

@@ -16,6 +16,7 @@ from kafka_lite.protocol.messages.api_35_describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from kafka_lite.tools.admin_channel import AdminChannel, check_error
+from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
 
@@ -29,13 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--describe", action="store_true", required=True, help="describe the directories")
     parser.add_argument("--topic-list", default="", metavar="T1,T2", help="these topics only; default: all")
     parser.add_argument("--broker-list", default="", metavar="0,1", help="these brokers only; default: all")
+    add_command_config_argument(parser)
 
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Print one JSON document, as Kafka does; a table on a terminal."""
     topics = {topic.strip() for topic in options.topic_list.split(",") if topic.strip()}
-    with AdminChannel(options.bootstrap_server) as channel:
+    with admin_channel(options) as channel:
         brokers = _brokers(options.broker_list, channel)
         results = {broker_id: _describe(channel, broker_id) for broker_id in brokers}
     if on_terminal():
@@ -54,7 +56,10 @@ def _brokers(text: str, channel: AdminChannel) -> list[int]:
     unknown = {int(entry) for entry in entries} - set(channel.brokers)
     if unknown:
         alive = ",".join(map(str, sorted(channel.brokers)))
-        raise ToolError(f"The given brokers do not exist: {','.join(map(str, sorted(unknown)))}. Alive are: {alive}")
+        missing = ",".join(map(str, sorted(unknown)))
+        raise ToolError(
+            f"ERROR: The given brokers do not exist from --broker-list: {missing}. Current existent brokers: {alive}"
+        )
     return sorted({int(entry) for entry in entries} or channel.brokers)
 
 
@@ -79,7 +84,7 @@ def _directory(result: DescribeLogDirsResult, topics: Collection[str]) -> dict[s
     error = Errors.for_code(result.error_code)
     return {
         "logDir": result.log_dir,
-        "error": None if error is Errors.NONE else error.name,
+        "error": None if error is Errors.NONE else _java_name(error),
         "partitions": [
             {
                 "partition": f"{topic.name}-{partition.partition_index}",
@@ -92,6 +97,12 @@ def _directory(result: DescribeLogDirsResult, topics: Collection[str]) -> dict[s
             if not topics or topic.name in topics
         ],
     }
+
+
+def _java_name(error: Errors) -> str:
+    """The exception of the Java client, which is what Kafka's tool shows: ``…errors.KafkaStorageException``."""
+    name = error.name.removesuffix("_ERROR").title().replace("_", "")
+    return f"org.apache.kafka.common.errors.{name}Exception"
 
 
 def _print_tables(results: dict[int, list[DescribeLogDirsResult]], topics: Collection[str]) -> None:

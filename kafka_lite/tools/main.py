@@ -45,6 +45,7 @@ TOOLS = (
     Tool("topics", "topics", "create, list, describe, alter and delete topics"),
     Tool("configs", "configs", "show and change configurations of topics and brokers"),
     Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
+    Tool("delete-records", "delete_records", "delete the records of partitions below given offsets"),
     Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),
     Tool("dump-log", "dump_log", "show what is in the files of a log, and check its indexes"),
     Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.admin.topic_names import has_collision_chars, is_internal
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.topic_service import (
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="for scripts written for Kafka: nothing is ever asked here"
     )
     _add_report_arguments(parser)
+    add_command_config_argument(parser)
 
 
 def _add_report_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +91,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
 def topic_service(options: argparse.Namespace) -> Iterator[TopicService]:
     """The service that the options ask for, connected."""
     if options.bootstrap_server:
-        with AdminChannel(options.bootstrap_server) as channel:
+        with admin_channel(options) as channel:
             yield BrokerTopicService(channel)
         return
     with zookeeper_client(options.zookeeper) as zk_client:

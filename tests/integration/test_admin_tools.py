@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import logging
 import time
 
 import pytest
@@ -21,6 +22,7 @@ MODULES = {
     "topics": "topics",
     "configs": "configs",
     "get-offsets": "get_offsets",
+    "delete-records": "delete_records",
     "log-dirs": "log_dirs",
     "broker-api-versions": "broker_api_versions",
 }
@@ -323,7 +325,10 @@ def test_sizes(tool, cluster):
     assert partition["size"] > 60
     assert (partition["offsetLag"], partition["isFuture"]) == (0, False)
     code, _, err = tool("log-dirs", "--describe", "--broker-list", "5")
-    assert (code, err) == (1, "The given brokers do not exist: 5. Alive are: 0\n")
+    assert (code, err) == (
+        1,
+        "ERROR: The given brokers do not exist from --broker-list: 5. Current existent brokers: 0\n",
+    )
 
 
 def test_versions(tool, cluster):
@@ -336,3 +341,137 @@ def test_versions(tool, cluster):
     assert any(line.startswith("\tOffsetForLeaderEpoch(23): 0 to ") for line in lines)
     assert any("UNSUPPORTED" in line for line in lines)
     assert lines[-1] == ")"
+
+
+# ------------------------------------------------------------------------------------------------------ broker-loggers
+
+
+def test_levels_of_loggers(tool, logger_levels):
+    name = "kafka.request.logger"
+    where = ("--entity-type", "broker-loggers", "--entity-name", "0")
+    assert tool("configs", "--alter", *where, "--add-config", f"{name}=DEBUG,kafka_lite.controller=TRACE") == (
+        0,
+        "Completed updating config for broker-logger 0.\n",
+        "",
+    )
+    assert logging.getLogger(name).isEnabledFor(logging.DEBUG)
+    _, out, _ = tool("configs", "--describe", *where)
+    assert out.splitlines()[0] == "Dynamic configs for broker-logger 0 are:"
+    assert f"  {name}=DEBUG sensitive=false synonyms={{}}" in out.splitlines()
+    assert "  kafka_lite.controller.kafka_controller=TRACE sensitive=false synonyms={}" in out.splitlines()
+    assert tool("configs", "--alter", "--broker-logger", "0", "--delete-config", name)[0] == 0
+    assert logging.getLogger(name).level == logging.NOTSET
+
+
+@pytest.fixture
+def logger_levels():
+    """The loggers that a test changes are as before afterwards."""
+    yield
+    for name in ("kafka.request.logger", "kafka_lite.controller"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--alter", "--broker-logger", "0", "--add-config", "no.such=INFO"), "Logger no.such does not exist!"),
+        (("--alter", "--broker-logger", "0", "--add-config", "root=LOUD"), "Valid log levels are DEBUG, ERROR, FATAL"),
+        (("--alter", "--broker-logger", "0", "--delete-config", "root"), "is not allowed"),
+        (("--alter", "--broker-logger", "0", "--delete-config", "no.such"), "Invalid config(s): no.such"),
+        (("--describe", "--broker-logger", "7"), "id of a live broker: 0"),
+        (("--describe", "--entity-type", "broker-loggers"), "needs --entity-name"),
+        (("--describe", "--entity-type", "broker-loggers", "--entity-default"), "loggers of its own"),
+    ],
+)
+def test_levels_that_cannot_be(tool, arguments, says):
+    code, _, err = tool("configs", *arguments)
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert says in err
+
+
+def test_levels_are_not_in_zookeeper(tool):
+    code, _, err = tool("configs", "--describe", "--broker-logger", "0", zookeeper=True)
+    assert code == 1
+    assert "needs --bootstrap-server" in err
+
+
+# ------------------------------------------------------------------------------------------------------ delete-records
+
+
+def offsets_file(tmp_path, *entries, version=1):
+    """The file of --offset-json-file, of (topic, partition, offset)."""
+    file = tmp_path / "offsets.json"
+    partitions = [{"topic": topic, "partition": partition, "offset": offset} for topic, partition, offset in entries]
+    file.write_text(json.dumps({"version": version, "partitions": partitions}), encoding="utf-8")
+    return str(file)
+
+
+def test_records_are_deleted(tool, cluster, tmp_path):
+    tool("topics", "--create", "--topic", "shortened", "--partitions", "2")
+    produce(cluster, "shortened", 0, 5)
+    produce(cluster, "shortened", 1, 4)
+    file = offsets_file(tmp_path, ("shortened", 0, 3), ("shortened", 1, -1))
+    assert tool("delete-records", "--offset-json-file", file) == (
+        0,
+        "Executing records delete operation\n"
+        "Records delete operation completed:\n"
+        "partition: shortened-0\tlow_watermark: 3\n"
+        "partition: shortened-1\tlow_watermark: 4\n",
+        "",
+    )
+    _, out, _ = tool("get-offsets", "--topic", "shortened", "--time", "earliest")
+    assert out == "shortened:0:3\nshortened:1:4\n"
+
+
+def test_each_partition_has_its_own_error(tool, cluster, tmp_path):
+    tool("topics", "--create", "--topic", "half", "--partitions", "1")
+    produce(cluster, "half", 0, 2)
+    file = offsets_file(tmp_path, ("half", 0, 9), ("half", 1, 0), ("nowhere", 0, 0))
+    code, out, _ = tool("delete-records", "--offset-json-file", file)
+    assert code == 1
+    assert [line.split(":")[:3] for line in out.splitlines()[2:]] == [
+        ["partition", " half-0\terror", " OFFSET_OUT_OF_RANGE"],
+        ["partition", " half-1\terror", " UNKNOWN_TOPIC_OR_PARTITION"],
+        ["partition", " nowhere-0\terror", " UNKNOWN_TOPIC_OR_PARTITION"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not a valid JSON"),
+        ("[]", "not a JSON object"),
+        ('{"version": 2, "partitions": []}', "Not supported version field value 2"),
+        ('{"version": 1}', "Missing partitions field"),
+        ('{"partitions": [{"topic": "t", "partition": "0", "offset": 1}]}', "has no topic"),
+        ('{"partitions": [{"topic": "t", "partition": 0, "offset": 9223372036854775808}]}', "has no topic"),
+        (
+            '{"partitions":[{"topic": "t", "partition": 0, "offset": 1}, {"topic": "t", "partition": 0, "offset": 2}]}',
+            "duplicate topic partitions: t-0",
+        ),
+    ],
+)
+def test_offsets_that_cannot_be_read(tool, tmp_path, text, says):
+    file = tmp_path / "offsets.json"
+    file.write_text(text, encoding="utf-8")
+    code, out, err = tool("delete-records", "--offset-json-file", str(file))
+    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert says in err
+
+
+# ------------------------------------------------------------------------------------------------------ command-config
+
+
+def test_the_clients_properties(tool, tmp_path):
+    file = tmp_path / "client.properties"
+    file.write_text("client.id=me\nbootstrap.servers=elsewhere:1\nretries=3\n", encoding="utf-8")
+    code, _, err = tool("log-dirs", "--describe", "--command-config", str(file))
+    assert code == 0
+    assert err == "The configuration 'retries' was supplied but isn't a known config.\n"
+    file.write_text("security.protocol=SSL\n", encoding="utf-8")
+    code, _, err = tool("get-offsets", "--command-config", str(file))
+    assert code == 1
+    assert "security.protocol" in err
+    code, _, err = tool("topics", "--list", "--command-config", str(tmp_path / "none"))
+    assert code == 1
+    assert "No such file" in err
