@@ -59,6 +59,8 @@ class AbstractIndex(ABC, Generic[Entry]):
 
     ENTRY: ClassVar[struct.Struct]
     """The layout of one entry."""
+    entry_size: int
+    """Bytes of one entry."""
 
     def __init__(self, file: Path, base_offset: int, max_index_size: int) -> None:
         """Open ``file``, or create it with room for ``max_index_size`` bytes.
@@ -68,13 +70,14 @@ class AbstractIndex(ABC, Generic[Entry]):
         self.file = file
         self.base_offset = base_offset
         self.max_index_size = max_index_size
+        self.entry_size = self.ENTRY.size
         # Held by lookups as well: to touch a page that a resize has just cut off would end the process (SIGBUS).
         self._lock = threading.RLock()
         newly_created = not file.exists()
         if newly_created:
             self._create()
         self._mmap = self._map()
-        self._entries = 0 if newly_created else len(self._mmap) // self.entry_size
+        self._entries = 0 if newly_created else self._max_entries
         self._reserved_bytes = self.size_in_bytes
 
     # -- what the two indexes differ in ------------------------------------------------------------------------------
@@ -94,11 +97,6 @@ class AbstractIndex(ABC, Generic[Entry]):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     @property
-    def entry_size(self) -> int:
-        """Bytes of one entry."""
-        return self.ENTRY.size
-
-    @property
     def entries(self) -> int:
         """How many entries there are."""
         return self._entries
@@ -106,7 +104,7 @@ class AbstractIndex(ABC, Generic[Entry]):
     @property
     def max_entries(self) -> int:
         """How many entries the file has room for."""
-        return len(self._mmap) // self.entry_size
+        return self._max_entries
 
     @property
     def size_in_bytes(self) -> int:
@@ -116,7 +114,7 @@ class AbstractIndex(ABC, Generic[Entry]):
     @property
     def is_full(self) -> bool:
         """Whether there is no room for another entry: the segment must be rolled."""
-        return self._entries >= self.max_entries
+        return self._entries >= self._max_entries
 
     def entry(self, n: int) -> Entry:
         """Entry ``n``, counted from 0.
@@ -168,9 +166,10 @@ class AbstractIndex(ABC, Generic[Entry]):
         The preallocated file is sparse, and a write to a mapped page that finds no free block on a full disk would
         end the process (SIGBUS). A write of zeros through the file system fails in a civil way instead: OSError.
         """
+        if (self._entries + 1) * self.entry_size <= self._reserved_bytes:
+            return
         with self._lock:
-            end = self.size_in_bytes + self.entry_size
-            if end <= self._reserved_bytes or end > len(self._mmap):
+            if self._entries >= self._max_entries:
                 return
             length = min(RESERVE_BYTES, len(self._mmap) - self.size_in_bytes)
             with open(self.file, "r+b", buffering=0) as file:
@@ -180,7 +179,7 @@ class AbstractIndex(ABC, Generic[Entry]):
     def _put_entry(self, first: int, second: int) -> None:
         """Write one entry behind the last."""
         self.reserve()
-        self.ENTRY.pack_into(self._mmap, self.size_in_bytes, first, second)
+        self.ENTRY.pack_into(self._mmap, self._entries * self.entry_size, first, second)
         self._entries += 1
 
     def truncate(self) -> None:
@@ -243,7 +242,9 @@ class AbstractIndex(ABC, Generic[Entry]):
 
     def _map(self) -> mmap.mmap:
         """Map the whole file. An empty file cannot be mapped: one byte of memory, too few for an entry, replaces it."""
-        if self.file.stat().st_size == 0:
+        size = self.file.stat().st_size
+        self._max_entries = size // self.entry_size
+        if size == 0:
             return mmap.mmap(-1, 1)
         with open(self.file, "r+b") as file:
             return mmap.mmap(file.fileno(), 0)

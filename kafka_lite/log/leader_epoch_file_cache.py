@@ -73,8 +73,8 @@ class LeaderEpochFileCache:
     @property
     def latest_epoch(self) -> int:
         """The newest epoch; -1 when there is none."""
-        latest = self.latest_entry
-        return latest.epoch if latest is not None else UNDEFINED_EPOCH
+        entries = self._entries  # without the lock, which every append would take: a change puts another list in place
+        return entries[-1].epoch if entries else UNDEFINED_EPOCH
 
     def assign(self, epoch: int, start_offset: int) -> None:
         """Note that ``epoch`` begins at ``start_offset``, unless it is the newest one already.

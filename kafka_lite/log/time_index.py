@@ -36,7 +36,7 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
     @property
     def is_full(self) -> bool:
         """Whether there is no room left but for the last entry, which is reserved for the roll."""
-        return self._entries >= self.max_entries - 1
+        return self._entries >= self._max_entries - 1
 
     @property
     def last_entry(self) -> TimestampOffset:
