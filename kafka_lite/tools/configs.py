@@ -175,7 +175,8 @@ def _fetch(channel: AdminChannel, entity: Entity) -> list[DescribeConfigsResourc
 
 def _describe(channel: AdminChannel, entity: Entity, *, everything: bool) -> None:
     dynamic = _DYNAMIC_SOURCES[entity.type]
-    entries = [e for e in _fetch(channel, entity) if everything or e.config_source in dynamic]
+    found = sorted(_fetch(channel, entity), key=lambda entry: entry.name)
+    entries = [e for e in found if everything or e.config_source in dynamic]
     adjective = "All" if everything else "Dynamic"
     title = (
         f"{adjective} configs for {entity} are:"

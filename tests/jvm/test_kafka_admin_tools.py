@@ -1,6 +1,7 @@
 """Kafka's own command line tools at our broker, beside ours: the same text, whoever prints it."""
 
 import json
+import logging
 
 import pytest
 
@@ -163,3 +164,48 @@ def test_the_tools_of_0_10_2_through_zookeeper(cluster, old, ours):
     assert len(ours("topics", *where, "--describe", "--topic", "old-tool").splitlines()) == 4
     done = old("kafka.admin.TopicCommand", *where, "--delete", "--topic", "old-tool")
     assert "marked for deletion" in done
+
+
+DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
+
+
+def test_records_are_deleted(cluster, modern, ours, tmp_path):
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    printed = []
+    for run, topic in ((ours, "by-ours"), (modern, "by-kafkas")):
+        ours("topics", *where, "--create", "--topic", topic, "--partitions", "1")
+        produce(cluster, topic, 5)
+        file = tmp_path / f"{topic}.json"
+        partitions = [{"topic": topic, "partition": 0, "offset": 3}]
+        file.write_text(json.dumps({"partitions": partitions, "version": 1}), encoding="utf-8")
+        tool = "delete-records" if run is ours else DELETE_RECORDS
+        printed.append(run(tool, *where, "--offset-json-file", str(file)).replace(topic, "topic"))
+        assert ours("get-offsets", *where, "--topic", topic, "--time", "earliest") == f"{topic}:0:3\n"
+    assert printed[0] == printed[1]
+    assert "partition: topic-0\tlow_watermark: 3\n" in printed[0]
+
+
+def produce(cluster, topic, count):
+    """Messages into partition 0, by a client of its own."""
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for number in range(count):
+        producer.produce(topic, str(number).encode(), partition=0)
+    assert producer.flush(30) == 0
+
+
+def test_levels_of_loggers(cluster, modern, ours):
+    where = ("--bootstrap-server", cluster.bootstrap_servers, "--entity-type", "broker-loggers", "--entity-name", "0")
+    change = ("--alter", "--add-config", "kafka.request.logger=ERROR,kafka_lite.controller=DEBUG")
+    try:
+        assert modern(CONFIGS, *where, *change) == ours("configs", *where, *change)
+        theirs = modern(CONFIGS, *where, "--describe").splitlines()
+        assert ours("configs", *where, "--describe").splitlines() == theirs
+        assert "  kafka.request.logger=ERROR sensitive=false synonyms={}" in theirs
+        done = modern(CONFIGS, *where, "--alter", "--delete-config", "kafka.request.logger")
+        assert done == "Completed updating config for broker-logger 0.\n"
+        assert logging.getLogger("kafka.request.logger").level == logging.NOTSET
+    finally:
+        for name in ("kafka.request.logger", "kafka_lite.controller"):
+            logging.getLogger(name).setLevel(logging.NOTSET)
