@@ -28,6 +28,16 @@ def encode_request(request: Request, version: int, correlation_id: int, client_i
     return header.encode(spec.request_header_version(version)) + request.encode(version)
 
 
+def encode_request_parts(request: Request, version: int, correlation_id: int, client_id: str | None) -> list[Part]:
+    """The same in parts: records in it are passed on unread. Raises ``SchemaError``."""
+    spec = _spec_of(request.API_KEY)
+    header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
+    parts: list[Part] = []
+    header.encode_to(parts, spec.request_header_version(version))
+    request.encode_to(parts, version)
+    return join_small_parts(parts)
+
+
 def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     """The header of a request and the position of what follows it.
 

@@ -1,0 +1,138 @@
+"""The cluster as a client knows it: brokers, topics, partitions, leaders, at one moment.
+
+Kafka 0.10.2: clients/.../common/Cluster.java, Node.java, PartitionInfo.java · book 7.3.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kafka_lite.common.topic_partition import TopicPartition
+
+
+@dataclass(frozen=True)
+class Node:
+    """A broker and where it is reached. Those of ``bootstrap.servers``, of which more is not known, have negative ids."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+    @cached_property
+    def id_string(self) -> str:
+        """The id as connections are named by it."""
+        return str(self.id)
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port} (id: {self.id} rack: {self.rack})"
+
+
+@dataclass(frozen=True)
+class PartitionInfo:
+    """A partition and the brokers that have it."""
+
+    topic: str
+    partition: int
+    leader: Node | None
+    """None while there is no leader, or while the client does not know that broker."""
+    replicas: tuple[Node, ...] = ()
+    in_sync_replicas: tuple[Node, ...] = ()
+    leader_epoch: int = -1
+    """How often the leader has changed; -1 from brokers that do not tell."""
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        """Topic and number alone."""
+        return TopicPartition(self.topic, self.partition)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What one Metadata answer told, indexed for the questions of clients. Never changes: an update makes another."""
+
+    nodes: tuple[Node, ...] = ()
+    partitions: tuple[PartitionInfo, ...] = ()
+    cluster_id: str | None = None
+    controller: Node | None = None
+    unauthorized_topics: frozenset[str] = frozenset()
+    invalid_topics: frozenset[str] = frozenset()
+    internal_topics: frozenset[str] = frozenset()
+    is_bootstrap_configured: bool = False
+    """Whether this is only what ``bootstrap.servers`` said."""
+    _by_id: Mapping[int, Node] = field(init=False, repr=False, compare=False)
+    _by_partition: Mapping[TopicPartition, PartitionInfo] = field(init=False, repr=False, compare=False)
+    _by_topic: Mapping[str, tuple[PartitionInfo, ...]] = field(init=False, repr=False, compare=False)
+    _available: Mapping[str, tuple[PartitionInfo, ...]] = field(init=False, repr=False, compare=False)
+    _by_leader: Mapping[int, tuple[PartitionInfo, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_topic: dict[str, list[PartitionInfo]] = {}
+        by_leader: dict[int, list[PartitionInfo]] = {}
+        for info in sorted(self.partitions, key=lambda each: (each.topic, each.partition)):
+            by_topic.setdefault(info.topic, []).append(info)
+            if info.leader is not None:
+                by_leader.setdefault(info.leader.id, []).append(info)
+        led = {topic: tuple(info for info in infos if info.leader) for topic, infos in by_topic.items()}
+        # The one way to set a field of a frozen dataclass.
+        object.__setattr__(self, "_by_id", {node.id: node for node in self.nodes})
+        object.__setattr__(self, "_by_partition", {info.topic_partition: info for info in self.partitions})
+        object.__setattr__(self, "_by_topic", {topic: tuple(infos) for topic, infos in by_topic.items()})
+        object.__setattr__(self, "_available", led)
+        object.__setattr__(self, "_by_leader", {node: tuple(infos) for node, infos in by_leader.items()})
+
+    @classmethod
+    def bootstrap(cls, addresses: Sequence[tuple[str, int]]) -> Cluster:
+        """A cluster of which only some addresses are known; their ids are -1, -2, …"""
+        nodes = tuple(Node(-number, host, port) for number, (host, port) in enumerate(addresses, 1))
+        return cls(nodes, is_bootstrap_configured=True)
+
+    def with_partitions_of(self, topics: Iterable[str]) -> Cluster:
+        """The same cluster as if it had these topics only."""
+        wanted = set(topics)
+        return Cluster(
+            self.nodes,
+            tuple(info for info in self.partitions if info.topic in wanted),
+            self.cluster_id,
+            self.controller,
+            self.unauthorized_topics & wanted,
+            self.invalid_topics & wanted,
+            self.internal_topics,
+        )
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Names of the topics with partitions."""
+        return frozenset(self._by_topic)
+
+    def node_by_id(self, node_id: int) -> Node | None:
+        """The broker of that id."""
+        return self._by_id.get(node_id)
+
+    def leader_for(self, partition: TopicPartition) -> Node | None:
+        """The partition's leader; None when the partition or its leader is not known."""
+        info = self._by_partition.get(partition)
+        return info.leader if info is not None else None
+
+    def partition(self, partition: TopicPartition) -> PartitionInfo | None:
+        """What is known of a partition."""
+        return self._by_partition.get(partition)
+
+    def partitions_for_topic(self, topic: str) -> tuple[PartitionInfo, ...]:
+        """The partitions of a topic by number; none for an unknown topic."""
+        return self._by_topic.get(topic, ())
+
+    def available_partitions_for_topic(self, topic: str) -> tuple[PartitionInfo, ...]:
+        """Those partitions of a topic that have a leader."""
+        return self._available.get(topic, ())
+
+    def partitions_for_node(self, node_id: int) -> tuple[PartitionInfo, ...]:
+        """The partitions that a broker leads."""
+        return self._by_leader.get(node_id, ())
+
+    def partition_count_for_topic(self, topic: str) -> int | None:
+        """How many partitions a topic has; None for an unknown topic."""
+        infos = self._by_topic.get(topic)
+        return None if infos is None else len(infos)

@@ -1,0 +1,115 @@
+"""Requests that were sent, or are being sent, and have no answer yet.
+
+Kafka 0.10.2: clients/.../clients/InFlightRequests.java · book 2.1.3
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from kafka_lite.clients.client_request import ClientRequest, ClientResponse
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.schema import Response
+
+
+@dataclass(frozen=True)
+class InFlightRequest:
+    """A request on its way, with the version it has been given."""
+
+    request: ClientRequest
+    api_version: int
+    send: NetworkSend
+    send_time_ms: float
+    is_internal: bool = False
+    """Whether it is the network client's own (metadata, versions), so that nobody else hears of its end."""
+
+    def completed(self, response: Response | None, now_ms: float) -> ClientResponse:
+        """Its end, with what came back."""
+        return self._ended(response, now_ms, was_disconnected=False)
+
+    def disconnected(self, now_ms: float) -> ClientResponse:
+        """Its end without an answer."""
+        return self._ended(None, now_ms, was_disconnected=True)
+
+    def _ended(self, response: Response | None, now_ms: float, was_disconnected: bool) -> ClientResponse:
+        request = self.request
+        return ClientResponse(
+            api_key=request.builder.api_key,
+            api_version=self.api_version,
+            correlation_id=request.correlation_id,
+            destination=request.destination,
+            created_time_ms=request.created_time_ms,
+            received_time_ms=now_ms,
+            was_disconnected=was_disconnected,
+            response=response,
+            callback=request.callback,
+        )
+
+
+class InFlightRequests:
+    """A queue for each broker: in at the left, out at the right, for a broker answers in the order of the requests.
+
+    ::
+
+        add ─▶ [ newest │ … │ … │ oldest ] ─▶ complete_next: the next answer belongs to the oldest
+                  ▲ complete_last_sent: the newest expected no answer
+    """
+
+    def __init__(self, max_in_flight_requests_per_connection: int) -> None:
+        self._max = max_in_flight_requests_per_connection
+        self._requests: dict[str, deque[InFlightRequest]] = {}
+
+    def add(self, request: InFlightRequest) -> None:
+        """A request begins its way."""
+        self._requests.setdefault(request.request.destination, deque()).appendleft(request)
+
+    def complete_next(self, node: str) -> InFlightRequest:
+        """Take out the oldest request, whose answer is here. Raises LookupError when there is none."""
+        return self._queue(node).pop()
+
+    def last_sent(self, node: str) -> InFlightRequest:
+        """The newest request. Raises LookupError when there is none."""
+        return self._queue(node)[0]
+
+    def complete_last_sent(self, node: str) -> InFlightRequest:
+        """Take out the newest request, which expects no answer. Raises LookupError when there is none."""
+        return self._queue(node).popleft()
+
+    def can_send_more(self, node: str) -> bool:
+        """Whether the last request has left completely, and fewer are under way than are allowed.
+
+        Without the first condition a second request would be queued behind one that does not fit into the socket: it
+        would wait there where nobody can take it back, instead of in the accumulator, where it may grow.
+        """
+        queue = self._requests.get(node)
+        return not queue or (queue[0].send.completed and len(queue) < self._max)
+
+    def count(self, node: str | None = None) -> int:
+        """How many are under way, to one broker or to all."""
+        if node is not None:
+            return len(self._requests.get(node, ()))
+        return sum(map(len, self._requests.values()))
+
+    def clear_all(self, node: str) -> list[InFlightRequest]:
+        """Take out everything that was for one broker, oldest first."""
+        return list(reversed(self._requests.pop(node, deque())))
+
+    def nodes_with_timed_out_requests(self, now_ms: float, request_timeout_ms: float) -> list[str]:
+        """The brokers that have owed an answer for so long."""
+        return [
+            node
+            for node, queue in self._requests.items()
+            if queue and now_ms - queue[-1].send_time_ms >= request_timeout_ms
+        ]
+
+    def next_timeout_ms(self, now_ms: float, request_timeout_ms: float) -> float:
+        """When the first of them will be late, at least 0; infinity when nothing is under way."""
+        oldest = min((queue[-1].send_time_ms for queue in self._requests.values() if queue), default=None)
+        return float("inf") if oldest is None else max(0.0, oldest + request_timeout_ms - now_ms)
+
+    def _queue(self, node: str) -> deque[InFlightRequest]:
+        queue = self._requests.get(node)
+        if not queue:
+            raise LookupError(f"there are no in-flight requests to node {node}")
+        return queue

@@ -1,0 +1,205 @@
+"""What a client knows of the cluster, shared between the threads that need it and the one that fetches it.
+
+Kafka 0.10.2: clients/.../clients/Metadata.java · book 2.1.3, 7.3.2
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterable
+
+from kafka_lite.clients.cluster import Cluster
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import SYSTEM_TIME, Time
+
+logger = logging.getLogger(__name__)
+
+TOPIC_EXPIRY_MS = 5 * 60 * 1000
+"""A producer forgets a topic that nobody sent to for so long."""
+
+MetadataListener = Callable[[Cluster], None]
+
+
+class Metadata:
+    """The newest :class:`Cluster`, which topics are of interest, and whether it is time to ask again.
+
+    Any thread may ask and wait; the network client's thread calls ``update`` and ``failed_update``. Who needs something
+    newer calls ``request_update`` and waits with ``await_update`` until the version has grown::
+
+        send()  add(topic), version = request_update() ──▶ need_update
+                await_update(version) ····················· wait ·····▶ version + 1: go on
+        Sender  poll ─▶ time_to_next_update == 0 ─▶ MetadataRequest ─▶ update(cluster) ─▶ notify
+    """
+
+    def __init__(
+        self,
+        refresh_backoff_ms: float = 100,
+        metadata_expire_ms: float = 300_000,
+        *,
+        topic_expiry_enabled: bool = False,
+        allow_auto_topic_creation: bool = True,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self.refresh_backoff_ms = refresh_backoff_ms
+        self.allow_auto_topic_creation = allow_auto_topic_creation
+        self._metadata_expire_ms = metadata_expire_ms
+        self._topic_expiry_enabled = topic_expiry_enabled
+        self._time = time
+        self._changed = threading.Condition(threading.RLock())
+        self._cluster = Cluster()
+        self._version = 0
+        self._last_refresh_ms = -math.inf
+        self._last_successful_refresh_ms = -math.inf
+        self._need_update = False
+        self._need_metadata_for_all_topics = False
+        self._topics: dict[str, float | None] = {}
+        """Each topic of interest, and when it is forgotten; None: as long from the next update as TOPIC_EXPIRY_MS."""
+        self._listeners: list[MetadataListener] = []
+        self._fatal: Exception | None = None
+
+    # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def fetch(self) -> Cluster:
+        """The cluster as it is known now, without any waiting."""
+        return self._cluster
+
+    @property
+    def version(self) -> int:
+        """How many updates there have been."""
+        return self._version
+
+    @property
+    def update_requested(self) -> bool:
+        """Whether somebody wants an update."""
+        return self._need_update
+
+    @property
+    def last_successful_update_ms(self) -> float:
+        """When the last update came, monotonic clock."""
+        return self._last_successful_refresh_ms
+
+    def topics(self) -> set[str]:
+        """The topics of interest."""
+        with self._changed:
+            return set(self._topics)
+
+    def contains_topic(self, topic: str) -> bool:
+        """Whether the topic is of interest."""
+        return topic in self._topics
+
+    @property
+    def need_metadata_for_all_topics(self) -> bool:
+        """Whether every topic is of interest, as to a consumer that subscribes by pattern."""
+        return self._need_metadata_for_all_topics
+
+    def time_to_next_update(self, now_ms: float) -> float:
+        """How long until an update is due: when it is wanted or too old, but not before the backoff is over."""
+        with self._changed:
+            to_expire = 0 if self._need_update else self._last_successful_refresh_ms + self._metadata_expire_ms - now_ms
+            to_allow = self._last_refresh_ms + self.refresh_backoff_ms - now_ms
+            return max(to_expire, to_allow, 0)
+
+    def await_update(self, last_version: int, max_wait_ms: float) -> None:
+        """Wait for a version above ``last_version``. Raises ApiError REQUEST_TIMED_OUT after ``max_wait_ms``."""
+        deadline_ms = self._time.hi_res_ms() + max_wait_ms
+        with self._changed:
+            while self._version <= last_version:
+                self._raise_fatal()
+                left_ms = deadline_ms - self._time.hi_res_ms()
+                if left_ms <= 0:
+                    raise Errors.REQUEST_TIMED_OUT.exception(f"Failed to update metadata after {max_wait_ms:g} ms.")
+                self._time.wait(self._changed, left_ms)
+            self._raise_fatal()
+
+    # ── What is of interest ───────────────────────────────────────────────────────────────────────────────────────
+
+    def add(self, topic: str) -> None:
+        """A topic is used: keep it among those of interest; one that is new asks for an update."""
+        with self._changed:
+            is_new = topic not in self._topics
+            self._topics[topic] = None
+            if is_new:
+                self._request_update_for_new_topics()
+
+    def set_topics(self, topics: Iterable[str]) -> None:
+        """These topics are of interest and no others; one that is new asks for an update."""
+        with self._changed:
+            wanted = dict.fromkeys(topics)
+            has_new = not wanted.keys() <= self._topics.keys()
+            self._topics = dict(wanted)
+            if has_new:
+                self._request_update_for_new_topics()
+
+    def set_need_metadata_for_all_topics(self, needed: bool) -> None:
+        """Be interested in every topic, or no longer."""
+        with self._changed:
+            is_new = needed and not self._need_metadata_for_all_topics
+            self._need_metadata_for_all_topics = needed
+            if is_new:
+                self._request_update_for_new_topics()
+
+    def request_update(self) -> int:
+        """Ask for an update as soon as the backoff allows; returns the version that is to be outgrown."""
+        with self._changed:
+            self._need_update = True
+            return self._version
+
+    def add_listener(self, listener: MetadataListener) -> None:
+        """Call ``listener(cluster)`` at every update, in the thread that polls."""
+        with self._changed:
+            self._listeners.append(listener)
+
+    def remove_listener(self, listener: MetadataListener) -> None:
+        """Call it no more."""
+        with self._changed:
+            self._listeners.remove(listener)
+
+    # ── Updating ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def update(self, cluster: Cluster, now_ms: float) -> None:
+        """Here is what the cluster is now."""
+        with self._changed:
+            self._need_update = False
+            self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
+            self._version += 1
+            if self._topic_expiry_enabled:
+                self._expire_topics(now_ms)
+            for listener in list(self._listeners):
+                listener(cluster)
+            if self._need_metadata_for_all_topics:
+                # A listener may have found new topics of interest. All are known already: no other update is needed.
+                self._need_update = False
+                cluster = cluster.with_partitions_of(self._topics)
+            if cluster.cluster_id != self._cluster.cluster_id and not cluster.is_bootstrap_configured:
+                logger.info("Cluster ID: %s", cluster.cluster_id)
+            self._cluster = cluster
+            self._changed.notify_all()
+
+    def failed_update(self, now_ms: float) -> None:
+        """The attempt failed: the backoff begins."""
+        with self._changed:
+            self._last_refresh_ms = now_ms
+
+    def fail(self, error: Exception) -> None:
+        """No update will ever come: raise this in all who wait, now and later."""
+        with self._changed:
+            self._fatal = error
+            self._changed.notify_all()
+
+    def _raise_fatal(self) -> None:
+        if self._fatal is not None:
+            raise self._fatal
+
+    def _expire_topics(self, now_ms: float) -> None:
+        for topic, expires_ms in list(self._topics.items()):
+            if expires_ms is None:
+                self._topics[topic] = now_ms + TOPIC_EXPIRY_MS
+            elif expires_ms <= now_ms:
+                del self._topics[topic]
+                logger.debug("Removing unused topic %s from the metadata list", topic)
+
+    def _request_update_for_new_topics(self) -> None:
+        self._last_refresh_ms = -math.inf  # without backoff
+        self.request_update()

@@ -1,0 +1,234 @@
+"""When the network client asks for metadata, whom, and what it makes of the answer.
+
+Kafka 0.10.2: clients/.../clients/MetadataUpdater.java, ManualMetadataUpdater.java, NetworkClient.java · book 2.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from kafka_lite.clients.client_request import RequestBuilder
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages.api_03_metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+
+logger = logging.getLogger(__name__)
+
+LATEST_VERSION = 9
+"""Later ones have topic ids, which nothing here needs."""
+
+
+class MetadataUpdater(Protocol):
+    """What the network client asks whoever keeps its metadata."""
+
+    def fetch_nodes(self) -> Sequence[Node]:
+        """The brokers that are known."""
+        ...
+
+    def is_update_due(self, now_ms: float) -> bool:
+        """Whether metadata comes before any other request."""
+        ...
+
+    def maybe_update(self, now_ms: float) -> float:
+        """Begin an update if it is due; returns after how many ms to ask again, at the latest."""
+        ...
+
+    def handle_disconnection(self, destination: str) -> None:
+        """The broker that was asked is gone."""
+        ...
+
+    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
+        """The answer."""
+        ...
+
+    def request_update(self) -> None:
+        """Something suggests that what is known is out of date."""
+        ...
+
+
+class ManualMetadataUpdater:
+    """The brokers are given by whoever uses the network client: for one that talks to known brokers only."""
+
+    def __init__(self, nodes: Sequence[Node] = ()) -> None:
+        self._nodes = list(nodes)
+
+    def set_nodes(self, nodes: Sequence[Node]) -> None:
+        """These are the brokers from now on."""
+        self._nodes = list(nodes)
+
+    def fetch_nodes(self) -> Sequence[Node]:
+        """As they were given."""
+        return self._nodes
+
+    def is_update_due(self, now_ms: float) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def maybe_update(self, now_ms: float) -> float:  # noqa: ARG002
+        """Nothing to ask."""
+        return math.inf
+
+    def handle_disconnection(self, destination: str) -> None:
+        """Nothing was asked."""
+
+    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
+        """Nothing was asked."""
+
+    def request_update(self) -> None:
+        """Nobody to ask."""
+
+
+class MetadataSender(Protocol):
+    """The network client, as an updater needs it."""
+
+    def least_loaded_node(self, now_ms: float) -> Node | None:
+        """The broker that would answer soonest."""
+        ...
+
+    def can_send_request(self, node: str) -> bool:
+        """Whether a request could leave now."""
+        ...
+
+    def any_is_establishing(self) -> bool:
+        """Whether a connection is on its way."""
+        ...
+
+    def initiate_connect(self, node: Node, now_ms: float) -> None:
+        """Begin to connect."""
+        ...
+
+    def can_connect(self, node: str, now_ms: float) -> bool:
+        """Whether a connection may be begun."""
+        ...
+
+    def send_internal(self, builder: RequestBuilder, destination: str, now_ms: float) -> None:
+        """Send a request of the network client's own."""
+        ...
+
+
+class DefaultMetadataUpdater:
+    """Keeps a :class:`Metadata` fresh, with one request at a time to the least loaded broker."""
+
+    def __init__(self, metadata: Metadata, sender: MetadataSender, reconnect_backoff_ms: float) -> None:
+        self._metadata = metadata
+        self._sender = sender
+        self._reconnect_backoff_ms = reconnect_backoff_ms
+        self._fetch_in_progress = False
+
+    def fetch_nodes(self) -> Sequence[Node]:
+        """The brokers of the newest metadata."""
+        return self._metadata.fetch().nodes
+
+    def is_update_due(self, now_ms: float) -> bool:
+        """Whether metadata comes before any other request."""
+        return not self._fetch_in_progress and self._metadata.time_to_next_update(now_ms) == 0
+
+    def maybe_update(self, now_ms: float) -> float:
+        """Begin an update if it is due; returns after how many ms to ask again, at the latest."""
+        if self._fetch_in_progress:
+            return math.inf
+        wait_ms = self._metadata.time_to_next_update(now_ms)
+        if wait_ms > 0:
+            return wait_ms
+        node = self._sender.least_loaded_node(now_ms)
+        if node is None:
+            logger.debug("Give up sending metadata request since no node is available")
+            return self._reconnect_backoff_ms
+        return self._maybe_update_from(node, now_ms)
+
+    def _maybe_update_from(self, node: Node, now_ms: float) -> float:
+        if self._sender.can_send_request(node.id_string):
+            self._fetch_in_progress = True
+            self._sender.send_internal(self._request(), node.id_string, now_ms)
+            return math.inf
+        if self._sender.any_is_establishing():
+            # One of those on the way will do. Connecting to another at each turn would end in connections to all.
+            return self._reconnect_backoff_ms
+        if self._sender.can_connect(node.id_string, now_ms):
+            logger.debug("Initialize connection to node %s for sending metadata request", node)
+            self._sender.initiate_connect(node, now_ms)
+            return self._reconnect_backoff_ms
+        return math.inf  # connected, but with requests under way: their answers end the poll
+
+    def _request(self) -> RequestBuilder:
+        metadata = self._metadata
+        topics = None
+        if not metadata.need_metadata_for_all_topics:
+            topics = [MetadataRequestTopic(name=topic) for topic in sorted(metadata.topics())]
+
+        def build(version: int) -> MetadataRequest:
+            # Before version 4 the broker's configuration alone decided.
+            allowed = metadata.allow_auto_topic_creation or version < 4
+            return MetadataRequest(topics=topics, allow_auto_topic_creation=allowed)
+
+        return RequestBuilder.by(MetadataRequest.API_KEY, build, oldest_version=1, latest_version=LATEST_VERSION)
+
+    def handle_disconnection(self, destination: str) -> None:
+        """The broker that was asked is gone: ask another."""
+        if destination.startswith("-"):
+            logger.warning("Bootstrap broker disconnected before it answered for metadata (id %s)", destination)
+        self._fetch_in_progress = False
+        self._metadata.request_update()
+
+    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
+        """Take over what the broker knows, unless it knows no broker: then it has just started."""
+        self._fetch_in_progress = False
+        failed = {topic.name: Errors.for_code(topic.error_code).name for topic in response.topics if topic.error_code}
+        if failed:
+            logger.warning("Error while fetching metadata: %s", failed)
+        if response.brokers:
+            self._metadata.update(cluster_of(response), now_ms)
+        else:
+            logger.debug("Ignoring empty metadata response")
+            self._metadata.failed_update(now_ms)
+
+    def request_update(self) -> None:
+        """Something suggests that what is known is out of date."""
+        self._metadata.request_update()
+
+
+def cluster_of(response: MetadataResponse) -> Cluster:
+    """A Metadata answer as a :class:`Cluster`. Topics with an error have no partitions in it."""
+    nodes = {each.node_id: Node(each.node_id, each.host, each.port, each.rack) for each in response.brokers}
+    partitions = [
+        info for topic in response.topics if topic.error_code == Errors.NONE.code for info in _partitions(topic, nodes)
+    ]
+    return Cluster(
+        nodes=tuple(nodes.values()),
+        partitions=tuple(partitions),
+        cluster_id=response.cluster_id,
+        controller=nodes.get(response.controller_id),
+        unauthorized_topics=_with_error(response, Errors.TOPIC_AUTHORIZATION_FAILED),
+        invalid_topics=_with_error(response, Errors.INVALID_TOPIC_EXCEPTION),
+        internal_topics=frozenset(topic.name or "" for topic in response.topics if topic.is_internal),
+    )
+
+
+def _partitions(topic: MetadataResponseTopic, nodes: dict[int, Node]) -> list[PartitionInfo]:
+    def known(ids: list[int]) -> tuple[Node, ...]:
+        return tuple(nodes.get(each) or Node(each, "", -1) for each in ids)
+
+    return [
+        PartitionInfo(
+            topic=topic.name or "",
+            partition=each.partition_index,
+            leader=nodes.get(each.leader_id),
+            replicas=known(each.replica_nodes),
+            in_sync_replicas=known(each.isr_nodes),
+            leader_epoch=each.leader_epoch,
+        )
+        for each in topic.partitions
+    ]
+
+
+def _with_error(response: MetadataResponse, error: Errors) -> frozenset[str]:
+    return frozenset(topic.name or "" for topic in response.topics if topic.error_code == error.code)

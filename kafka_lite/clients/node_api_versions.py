@@ -1,0 +1,40 @@
+"""Which versions of which requests a broker understands.
+
+Kafka 0.10.2: clients/.../clients/NodeApiVersions.java · book 2.1.3
+"""
+
+from __future__ import annotations
+
+from kafka_lite.clients.client_request import RequestBuilder
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
+from kafka_lite.protocol.schema_error import UnsupportedVersionError
+
+
+class NodeApiVersions:
+    """What one broker said in its ApiVersions answer: for each API the oldest and the newest version."""
+
+    def __init__(self, ranges: dict[int, tuple[int, int]]) -> None:
+        self._ranges = ranges
+
+    @classmethod
+    def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:
+        """As the broker answered."""
+        return cls({each.api_key: (each.min_version, each.max_version) for each in response.api_keys})
+
+    def usable_version(self, builder: RequestBuilder) -> int:
+        """The newest version that both sides have. Raises UnsupportedVersionError when they share none."""
+        if (found := self._ranges.get(builder.api_key)) is None:
+            raise UnsupportedVersionError(f"the broker does not have {builder.api_key.name}")
+        oldest, newest = max(found[0], builder.oldest_version), min(found[1], builder.latest_version)
+        if newest < oldest:
+            raise UnsupportedVersionError(
+                f"{builder.api_key.name}: the broker has versions {found[0]} to {found[1]}, "
+                f"this request needs one of {builder.oldest_version} to {builder.latest_version}"
+            )
+        return newest
+
+    def latest(self, api_key: ApiKey) -> int | None:
+        """The broker's newest version; None when it does not have that API."""
+        found = self._ranges.get(api_key)
+        return found[1] if found is not None else None

@@ -1,0 +1,25 @@
+"""Addresses of brokers."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.common.config_def import ConfigError
+
+
+def test_addresses() -> None:
+    assert parse_and_validate_addresses([" 127.0.0.1:9092", "[::1]:80", ""]) == [("127.0.0.1", 9092), ("::1", 80)]
+
+
+@pytest.mark.parametrize("text", ["localhost", "localhost:", ":", "localhost:0", "localhost:65536", "PLAINTEXT://a:1"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(ConfigError, match="host:port"):
+        parse_and_validate_addresses([text])
+
+
+def test_no_host_that_is_known() -> None:
+    with pytest.raises(ConfigError, match="resolvable"):
+        parse_and_validate_addresses(["no-such-host.invalid:9092"])
+    with pytest.raises(ConfigError, match="resolvable"):
+        parse_and_validate_addresses([])

@@ -1,0 +1,117 @@
+"""When metadata is due, who waits for it, and which topics it is of."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.clients.metadata import TOPIC_EXPIRY_MS, Metadata
+from kafka_lite.common.errors import ApiError
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+
+NODES = (Node(0, "a", 1), Node(1, "b", 2))
+
+
+def cluster(*topics: str) -> Cluster:
+    return Cluster(NODES, tuple(PartitionInfo(topic, 0, NODES[0]) for topic in topics), cluster_id="c")
+
+
+def test_an_update_is_due_when_wanted_or_old_but_not_within_the_backoff() -> None:
+    metadata = Metadata(100, 1000, time=MockTime())
+    assert metadata.time_to_next_update(0) == 0
+    metadata.update(cluster(), 0)
+    assert metadata.time_to_next_update(0) == 1000
+    assert metadata.time_to_next_update(400) == 600
+    metadata.request_update()
+    assert metadata.time_to_next_update(0) == 100
+    assert metadata.time_to_next_update(100) == 0
+    metadata.failed_update(150)
+    assert metadata.time_to_next_update(150) == 100
+    metadata.add("new")
+    assert metadata.time_to_next_update(150) == 0, "a new topic waits for no backoff"
+
+
+def test_waiting() -> None:
+    metadata = Metadata()
+    before = metadata.request_update()
+    waiter = threading.Thread(target=metadata.await_update, args=(before, 10_000))
+    waiter.start()
+    metadata.update(cluster("t"), 0)
+    waiter.join(5)
+    assert not waiter.is_alive()
+    metadata.await_update(before, 0)  # it is there already
+
+
+def test_waiting_in_vain() -> None:
+    metadata = Metadata(time=MockTime())
+    with pytest.raises(ApiError, match="after 500 ms"):
+        metadata.await_update(metadata.request_update(), 500)
+
+
+def test_waiting_for_what_will_never_come() -> None:
+    metadata = Metadata()
+    metadata.fail(PermissionError("no"))
+    with pytest.raises(PermissionError):
+        metadata.await_update(metadata.request_update(), 500)
+
+
+def test_topics_that_nobody_uses_are_forgotten_by_a_producer() -> None:
+    metadata = Metadata(topic_expiry_enabled=True)
+    metadata.add("used")
+    metadata.add("unused")
+    metadata.update(cluster(), 0)
+    metadata.add("used")
+    metadata.update(cluster(), TOPIC_EXPIRY_MS - 1)
+    assert metadata.topics() == {"used", "unused"}
+    metadata.update(cluster(), TOPIC_EXPIRY_MS)
+    assert metadata.topics() == {"used"}
+
+
+def test_setting_topics() -> None:
+    metadata = Metadata()
+    metadata.update(cluster(), 0)
+    metadata.set_topics(["a", "b"])
+    assert metadata.update_requested
+    metadata.update(cluster(), 0)
+    metadata.set_topics(["a"])
+    assert not metadata.update_requested, "fewer topics need no update"
+    assert metadata.contains_topic("a")
+    assert not metadata.contains_topic("b")
+
+
+def test_all_topics_for_a_pattern() -> None:
+    metadata = Metadata()
+    metadata.set_need_metadata_for_all_topics(True)
+    seen = []
+
+    def subscribe(all_topics: Cluster) -> None:
+        seen.append(all_topics.topics)
+        metadata.set_topics(topic for topic in all_topics.topics if topic.startswith("x"))
+
+    metadata.add_listener(subscribe)
+    metadata.update(cluster("x1", "x2", "y"), 0)
+    assert seen == [{"x1", "x2", "y"}]
+    assert metadata.fetch().topics == {"x1", "x2"}
+    assert not metadata.update_requested
+    metadata.remove_listener(subscribe)
+    metadata.update(cluster("x1"), 0)
+    assert len(seen) == 1
+
+
+def test_questions_to_a_cluster() -> None:
+    partitions = (PartitionInfo("t", 1, None), PartitionInfo("t", 0, NODES[1]), PartitionInfo("s", 0, NODES[0]))
+    known = Cluster(NODES, partitions)
+    assert [info.partition for info in known.partitions_for_topic("t")] == [0, 1]
+    assert [info.partition for info in known.available_partitions_for_topic("t")] == [0]
+    assert known.partition_count_for_topic("t") == 2
+    assert known.partition_count_for_topic("unknown") is None
+    assert known.leader_for(TopicPartition("t", 0)) == NODES[1]
+    assert known.leader_for(TopicPartition("t", 1)) is known.leader_for(TopicPartition("u", 1)) is None
+    assert [info.topic for info in known.partitions_for_node(0)] == ["s"]
+    assert known.node_by_id(5) is None
+    bootstrap = Cluster.bootstrap([("h", 1), ("i", 2)])
+    assert [node.id for node in bootstrap.nodes] == [-1, -2]
+    assert bootstrap.is_bootstrap_configured
