@@ -10,9 +10,12 @@
     ```
     ```generated kafka_lite.learn.reference:labs
     ```
+    ```recording kafka_lite.learn.runs:produce_request view=sequence lanes=producer,Processor,Log caption="Its way"
+    ```
 
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
-``generated`` one that returns Markdown; both functions take the page's language.
+``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run as
+a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``).
 Whatever goes wrong names the page and the line.
 """
 
@@ -26,7 +29,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from kafka_lite.learn.recorded_run import RecordedRun
+from kafka_lite.learn.run_store import recorded_run
+from kafka_lite.learn.sequence_diagram import SequenceDiagram, sequence_diagram
 from kafka_lite.learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
+from kafka_lite.learn.time_line import TimeLine, time_line
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 
@@ -139,6 +146,49 @@ def _figure(directive: Directive, page: Page) -> str:
     return f'<figure class="drawing">\n{drawn}{below}\n</figure>'
 
 
+def _recording(directive: Directive, page: Page) -> str:
+    """A figure, and below it the same in words for who cannot see it, or wants to search it."""
+    run = recorded_run(directive.reference)
+    options = {name: value for name, value in directive.options.items() if name not in ("view", "caption")}
+    view = directive.options.get("view", "sequence")
+    if view not in _VIEWS:
+        raise ValueError(f"view={view}: must be one of {', '.join(_VIEWS)}")
+    diagram = _VIEWS[view](run, options, page.language)
+    caption = directive.options.get("caption", "")
+    below = f"\n<figcaption>{html.escape(caption, quote=False)}</figcaption>" if caption else ""
+    return f'<figure class="drawing">\n{diagram.svg()}{below}\n</figure>'
+
+
+def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> SequenceDiagram:
+    known = _known(options, "lanes", "hide", "returns")
+    lanes, hide = _list(known.get("lanes")), _list(known.get("hide"))
+    unknown = set(lanes) - {event.who for event in run} - set(run.actors.values())
+    if unknown:
+        raise ValueError(f"nothing of {', '.join(sorted(unknown))} is in the recorded run")
+    return sequence_diagram(run, lanes=lanes, hide=hide, returns=known.get("returns", "results"), language=language)
+
+
+def _time_line(run: RecordedRun, options: dict[str, str], language: str) -> TimeLine:
+    known = _known(options, "hide", "threads")
+    return time_line(run, hide=_list(known.get("hide")), threads=_list(known.get("threads")), language=language)
+
+
+def _known(options: dict[str, str], *names: str) -> dict[str, str]:
+    if unknown := sorted(set(options) - set(names)):
+        raise ValueError(f"{unknown[0]!r} is none of its options: {', '.join(names)}")
+    return options
+
+
+def _list(value: str | None) -> list[str]:
+    return [part for part in (value or "").split(",") if part]
+
+
+_VIEWS: dict[str, Callable[[RecordedRun, dict[str, str], str], SequenceDiagram | TimeLine]] = {
+    "sequence": _sequence,
+    "time-line": _time_line,
+}
+
+
 def _generated(directive: Directive, page: Page) -> str:
     return _function(directive.reference)(page.language)
 
@@ -152,4 +202,9 @@ def _function(reference: str) -> Callable[[str], str]:
     return lambda language: str(function(language))
 
 
-_VERBS: dict[str, Callable[[Directive, Page], str]] = {"source": _source, "figure": _figure, "generated": _generated}
+_VERBS: dict[str, Callable[[Directive, Page], str]] = {
+    "source": _source,
+    "figure": _figure,
+    "generated": _generated,
+    "recording": _recording,
+}

@@ -1,0 +1,189 @@
+"""What a ``Recording`` can watch of a broker and its clients besides calls: files, the wire, phases of requests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator
+
+from kafka_lite.common.sendable import Buffer, Part, size_of
+from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.recording import Call, Watch
+from kafka_lite.learn.summaries import class_name, fields, summary
+from kafka_lite.learn.watches import Things
+from kafka_lite.log.file_message_set import FileMessageSet, FileMessageSetSlice
+from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.time_index import TimeIndex
+from kafka_lite.network.acceptor import Acceptor
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.kafka_channel import KafkaChannel
+from kafka_lite.network.processor import Processor
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.send import NetworkSend
+
+_CORRELATION_ID_BYTES = 4
+
+# ── files ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def watch_files() -> list[Watch]:
+    """Appends to and reads of segments with their positions, what leaves with ``sendfile``, entries of both indexes."""
+    return [
+        Watch.of(FileMessageSet.append, _note_size, _after_append),
+        Watch.of(FileMessageSet.read, after=_after_read),
+        Watch.of(FileMessageSetSlice.send_to, after=_after_send),
+        Watch.of(OffsetIndex.append, _note_entries, _after_entry),
+        Watch.of(TimeIndex.maybe_append, _note_entries, _after_entry),
+    ]
+
+
+def _note_size(call: Call) -> None:
+    call.scratch = call.subject.size_in_bytes
+
+
+def _after_append(call: Call) -> None:
+    if call.error is None:
+        where = call.subject.file.name
+        call.emit(Kind.FILE, "FileMessageSet", "append", where=where, position=call.scratch, bytes=call.result)
+
+
+def _after_read(call: Call) -> None:
+    piece = call.result
+    if isinstance(piece, FileMessageSetSlice):
+        where = call.subject.file.name
+        call.emit(Kind.FILE, "FileMessageSet", "read", where=where, position=piece.position, bytes=piece.size_in_bytes)
+
+
+def _after_send(call: Call) -> None:
+    if call.error is None:
+        position = call.subject.position + call.argument("offset")
+        call.emit(Kind.FILE, "FileMessageSetSlice", "sendfile", position=position, bytes=call.result)
+
+
+def _note_entries(call: Call) -> None:
+    call.scratch = call.subject.entries
+
+
+def _after_entry(call: Call) -> None:
+    index = call.subject
+    if index.entries > call.scratch:
+        entry = index.entry(index.entries - 1)
+        call.emit(Kind.FILE, class_name(index), "entry", where=index.file.name, **entry._asdict())
+
+
+# ── the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def watch_wire() -> list[Watch]:
+    """Requests and answers between ``BlockingChannel`` clients of this process and the processors of its brokers.
+
+    A connection is put by ``connect`` and taken by the acceptor (in the order of the connects, so no other client
+    should connect meanwhile). A request is put by the client's ``send`` and taken when the processor has read it; an
+    answer is put when the processor begins to send it, and taken by the client's ``receive``. The client's lane is
+    that of its thread.
+    """
+    wire = _Wire()
+    return [
+        Watch.of(BlockingChannel.connect, before=wire.connecting),
+        Watch.of(Acceptor._assign, before=wire.accepted),
+        Watch.of(BlockingChannel.send, before=wire.request_sent),
+        Watch.of(Processor._request_of, after=wire.request_read),
+        Watch.of(KafkaChannel.set_send, before=wire.answer_begun),
+        Watch.of(BlockingChannel.receive, wire.answer_awaited, wire.answer_received),
+    ]
+
+
+class _Wire:
+    """Both ends know a frame by the client's port and the correlation id."""
+
+    def __init__(self) -> None:
+        self._requests = Things(_itself)
+        self._answers = Things(_itself)
+        self._connecting: deque[int] = deque()
+
+    def connecting(self, call: Call) -> None:
+        if call.subject._sock is None:
+            number = call.recording.new_number()
+            call.emit(Kind.PUT, call.actor, "connection", number=number)
+            self._connecting.append(number)
+
+    def accepted(self, call: Call) -> None:
+        # The port that will tell is not known before; but the kernel accepts in the order of the connects.
+        if self._connecting:
+            call.emit(Kind.TAKE, call.actor, "connection", number=self._connecting.popleft())
+
+    def request_sent(self, call: Call) -> None:
+        channel: BlockingChannel = call.subject
+        if channel._sock is None:
+            return
+        request = call.argument("request")
+        correlation_id = channel._correlation_id + 1
+        if number := self._requests.put((channel._sock.getsockname()[1], correlation_id), call):
+            api = f"{request.API_KEY.name} v{call.argument('version')}"
+            call.emit(Kind.PUT, call.actor, "request", number=number, thing=api, **fields(request))
+
+    def request_read(self, call: Call) -> None:
+        request: Request = call.result
+        if number := self._requests.take((_peer_port(request.connection_id), request.header.correlation_id)):
+            size = request.size_in_bytes
+            call.emit(Kind.TAKE, call.actor, "request", number=number, thing=summary(request), bytes=size)
+
+    def answer_begun(self, call: Call) -> None:
+        send: NetworkSend = call.argument("send")
+        for correlation_id, size in _frames(send):
+            if number := self._answers.put((_peer_port(send.destination), correlation_id), call):
+                call.emit(Kind.PUT, call.actor, "answer", number=number, bytes=size)
+
+    def answer_awaited(self, call: Call) -> None:
+        channel: BlockingChannel = call.subject
+        if channel._sock is not None and channel._in_flight:
+            call.scratch = (channel._sock.getsockname()[1], channel._in_flight[0].correlation_id)
+
+    def answer_received(self, call: Call) -> None:
+        if call.scratch is not None and call.error is None and (number := self._answers.take(call.scratch)):
+            answer = call.result
+            call.emit(Kind.TAKE, call.actor, "answer", number=number, thing=class_name(answer), **fields(answer))
+
+
+def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
+    """Correlation id and size of each answer in a send: a part with the size, then parts of that size together.
+
+    The header of an answer begins with the correlation id.
+    """
+    parts = iter(send._parts)
+    for prefix in parts:
+        size = left = int.from_bytes(_in_memory(prefix), "big")
+        header = b""
+        while left > 0:
+            part = next(parts)
+            header = header or _in_memory(part)[:_CORRELATION_ID_BYTES]
+            left -= size_of(part)
+        yield int.from_bytes(header, "big"), size
+
+
+def _in_memory(part: Part) -> bytes:
+    return bytes(part) if isinstance(part, Buffer) else part.to_bytes()
+
+
+def _itself(key: Hashable) -> Hashable:
+    return key
+
+
+def _peer_port(connection_id: str) -> int:
+    """``127.0.0.1:9092-127.0.0.1:40000-7`` ends with the client's port and a number."""
+    return int(connection_id.rpartition(":")[2].partition("-")[0])
+
+
+# ── requests ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def watch_phases() -> list[Watch]:
+    """How long each request was in which phase, as the broker itself measures it for its metrics."""
+    return [Watch.of(RequestChannel.request_completed, before=_phases)]
+
+
+def _phases(call: Call) -> None:
+    request: Request = call.argument("request")
+    times = request.times(SYSTEM_TIME.hi_res_ms())
+    phases = {name: round(getattr(times, name), 3) for name in times.__slots__}
+    call.emit(Kind.PHASES, class_name(call.subject), str(summary(request)), **phases)

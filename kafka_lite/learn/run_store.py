@@ -1,0 +1,67 @@
+"""Recorded runs for pages: recorded when the site is built, or read from a file beside the chapter.
+
+A run that is named by its function (``kafka_lite.learn.runs:produce_request``) is really executed, once for every
+state of the code: what was recorded is kept under ``.build`` until any module changes. A run that takes long, or that
+the text discusses in detail, is kept as ``chapters/…/name.jsonl``; a test records it anew and compares the structure,
+so that it cannot drift from the code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+from pathlib import Path
+
+from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.recorded_run import RecordedRun
+from kafka_lite.learn.source import UnknownSymbolError, find_symbol
+
+RECORDED = PROJECT_ROOT / ".build" / "runs"
+
+
+def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
+    """The run of a function ``module:function``, or of a file ``path/in/the/repository.jsonl``.
+
+    Raises UnknownSymbolError when there is no such function or file, ValueError when the file is no run.
+    """
+    if not reference.endswith(".jsonl"):
+        return _recorded_now(reference)
+    path = root / reference
+    if not path.is_file():
+        raise UnknownSymbolError(f"there is no file {reference}")
+    return RecordedRun.load(path)
+
+
+def record(reference: str) -> RecordedRun:
+    """Execute ``module:function``, which records a run. Raises UnknownSymbolError, and whatever the function raises."""
+    find_symbol(reference)
+    module, _, name = reference.partition(":")
+    run = getattr(importlib.import_module(module), name)()
+    if not isinstance(run, RecordedRun):
+        raise UnknownSymbolError(f"{reference} does not return a RecordedRun")
+    return run
+
+
+def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
+    """The runs that are kept beside chapters."""
+    return sorted((root / "chapters").rglob("*.jsonl"))
+
+
+def _recorded_now(reference: str) -> RecordedRun:
+    name = reference.rpartition(".")[2].replace(":", "-")
+    path = RECORDED / f"{name}-{_code_digest()}.jsonl"
+    if not path.exists():
+        run = record(reference)
+        for stale in RECORDED.glob(f"{name}-*.jsonl"):
+            stale.unlink(missing_ok=True)
+        run.save(path)
+    return RecordedRun.load(path)
+
+
+@functools.cache
+def _code_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted((PROJECT_ROOT / "kafka_lite").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

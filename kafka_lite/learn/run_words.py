@@ -1,0 +1,52 @@
+"""The few words that figures of recorded runs add to names of the code, in the languages of the site."""
+
+from __future__ import annotations
+
+_CHINESE = {
+    "after": "等待",
+    "append": "追加",
+    "read": "读取",
+    "sendfile": "零拷贝 sendfile",
+    "entry": "索引项",
+    "position": "位置",
+    "bytes": "字节",
+    "offset": "偏移量",
+    "timestamp": "时间戳",
+    "waiting": "在队列中等待",
+    "request_queue": "请求队列",
+    "local": "本地处理",
+    "remote": "延迟等待",
+    "throttle": "限流",
+    "response_queue": "响应队列",
+    "response_send": "发送响应",
+    "steps": "步",
+    "Sequence diagram": "时序图",
+    "Time line": "时间线",
+    "The way of a produce request": "一个生产请求的旅程",
+    "A fetch waits in purgatory until a produce completes it": "拉取请求在延迟缓存中等待，直到一次生产使其完成",
+}
+_ENGLISH = {
+    "request_queue": "request queue",
+    "local": "local",
+    "remote": "remote (purgatory)",
+    "response_queue": "response queue",
+    "response_send": "send",
+    "waiting": "waits in a queue",
+}
+
+
+def word(name: str, language: str) -> str:
+    """A word in a language; names of the code stay as they are."""
+    return (_CHINESE if language == "zh" else _ENGLISH).get(name, name)
+
+
+def duration(nanoseconds: float) -> str:
+    """A time with three figures at most: ``86 µs``, ``1.25 ms``, ``58.2 ms``.
+
+    >>> duration(86_400), duration(1_254_000), duration(58_202_000), duration(2_000_000_000)
+    ('86 µs', '1.25 ms', '58.2 ms', '2 s')
+    """
+    for unit, size in (("s", 1e9), ("ms", 1e6)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds / 1e3:.0f} µs"

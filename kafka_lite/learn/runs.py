@@ -1,0 +1,285 @@
+"""Runs that the book shows, recorded of a real broker with real clients: ``python -m kafka_lite.learn.runs``.
+
+Each function starts a broker in this process, lets clients talk to it over TCP, and returns what was recorded. A page
+shows one with a fence (see ``directives``), a notebook by calling it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.learn.broker_watches import watch_files, watch_phases, watch_wire
+from kafka_lite.learn.recorded_run import RecordedRun
+from kafka_lite.learn.recording import Recording, Watch
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.time_line import time_line
+from kafka_lite.learn.watches import watch, watch_queue
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.processor import Processor
+from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.network.selector import Selector
+from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.delayed_fetch import DelayedFetch
+from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.server.kafka_apis import KafkaApis
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_server import KafkaServer
+from kafka_lite.server.replica_manager import ReplicaManager
+
+_MODULE = "kafka_lite.learn.runs"
+TOPIC = "demo"
+AS_IN_KAFKA = {"inline.quick.requests": "false"}
+FIRST_TIMESTAMP = 1_600_000_000_000
+LONG_POLL_MS = 5_000
+BEFORE_THE_RECORD_MS = 50
+"""How long the consumer waits alone: much longer than anything else takes, and short for who waits for the figure."""
+
+
+def network_watches() -> list[Watch]:
+    """From the socket to the request handler and back: book 2.3."""
+    return [
+        *watch_wire(),
+        *watch_phases(),
+        *watch_queue("new connection", Processor.accept, Selector.register, take_item="sock"),
+        *watch_queue("request queue", RequestChannel.send_request, RequestChannel.receive_request),
+        *watch_queue("response queue", RequestChannel.send_response, RequestChannel.receive_response),
+        *watch(KafkaApis.handle),
+    ]
+
+
+def storage_watches() -> list[Watch]:
+    """From the handler to the files: book 2.3.5 and 6.1."""
+    return [
+        *watch_files(),
+        *watch(DataApis.handle_produce, DataApis.handle_fetch, show=("body",)),
+        *watch(ReplicaManager.append_records, show=("required_acks", "entries")),
+        *watch(ReplicaManager.fetch_messages, show=("fetch_infos",)),
+        *watch(Partition.append_records_to_leader, Log.append_as_leader, show=("records",)),
+        *watch(LogSegment.append, show=("records",)),
+        *watch(Log.read, show=("start_offset", "max_length")),
+        *watch(LogSegment.read, show=("start_offset", "max_size")),
+    ]
+
+
+def purgatory_watches() -> list[Watch]:
+    """Into the purgatory and out of it: book 6.3."""
+    waiting = watch_queue(
+        "purgatory", DelayedOperationPurgatory._watch, DelayedFetch.on_complete, put_item="operation", take_item="self"
+    )
+    return [
+        *watch(DelayedOperationPurgatory.try_complete_else_watch, show=("watch_keys",)),
+        *watch(DelayedOperationPurgatory.check_and_complete, show=("key",)),
+        *watch(DelayedFetch.try_complete, DelayedFetch.on_complete),
+        *waiting,
+    ]
+
+
+PRODUCE_LANES = (
+    "producer",
+    "Acceptor",
+    "Processor",
+    "RequestChannel",
+    "KafkaRequestHandler",
+    "KafkaApis",
+    "ReplicaManager",
+    "Log",
+    "LogSegment",
+)
+INLINE_LANES = tuple(lane for lane in PRODUCE_LANES if lane != "KafkaRequestHandler")
+PURGATORY_LANES = (
+    "consumer",
+    "producer",
+    "Processor",
+    "RequestChannel",
+    "KafkaRequestHandler",
+    "ReplicaManager",
+    "DelayedOperationPurgatory",
+    "DelayedFetch",
+    "Log",
+)
+
+
+def produce_request() -> RecordedRun:
+    """A producer connects and sends one request with ``acks=1``; every request goes through the queue, as in Kafka."""
+    return _record_produce("produce_request", "The way of a produce request", AS_IN_KAFKA, PRODUCE_LANES)
+
+
+def inline_produce_request() -> RecordedRun:
+    """The same with this broker's defaults: the network thread that has read a quick request handles it as well."""
+    return _record_produce(
+        "inline_produce_request", "A produce request, handled by the network thread", {}, INLINE_LANES
+    )
+
+
+def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: tuple[str, ...]) -> RecordedRun:
+    watches = (network_watches(), storage_watches())
+    with (
+        Recording(*watches, title=title, paused=True) as recording,
+        running_broker(overrides) as server,
+        recording.running(),
+    ):
+        in_thread("producer", lambda: _produce(server, b"hello"))
+        recording.wait_for("RequestChannel.PRODUCE v9")
+        recording.pause()  # before the broker stops
+    return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+
+
+def fetch_in_purgatory() -> RecordedRun:
+    """A consumer asks at the end of the log and waits; a producer's record lets it have its answer."""
+    title = "A fetch waits in purgatory until a produce completes it"
+    watches = (network_watches(), storage_watches(), purgatory_watches())
+    with (
+        Recording(*watches, title=title, paused=True) as recording,
+        running_broker(AS_IN_KAFKA) as server,
+        _channel(server) as consumer,
+        _channel(server) as producer,
+    ):
+        wait_until(lambda: open_connections(server) == 2)
+        with recording.running():
+            waiting = threading.Thread(target=_fetch, args=(consumer, 1), name="consumer")
+            waiting.start()
+            recording.wait_for(".purgatory")
+            SYSTEM_TIME.sleep(BEFORE_THE_RECORD_MS)
+            in_thread("producer", lambda: _send(producer, b"hello"))
+            waiting.join()
+            recording.wait_for("RequestChannel.PRODUCE v9")
+            recording.wait_for("RequestChannel.FETCH v11")
+    return replace(recording.run, recorded_by=f"{_MODULE}:fetch_in_purgatory", lanes=PURGATORY_LANES)
+
+
+# ── brokers and clients ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def running_broker(overrides: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
+    """A broker in this process on a free port, with a ZooKeeper of its own and the topic ``demo`` with one record."""
+    folder = tempfile.mkdtemp(prefix="kafka-lite-run-")
+    properties = {
+        "broker.id": "0",
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "zookeeper.connect": "embedded",
+        "log.dirs": str(Path(folder) / "logs"),
+        **(overrides or {}),
+    }
+    server = KafkaServer(KafkaConfig(properties))
+    try:
+        server.startup()
+        _prepare(server)
+        wait_until(lambda: open_connections(server) == 0)
+        yield server
+    finally:
+        server.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def open_connections(server: KafkaServer) -> int:
+    """How many connections the processors have taken over and not yet closed."""
+    return sum(processor.connection_count for processor in server.socket_server.processors)
+
+
+def wait_until(condition: Callable[[], bool], timeout_ms: float = 10_000) -> None:
+    """Wait until a condition has come true, or raise TimeoutError."""
+    deadline_ms = SYSTEM_TIME.hi_res_ms() + timeout_ms
+    while not condition():
+        if SYSTEM_TIME.hi_res_ms() > deadline_ms:
+            raise TimeoutError(f"what was waited for did not happen within {timeout_ms:g} ms")
+        SYSTEM_TIME.sleep(1)
+
+
+def in_thread(name: str, work: Callable[[], object]) -> None:
+    """Do something in a thread of its own, so that it has a lane of its own; raises what it raises."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  (raised in the thread that waits)
+            failures.append(error)
+
+    thread = threading.Thread(target=run, name=name)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _channel(server: KafkaServer) -> BlockingChannel:
+    return BlockingChannel("127.0.0.1", server.bound_port())
+
+
+def _prepare(server: KafkaServer) -> None:
+    """Make the topic, and use it once: codecs are compiled when they are first needed."""
+    topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
+    with _channel(server) as channel:
+        channel.exchange(CreateTopicsRequest(topics=[topic], timeout_ms=5_000), 4)
+        _send(channel, b"first")
+        _fetch(channel, 0)
+
+
+def _produce(server: KafkaServer, value: bytes) -> None:
+    with _channel(server) as channel:
+        _send(channel, value)
+
+
+def _send(channel: BlockingChannel, value: bytes) -> None:
+    records = memory_records(MAGIC_V2, CompressionType.NONE, [(None, value)], timestamp=FIRST_TIMESTAMP)
+    partition = PartitionProduceData(index=0, records=records)
+    topic = TopicProduceData(name=TOPIC, partition_data=[partition])
+    channel.exchange(ProduceRequest(acks=1, timeout_ms=1_000, topic_data=[topic]), 9)
+
+
+def _fetch(channel: BlockingChannel, offset: int) -> None:
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
+    topic = FetchTopic(topic=TOPIC, partitions=[partition])
+    request = FetchRequest(replica_id=-1, max_wait_ms=LONG_POLL_MS, min_bytes=1, max_bytes=1 << 20, topics=[topic])
+    channel.exchange(request, 11)
+
+
+RUNS: dict[str, Callable[[], RecordedRun]] = {
+    "produce-request": produce_request,
+    "inline-produce-request": inline_produce_request,
+    "fetch-in-purgatory": fetch_in_purgatory,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Record a run and show it in the terminal, or save it; returns the exit code."""
+    parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}", description="Record a run of a broker and show it.")
+    parser.add_argument("run", choices=RUNS, help="what to record")
+    parser.add_argument("--view", choices=("sequence", "time-line"), default="sequence", help="how to show it")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the run as JSON lines instead of showing it")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="write the figure as SVG instead of showing it")
+    options = parser.parse_args(arguments)
+    run = RUNS[options.run]()
+    if options.save:
+        run.save(options.save)
+        return 0
+    diagram = time_line(run) if options.view == "time-line" else sequence_diagram(run)
+    if options.svg:
+        options.svg.write_text(diagram.svg(), encoding="utf-8")
+    else:
+        Console().print(diagram.to_rich())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,160 @@
+"""A little SVG, by hand: for drawings whose layout is not a graph's, so that Graphviz is no help.
+
+What is drawn looks right on light and dark pages: lines and text are in the page's own colour, and the halo behind text
+is in that of its background. No ids and no style sheet, so that a page may have many.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Noto Sans Mono CJK SC', monospace"
+BACKGROUND = "var(--md-default-bg-color, var(--jp-layout-color0, Canvas))"
+INK = "currentColor"
+
+# At least 3:1 against white and against the site's dark background.
+PALETTE = ("#3b78e7", "#c96a00", "#1f9254", "#a14fcf", "#d93f46", "#12888f", "#96703a", "#7a7a85")
+
+_CHARACTER_WIDTH = 0.602
+"""Of the font size: what monospaced fonts have."""
+_ARROW = 6.0
+
+Point = tuple[float, float]
+
+
+class Canvas:
+    """Collects shapes; ``svg`` puts them together."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+
+    def line(
+        self, a: Point, b: Point, *, stroke: str = INK, width: float = 1, dash: str = "", opacity: float = 1
+    ) -> None:
+        """A straight line."""
+        self._shape("line", x1=a[0], y1=a[1], x2=b[0], y2=b[1], **_stroke(stroke, width, dash, opacity))
+
+    def path(self, points: Sequence[Point], *, stroke: str = INK, width: float = 1, dash: str = "") -> None:
+        """A line with corners."""
+        drawn = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self._shape("polyline", points=drawn, fill="none", **_stroke(stroke, width, dash, 1))
+
+    def arrow_head(self, tip: Point, *, to_right: bool, fill: str = INK, is_open: bool = False) -> None:
+        """The head of a horizontal arrow."""
+        x, y = tip
+        back = x - _ARROW if to_right else x + _ARROW
+        points = [(back, y - 3.5), (x, y), (back, y + 3.5)]
+        if is_open:
+            self.path(points, stroke=fill, width=1.2)
+            return
+        drawn = " ".join(f"{_number(px)},{_number(py)}" for px, py in points)
+        self._shape("polygon", points=drawn, fill=fill)
+
+    def box(
+        self,
+        at: Point,
+        size: Point,
+        *,
+        fill: str = "none",
+        stroke: str = "none",
+        opacity: float = 1,
+        radius: float = 0,
+        dash: str = "",
+    ) -> None:
+        """A rectangle, by its upper left corner; ``opacity`` is that of its filling."""
+        shape: dict[str, object] = {
+            "x": at[0],
+            "y": at[1],
+            "width": size[0],
+            "height": size[1],
+            "style": f"fill:{fill}",
+        }
+        if opacity != 1:
+            shape["fill-opacity"] = opacity
+        if radius:
+            shape["rx"] = radius
+        if stroke != "none":
+            shape |= _stroke(stroke, 1, dash, 1)
+        self._shape("rect", **shape)
+
+    def text(
+        self,
+        at: Point,
+        words: str,
+        *,
+        size: float = 12,
+        anchor: str = "start",
+        opacity: float = 1,
+        bold: bool = False,
+        halo: bool = False,
+        fill: str = INK,
+    ) -> None:
+        """Words on a baseline; ``halo`` keeps lines below them from making them hard to read."""
+        shape: dict[str, object] = {"x": at[0], "y": at[1], "font-size": size, "fill": fill}
+        if anchor != "start":
+            shape["text-anchor"] = anchor
+        if opacity != 1:
+            shape["fill-opacity"] = opacity
+        if bold:
+            shape["font-weight"] = "bold"
+        if halo:
+            shape["style"] = f"paint-order:stroke;stroke:{BACKGROUND};stroke-width:4px;stroke-linejoin:round"
+        self._rows.append(f"<text{_attributes(shape)}>{html.escape(words, quote=False)}</text>")
+
+    @contextmanager
+    def group(self, title: str) -> Iterator[None]:
+        """Shapes that belong together; ``title`` is shown when the pointer rests on them."""
+        self._rows.append(f"<g><title>{html.escape(title, quote=False)}</title>")
+        yield
+        self._rows.append("</g>")
+
+    def svg(self, width: float, height: float, label: str) -> str:
+        """One ``<svg>`` element; ``label`` says in words what is to be seen.
+
+        As wide as it was drawn where there is room; on a phone it scrolls rather than shrink beyond reading.
+        """
+        size = f"width:{width:.0f}px;min-width:min({width:.0f}px,44rem);max-width:100%;height:auto"
+        opening = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(label)}" '
+            f'viewBox="0 0 {_number(width)} {_number(height)}" style="{size}" font-family="{FONT}">'
+        )
+        return "\n".join([opening, *self._rows, "</svg>"])
+
+    def _shape(self, tag: str, **attributes: object) -> None:
+        self._rows.append(f"<{tag}{_attributes(attributes)}/>")
+
+
+def text_width(words: str, size: float = 12) -> float:
+    """How wide a monospaced font sets the words; Chinese characters are as wide as they are high."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in words)
+    return size * (_CHARACTER_WIDTH * (len(words) - wide) + wide)
+
+
+def shorten(words: str, width: float, size: float = 12) -> str:
+    """The words, or as much of their beginning as fits into ``width`` together with an ellipsis."""
+    if text_width(words, size) <= width:
+        return words
+    while words and text_width(words + "…", size) > width:
+        words = words[:-1]
+    return words + "…"
+
+
+def _stroke(stroke: str, width: float, dash: str, opacity: float) -> dict[str, object]:
+    found: dict[str, object] = {"stroke": stroke, "stroke-width": width}
+    if dash:
+        found["stroke-dasharray"] = dash
+    if opacity != 1:
+        found["stroke-opacity"] = opacity
+    return found
+
+
+def _attributes(attributes: dict[str, object]) -> str:
+    pairs = ((name, _number(value) if isinstance(value, float) else value) for name, value in attributes.items())
+    return "".join(f' {name}="{html.escape(str(value))}"' for name, value in pairs)
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
