@@ -14,7 +14,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 @dataclass(frozen=True)
 class Node:
-    """A broker and where it is reached. Those of ``bootstrap.servers``, of which more is not known, have negative ids."""
+    """A broker and where it is reached. Of ``bootstrap.servers`` no more is known: their ids are negative."""
 
     id: int
     host: str

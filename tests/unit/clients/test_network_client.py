@@ -314,7 +314,7 @@ class TestMetadata:
                 if header.api_key == ApiKey.API_VERSIONS and client.client.in_flight_request_count() == 1:
                     client.selector.answer("-1", header.correlation_id, versions((0, 4)), header.api_version)
         client.poll()
-        header, request = client.last_request()
+        header, _ = client.last_request()
         assert header.api_key == ApiKey.METADATA
         assert header.api_version == 5
         return header
