@@ -18,9 +18,7 @@ class CleanerConfig:
     dedupe_buffer_load_factor: float = 0.9
     """How full an offset map may become: fuller means fewer rounds, but more collisions."""
     io_buffer_size: int = 512 * 1024
-    """Bytes of all I/O buffers together; half of them are Kafka's for reading, half for writing."""
-    max_message_size: int = 1000012
-    """The largest batch the broker accepts; a log may have larger ones from other times."""
+    """Bytes of all I/O buffers together: half of them for reading, half for writing."""
     max_io_bytes_per_second: float = float("inf")
     backoff_ms: int = 15_000
     """How long a thread that found nothing to clean pauses."""

@@ -34,7 +34,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.log_validator import AppendOrigin, ValidationResult, validate_and_assign_offsets
+from kafka_lite.log.log_validator import AppendOrigin, LogValidator, ValidationResult
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
 from kafka_lite.log.segment_replacement import SegmentReplacement
@@ -213,20 +213,19 @@ class Log:
 
     def _validate(self, records: Buffer, leader_epoch: int, origin: AppendOrigin) -> ValidationResult:
         config = self.config
-        return validate_and_assign_offsets(
-            records,
-            offset=self.log_end_offset,
+        return LogValidator(
+            offset=self._next_offset_metadata.message_offset,
             now_ms=self._time.milliseconds(),
             target_codec=config.target_compression,
             compacted_topic=config.compact,
             magic=config.magic,
             timestamp_type=config.message_timestamp_type,
-            timestamp_difference_max_ms=config.timestamp_before_max_ms,
+            timestamp_before_max_ms=config.timestamp_before_max_ms,
             timestamp_after_max_ms=config.timestamp_after_max_ms,
             partition_leader_epoch=leader_epoch,
             max_message_bytes=config.max_message_bytes,
             origin=origin,
-        )
+        ).validate(records)
 
     def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin) -> LogAppendInfo:
         """Validated batches: into the newest segment, then the log end offset moves."""
@@ -439,11 +438,12 @@ class Log:
     def replace_segments(self, new: LogSegment, old: Sequence[LogSegment]) -> None:
         """Put a cleaned segment in the place of its sources, which are neighbours and not the active segment.
 
-        Readers see the log from before or from after it. Raises LogCleaningAbortedError when a source is gone,
-        ApiError KAFKA_STORAGE_ERROR.
+        Readers see the log from before or from after it. Raises LogCleaningAbortedError when a source is gone; then the
+        cleaned segment is removed. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("replacing segments"):
             if not set(old) <= set(self.segments) - {self.segments.active}:
+                new.delete()
                 raise LogCleaningAbortedError(f"segments of {self.name} have gone while they were cleaned")
             self._replacement.replace(new, old, self.dir, self.config.file_delete_delay_ms)
 

@@ -21,7 +21,7 @@ from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaning
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("kafka_lite.log.log_cleaner")  # as in Kafka: one file for all of it
 
 
 class LogCleanerManager:

@@ -5,9 +5,10 @@ Kafka 0.10.2: core/.../log/LogManager.scala · book 6.1.5
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import (
     RECOVERY_POINT_CHECKPOINT_FILE,
     OffsetCheckpointFile,
 )
+from kafka_lite.log.cleaner_config import CleanerConfig
 from kafka_lite.log.file_lock import FileLock
 from kafka_lite.log.log import DEFAULT_PRODUCER_ID_EXPIRATION_MS, Log
+from kafka_lite.log.log_cleaner import LogCleaner
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import (
@@ -59,6 +62,8 @@ class LogManager:
     * expiry         of producers that have not written for producer.id.expiration.ms
     * deletion       of the files of deleted partitions
 
+    Compacted logs have threads of their own, the LogCleaner's, which also do retention for them.
+
     A directory whose disk fails goes offline: its logs are given up, the others go on.
     """
 
@@ -77,8 +82,10 @@ class LogManager:
         retention_check_ms: int = 300_000,
         producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS,
         producer_id_expiration_check_ms: int = 600_000,
+        cleaner_config: CleanerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
+        """Without a ``cleaner_config``, or with one that says so, there is no compaction."""
         self.log_dirs = list(log_dirs)
         self.default_config = default_config
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
@@ -99,6 +106,9 @@ class LogManager:
         self._logs: dict[TopicPartition, Log] = {}
         self._live_dirs: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
+        self.cleaner: LogCleaner | None = None
+        if cleaner_config is not None and cleaner_config.enable_cleaner:
+            self.cleaner = LogCleaner(cleaner_config, self.log_dirs, self._logs, self.log_dir_failure_channel, time)
 
     # -- start -------------------------------------------------------------------------------------------------------
 
@@ -127,6 +137,8 @@ class LogManager:
             self._flush_start_offset_checkpoint_ms,
         )
         self._schedule("producer-expiration", self.remove_expired_producers, self._producer_id_expiration_check_ms)
+        if self.cleaner is not None:
+            self.cleaner.startup()
 
     def _schedule(self, name: str, task: Callable[[], None], period_ms: int) -> None:
         if period_ms < MAX_LONG:
@@ -290,13 +302,22 @@ class LogManager:
             self._topic_configs[topic] = config
             for log in self._logs.values():
                 if log.topic_partition.topic == topic:
+                    was_compacted = log.config.compact
                     log.update_config(config)
+                    if was_compacted and not config.compact and self.cleaner is not None:
+                        self.cleaner.abort_cleaning(log.topic_partition)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 
     def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Truncate logs, and write the checkpoint: a crash must not find recovery points beyond the logs' ends."""
-        truncated = [tp for tp, offset in offsets.items() if tp in self._logs and self._logs[tp].truncate_to(offset)]
+        truncated = False
+        for topic_partition, offset in offsets.items():
+            log = self._logs.get(topic_partition)
+            if log is not None:
+                # The cleaner leaves the active segment alone.
+                with self._without_cleaning(log, pause=offset < log.active_segment.base_offset):
+                    truncated |= log.truncate_to(offset)
         if truncated:
             self.checkpoint_recovery_point_offsets()
 
@@ -304,8 +325,23 @@ class LogManager:
         """Empty a log; its next message has ``new_offset``."""
         log = self._logs.get(topic_partition)
         if log is not None:
-            log.truncate_fully_and_start_at(new_offset)
+            with self._without_cleaning(log):
+                log.truncate_fully_and_start_at(new_offset)
             self.checkpoint_recovery_point_offsets()
+
+    @contextlib.contextmanager
+    def _without_cleaning(self, log: Log, *, pause: bool = True) -> Iterator[None]:
+        """Stop the cleaner while a log is truncated; what it has then is not clean beyond the active segment's base."""
+        if self.cleaner is None or not pause:
+            yield
+            return
+        manager = self.cleaner.cleaner_manager
+        manager.abort_and_pause_cleaning(log.topic_partition)
+        try:
+            yield
+            manager.maybe_truncate_checkpoint(log.dir.parent, log.topic_partition, log.active_segment.base_offset)
+        finally:
+            manager.resume_cleaning([log.topic_partition])
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
@@ -319,6 +355,9 @@ class LogManager:
             log = self._logs.pop(topic_partition, None)
             if log is None:
                 return None
+            if self.cleaner is not None:
+                self.cleaner.abort_cleaning(topic_partition)
+                self.cleaner.cleaner_manager.update_checkpoints(log.dir.parent, to_remove=topic_partition)
             # First, or a new topic of that name could inherit the log start offset after a crash.
             self._checkpoint(log.dir.parent, self._start_offsets_of, _noteworthy_start_offset)
             self._checkpoint(log.dir.parent, self._recovery_points_of, lambda log: log.recovery_point)
@@ -342,8 +381,17 @@ class LogManager:
     # -- background tasks --------------------------------------------------------------------------------------------
 
     def cleanup_logs(self) -> None:
-        """Delete the segments that retention does not keep."""
-        deleted = sum(self._for_each_log("retention", Log.delete_old_segments))
+        """Delete the segments that retention does not keep, of logs that are not compacted."""
+        if self.cleaner is None:
+            logs = [log for log in self.all_logs() if not log.config.compact]
+            deleted = sum(self._for_each_log("retention", Log.delete_old_segments, logs))
+        else:
+            manager = self.cleaner.cleaner_manager
+            paused = manager.pause_cleaning_for_non_compacted_partitions()
+            try:
+                deleted = sum(self._for_each_log("retention", Log.delete_old_segments, paused.values()))
+            finally:
+                manager.resume_cleaning(paused)
         logger.debug("Log cleanup completed, %d segments deleted", deleted)
 
     def flush_dirty_logs(self) -> None:
@@ -359,10 +407,12 @@ class LogManager:
         """Let every log forget the producers that have long been silent."""
         self._for_each_log("expiry of producers", Log.remove_expired_producers)
 
-    def _for_each_log(self, task: str, run: Callable[[Log], int | None]) -> Iterable[int]:
-        """Run it on all logs; that one log fails must not keep the others from it."""
+    def _for_each_log(
+        self, task: str, run: Callable[[Log], int | None], logs: Iterable[Log] | None = None
+    ) -> Iterable[int]:
+        """Run it on logs, by default all; that one log fails must not keep the others from it."""
         results = []
-        for log in self.all_logs():
+        for log in self.all_logs() if logs is None else logs:
             try:
                 results.append(run(log) or 0)
             except ApiError as error:
@@ -415,6 +465,8 @@ class LogManager:
             lock = self._locks.pop(directory, None)
             if lock is not None:
                 lock.unlock()
+        if self.cleaner is not None:
+            self.cleaner.cleaner_manager.handle_log_dir_failure(directory)
         logger.error("Log directory %s is offline, and with it %s", directory, ", ".join(map(str, lost)) or "no log")
         if not self.live_log_dirs:
             raise KafkaError(f"all log directories have failed: {', '.join(map(str, self.log_dirs))}")
@@ -426,6 +478,8 @@ class LogManager:
         """Flush and close all logs, write the checkpoints and the marker of a clean shutdown, and unlock."""
         logger.info("Shutting down the log manager")
         try:
+            if self.cleaner is not None:
+                self.cleaner.shutdown()
             for directory in self.live_log_dirs:
                 self._close_logs_in(directory)
         finally:

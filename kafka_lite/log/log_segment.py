@@ -65,8 +65,19 @@ class LogSegment:
         self._max_timestamp_so_far = time_index.last_entry
 
     @classmethod
-    def open(cls, directory: Path, base_offset: int, config: LogConfig, time: Time, suffix: str = "") -> LogSegment:
-        """Open the files of a segment, or create them. Raises OSError."""
+    def open(
+        cls,
+        directory: Path,
+        base_offset: int,
+        config: LogConfig,
+        time: Time,
+        suffix: str = "",
+        index_interval_bytes: int | None = None,
+    ) -> LogSegment:
+        """Open the files of a segment, or create them. Raises OSError.
+
+        ``index_interval_bytes`` overrides that of the configuration.
+        """
         return cls(
             FileMessageSet(
                 log_file(directory, base_offset, suffix),
@@ -75,7 +86,7 @@ class LogSegment:
             OffsetIndex(offset_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
             TimeIndex(time_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
             base_offset,
-            config.index_interval_bytes,
+            config.index_interval_bytes if index_interval_bytes is None else index_interval_bytes,
             config.random_segment_jitter_ms(),
             time,
         )
@@ -273,7 +284,7 @@ class LogSegment:
                 loaded = self._load_valid(batch, next_offset)
                 if batch.max_timestamp > self._max_timestamp_so_far.timestamp:
                     self._max_timestamp_so_far = TimestampOffset(batch.max_timestamp, batch.last_offset)
-                if self._bytes_since_last_index_entry > self._index_interval_bytes:
+                if self._bytes_since_last_index_entry > self._index_interval_bytes and self._indexes_have_room():
                     is_v2 = batch.magic >= MAGIC_V2  # see append
                     self._append_index_entries(batch.last_offset if is_v2 else loaded.base_offset, batch.position)
                 self._bytes_since_last_index_entry += batch.size_in_bytes
@@ -286,6 +297,10 @@ class LogSegment:
         truncated = self.log.truncate_to(valid_bytes)
         self.on_become_inactive_segment()
         return truncated
+
+    def _indexes_have_room(self) -> bool:
+        """Not always: what came in large appends was indexed with fewer entries than its batches get here."""
+        return not (self.offset_index.is_full or self.time_index.is_full)
 
     def _load_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> Batch:
         """Read the batch; CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be."""

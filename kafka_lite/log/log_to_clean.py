@@ -15,7 +15,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import MAX_LONG
 from kafka_lite.log.log_segment import LogSegment
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("kafka_lite.log.log_cleaner")  # as in Kafka: one file for all of it
 
 
 class OffsetsToClean(NamedTuple):

@@ -37,6 +37,14 @@ class PreparedUpdates(NamedTuple):
     duplicate: BatchMetadata | None = None
 
 
+class LastRecord(NamedTuple):
+    """The end of what a producer has written."""
+
+    last_data_offset: int | None
+    """None when all that is known of the producer is a marker of a transaction."""
+    producer_epoch: int
+
+
 class ProducerStateManager:
     """A map producer id → ProducerStateEntry, and snapshots of it beside the segments.
 
@@ -81,6 +89,13 @@ class ProducerStateManager:
     def update_map_end_offset(self, offset: int) -> None:
         """Everything below ``offset`` has been taken in."""
         self._map_end_offset = offset
+
+    def last_records(self) -> dict[int, LastRecord]:
+        """The last record of every producer: compaction must not remove the batch that has it."""
+        return {
+            producer_id: LastRecord(entry.last_data_offset if not entry.is_empty else None, entry.producer_epoch)
+            for producer_id, entry in self._producers.items()
+        }
 
     def prepare_updates(self, records: Buffer, origin: AppendOrigin) -> PreparedUpdates:
         """Check batches that have their offsets; nothing changes before ``update``.

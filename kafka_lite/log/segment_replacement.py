@@ -49,7 +49,12 @@ class SegmentReplacement:
 
     def replace(self, new: LogSegment, old: Sequence[LogSegment], directory: Path, delete_delay_ms: int) -> None:
         """Put ``new``, whose files end in .cleaned, in the place of ``old``. Raises OSError."""
-        new.change_file_suffixes(CLEANED_FILE_SUFFIX, SWAP_FILE_SUFFIX)
+        try:
+            new.change_file_suffixes(CLEANED_FILE_SUFFIX, SWAP_FILE_SUFFIX)
+        except OSError:
+            # If it stayed, a later start would put it in the place of what the log has by then.
+            new.delete()
+            raise
         self._segments.replace(new, old)
         for segment in old:
             has_successor = segment.base_offset == new.base_offset

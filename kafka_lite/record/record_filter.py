@@ -6,6 +6,7 @@ Kafka 0.10.2: clients/.../common/record/MemoryRecords.java (filterTo) · book 6.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple, cast
 
@@ -217,3 +218,19 @@ def _rebuilt_wrapper(batch: MessageAndOffset, retained: list[Record], messages_r
         builder.max_timestamp,
         batch.magic,
     )
+
+
+# --- keys ---
+
+
+def offsets_and_keys(batch: Batch) -> Iterator[tuple[int, bytes | None]]:
+    """Offset and key of each record: what the offset map is built from. Raises as ``filter_batch`` does."""
+    if batch.magic < MAGIC_V2:
+        for record in batch.records():
+            yield record.offset, record.key
+        return
+    v2 = cast(RecordBatch, batch)
+    if v2.record_count:
+        base_offset = v2.base_offset
+        for _, _, _, offset_delta, key, _ in raw_records(v2.records_data(), v2.record_count):
+            yield base_offset + offset_delta, key

@@ -15,6 +15,7 @@ from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
 from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.log.cleaner_config import CleanerConfig
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
@@ -115,6 +116,18 @@ class KafkaConfig:
     def log_config_map(self) -> dict[str, Any]:
         """Topic key -> default value on this broker."""
         return log_config_map(self.values)
+
+    def cleaner_config(self) -> CleanerConfig:
+        """What the log cleaner goes by."""
+        return CleanerConfig(
+            num_threads=self.log_cleaner_threads,
+            dedupe_buffer_size=self.log_cleaner_dedupe_buffer_size,
+            dedupe_buffer_load_factor=self.log_cleaner_dedupe_buffer_load_factor,
+            io_buffer_size=self.log_cleaner_io_buffer_size,
+            max_io_bytes_per_second=self.log_cleaner_io_max_bytes_per_second,
+            backoff_ms=self.log_cleaner_backoff_ms,
+            enable_cleaner=self.log_cleaner_enable,
+        )
 
     # ------------------------------------------------------------------------------------------ groups of attributes
 

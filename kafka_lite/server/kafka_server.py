@@ -219,6 +219,7 @@ class KafkaServer:
             retention_check_ms=config.log_retention_check_interval_ms,
             producer_id_expiration_ms=config.producer_id_expiration_ms,
             producer_id_expiration_check_ms=config.producer_id_expiration_check_interval_ms,
+            cleaner_config=config.cleaner_config(),
         )
         self.log_manager.startup()
         self._on_stop("log manager", self.log_manager.shutdown)

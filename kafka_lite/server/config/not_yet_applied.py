@@ -6,13 +6,6 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
 from __future__ import annotations
 
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
-    "log compaction": (
-        "log.cleaner.",
-        "delete.retention.ms",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
-        "max.compaction.lag.ms",
-    ),
     "replication between brokers": (
         "auto.leader.rebalance.enable",
         "controlled.shutdown.",

@@ -23,7 +23,8 @@ def test_applied_keys_are_not_listed() -> None:
     assert part_to_come("log.retention.ms") is None
     assert part_to_come("num.io.threads") is None
     assert part_to_come("retention.ms") is None
-    assert part_to_come("log.cleaner.threads") == "log compaction"
+    assert part_to_come("log.cleaner.threads") is None
+    assert part_to_come("quota.producer.default") == "quotas"
 
 
 def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
@@ -33,9 +34,9 @@ def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
 
 
 def test_whoever_sets_one_is_warned(caplog: pytest.LogCaptureFixture) -> None:
-    (warning,) = warnings_for(caplog, log_cleaner_threads="2")
-    assert "'log.cleaner.threads' has no effect yet" in warning
+    (warning,) = warnings_for(caplog, num_replica_fetchers="2")
+    assert "'num.replica.fetchers' has no effect yet" in warning
 
 
 def test_a_default_that_is_spelled_out_is_no_reason(caplog: pytest.LogCaptureFixture) -> None:
-    assert warnings_for(caplog, log_cleaner_threads="1", num_io_threads="2") == []
+    assert warnings_for(caplog, num_replica_fetchers="1", num_io_threads="2") == []
