@@ -254,6 +254,11 @@ class Cluster:
         """The faults in force."""
         return self._faults.faults
 
+    @property
+    def unarmed_faults(self) -> list[Fault]:
+        """Those that lack the call which puts them into force."""
+        return list(self._faults.unarmed)
+
     def disconnect_all(self) -> None:
         """End every connection of a client, as a network that breaks; the broker stays up."""
         self.server.socket_server.disconnect_all()

@@ -161,9 +161,9 @@ class Fault:
         return self
 
     @property
-    def armed(self) -> bool:
-        """Whether once(), times() or always() has been called."""
-        return self._left is not None
+    def not_in_force(self) -> str:
+        """What to say of a fault whose last call was forgotten."""
+        return f"not in force: {self}; end it with .once(), .times(n) or .always()"
 
     def remove(self) -> None:
         """No more of it."""
@@ -207,10 +207,9 @@ class Fault:
 
     def _names_topic(self, header: RequestHeader, body: Any) -> bool:
         """Whether there would be an item to fail: the same question as building the answer."""
-        if header.api_key == ApiKey.METADATA and body.topics is None:
-            return True  # all topics, so this one as well
-        selects = self.selects if header.api_key != ApiKey.METADATA else self.selects_topic
-        return error_answer(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, selects).answer is not None
+        if header.api_key == ApiKey.METADATA:  # whose topics are null for all there are
+            return body.topics is None or any(topic.name == self._topic for topic in body.topics)
+        return error_answer(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, self.selects).answer is not None
 
     @property
     def is_partial(self) -> bool:
@@ -222,10 +221,6 @@ class Fault:
         if self._topic is None:
             return True
         return topic == self._topic and self._partition in (None, partition)
-
-    def selects_topic(self, topic: str | None, _partition: int | None) -> bool:
-        """Whether it concerns a topic, or a partition of it."""
-        return self._topic in (None, topic)
 
     def __str__(self) -> str:
         api = "any request" if self.api is None else self.api.name

@@ -50,7 +50,8 @@ class FaultInjector:
         self.requests = RequestLog()
         self._time = time
         self._faults: list[Fault] = []
-        self._unarmed: list[Fault] = []
+        self.unarmed: list[Fault] = []
+        """Those whose once(), times() or always() is still to come, or was forgotten."""
         self._lock = threading.Lock()
         self._scheduler: KafkaScheduler | None = None
         self._paused = False
@@ -60,9 +61,10 @@ class FaultInjector:
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
         """Begin a fault: see ``Fault``. ``api`` None: requests of any API."""
-        self._check_unarmed()
+        if self.unarmed:
+            raise RuntimeError(self.unarmed[0].not_in_force)
         fault = Fault(api, error, self._arm, self._disarm)
-        self._unarmed.append(fault)
+        self.unarmed.append(fault)
         return fault
 
     @property
@@ -97,12 +99,12 @@ class FaultInjector:
             self.resume()
 
     def reset(self) -> None:
-        """Nothing goes wrong any more, nothing has been seen. Raises RuntimeError for a fault never put into force."""
+        """Nothing goes wrong any more, and nothing has been seen."""
         with self._lock:
             self._faults.clear()
         self.resume()
         self.requests.clear()
-        self._check_unarmed()
+        self.unarmed.clear()
 
     def shutdown(self) -> None:
         """Drop what is held or delayed."""
@@ -116,17 +118,12 @@ class FaultInjector:
     def _arm(self, fault: Fault) -> None:
         with self._lock:
             self._faults.append(fault)
-        self._unarmed.remove(fault)
+        self.unarmed.remove(fault)
 
     def _disarm(self, fault: Fault) -> None:
         with self._lock:
             if fault in self._faults:
                 self._faults.remove(fault)
-
-    def _check_unarmed(self) -> None:
-        forgotten, self._unarmed = self._unarmed, []
-        if forgotten:
-            raise RuntimeError(f"not in force: {forgotten[0]!r}; end it with .once(), .times(n) or .always()")
 
     # ── for the broker ────────────────────────────────────────────────────────────────────────────────────────────
 

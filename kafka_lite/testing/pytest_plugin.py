@@ -52,27 +52,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         cluster.reset()
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Faults end with their test, before its fixtures do: a client that is closed there meets a healthy broker."""
-    problems = []
     for cluster in item.config.stash[_RUNNING]:
-        try:
-            cluster.reset()
-        except RuntimeError as error:  # a fault that was never put into force
-            problems.append(error)
-    yield
-    for problem in problems:
-        raise problem
+        cluster.reset()
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Show beside a failed test what its brokers have seen."""
+    """Show beside a failed test what its brokers have seen; a fault that was never put into force is a failure."""
     outcome = yield
     report = outcome.get_result()
-    if report.failed and call.when == "call" and _FIXTURES & set(getattr(item, "fixturenames", ())):
-        for cluster in item.config.stash[_RUNNING]:
+    clusters = item.config.stash[_RUNNING]
+    if call.when != "call" or not clusters:
+        return
+    if report.passed and (forgotten := [fault for cluster in clusters for fault in cluster.unarmed_faults]):
+        report.outcome, report.longrepr = "failed", f"{item.nodeid}: {forgotten[0].not_in_force}"
+    if report.failed and _FIXTURES & set(getattr(item, "fixturenames", ())):
+        for cluster in clusters:
             report.sections.append((f"kafka_lite broker {cluster.bootstrap_servers}", _summary(cluster)))
 
 

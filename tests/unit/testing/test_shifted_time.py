@@ -1,0 +1,130 @@
+"""A clock that runs, and can be put forward under those who wait."""
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.common.time import SystemTime
+from kafka_lite.server.timer import SystemTimer, TimerTask
+from kafka_lite.testing.shifted_time import ShiftedTime
+
+HOUR_MS = 3_600_000
+
+
+class Noted(TimerTask):
+    def __init__(self, delay_ms):
+        super().__init__(delay_ms)
+        self.ran = threading.Event()
+
+    def run(self):
+        self.ran.set()
+
+
+def test_it_is_the_machine_s_clock_until_it_is_put_forward():
+    clock, machine = ShiftedTime(), SystemTime()
+    assert abs(clock.milliseconds() - machine.milliseconds()) < 1000
+    assert abs(clock.hi_res_ms() - machine.hi_res_ms()) < 1000
+    assert clock.ahead_ms == 0
+
+
+def test_both_clocks_jump():
+    clock, machine = ShiftedTime(), SystemTime()
+    clock.advance(hours=1)
+    clock.advance(timedelta(days=1), minutes=30, milliseconds=7)
+    ahead = 25.5 * HOUR_MS + 7
+    assert clock.ahead_ms == ahead
+    assert abs(clock.milliseconds() - machine.milliseconds() - ahead) < 1000
+    assert abs(clock.hi_res_ms() - machine.hi_res_ms() - ahead) < 1000
+
+
+def test_it_never_goes_back():
+    with pytest.raises(ValueError, match="forward only, not by -60000 ms"):
+        ShiftedTime().advance(minutes=-1)
+
+
+def test_listeners_hear_of_every_jump():
+    clock, heard = ShiftedTime(), []
+
+    def listener():
+        heard.append(clock.ahead_ms)
+
+    clock.add_listener(listener)
+    clock.advance(seconds=1)
+    clock.advance(seconds=1)
+    clock.remove_listener(listener)
+    clock.advance(seconds=1)
+    assert heard == [1000, 2000]
+
+
+def test_waiting_is_real():
+    clock, condition = ShiftedTime(), threading.Condition()
+    with condition:
+        clock.wait(condition, 0)  # the first time it may return at once, and look at the clock again
+        began = time.monotonic()
+        assert not clock.wait(condition, 20)
+    assert time.monotonic() - began >= 0.019
+
+
+@pytest.mark.parametrize("attempt", range(20))
+def test_a_jump_wakes_whoever_waits_whenever_it_comes(attempt):
+    clock, condition, ready, done = ShiftedTime(), threading.Condition(), threading.Event(), threading.Event()
+
+    def waiter():
+        deadline_ms = clock.hi_res_ms() + HOUR_MS
+        ready.set()
+        with condition:
+            while (left_ms := deadline_ms - clock.hi_res_ms()) > 0:
+                clock.wait(condition, left_ms)
+        done.set()
+
+    thread = threading.Thread(target=waiter, daemon=True)
+    thread.start()
+    assert ready.wait(5)
+    clock.advance(hours=1)
+    assert done.wait(5), "slept on"
+    thread.join()
+
+
+def test_a_scheduler_does_at_once_what_a_jump_makes_due():
+    clock, ran = ShiftedTime(), threading.Event()
+    scheduler = KafkaScheduler(2, "jump-", clock)
+    scheduler.startup()
+    try:
+        scheduler.schedule("retention", ran.set, delay_ms=HOUR_MS)
+        assert scheduler.is_idle
+        clock.advance(hours=1)
+        assert ran.wait(5)
+    finally:
+        scheduler.shutdown()
+
+
+def test_a_scheduler_is_not_idle_while_a_task_runs_or_is_due():
+    clock, began, go_on = ShiftedTime(), threading.Event(), threading.Event()
+    scheduler = KafkaScheduler(1, "idle-", clock)
+    scheduler.startup()
+    try:
+        scheduler.schedule("long", lambda: (began.set(), go_on.wait(5)))
+        assert began.wait(5)
+        assert not scheduler.is_idle
+        scheduler.schedule("waits for its turn", lambda: None)
+        go_on.set()
+        deadline = time.monotonic() + 5
+        while not scheduler.is_idle:
+            assert time.monotonic() < deadline
+    finally:
+        scheduler.shutdown()
+
+
+def test_a_timer_expires_at_once_what_a_jump_makes_due():
+    clock, task = ShiftedTime(), Noted(HOUR_MS)
+    timer = SystemTimer(time=clock)
+    timer.add(task)
+    thread = threading.Thread(target=timer.advance_clock, args=(HOUR_MS * 2,), daemon=True)
+    thread.start()
+    clock.advance(hours=1, milliseconds=2)
+    assert task.ran.wait(5)
+    thread.join(5)
+    assert not thread.is_alive()
