@@ -162,14 +162,17 @@ def main() -> None:
 
 
 def microseconds(requests: Iterator[Request], times: int) -> float:
-    """Processor time of a request: the median of ``times`` of them."""
+    """Processor time of a request: what the fastest tenth of ``times`` of them took at most.
+
+    The rest met what else this machine does: caches that others have emptied, memory that the host must find first.
+    """
     took = []
     for request in itertools.islice(requests, times):
         began = time.thread_time_ns()
         request()
         took.append(time.thread_time_ns() - began)
     took.sort()
-    return took[len(took) // 2] / 1000
+    return took[len(took) // 10] / 1000
 
 
 def profile(requests: Iterator[Request], times: int) -> None:

@@ -183,8 +183,10 @@ class Partition:
         """HW = the smallest LEO of the ISR; it never moves back while this broker leads."""
         if not self.in_sync_replicas:
             return False
-        log_end_offsets = (replica.log_end_offset for replica in self.in_sync_replicas)
-        candidate = min(log_end_offsets, key=lambda end: end.message_offset)
+        log_end_offsets = [replica.log_end_offset for replica in self.in_sync_replicas]
+        candidate = log_end_offsets[0]
+        if len(log_end_offsets) > 1:
+            candidate = min(log_end_offsets, key=lambda end: end.message_offset)
         if candidate.message_offset <= leader.high_watermark.message_offset:
             return False
         leader.high_watermark = candidate

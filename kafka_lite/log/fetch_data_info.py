@@ -5,14 +5,13 @@ Kafka 0.10.2: core/.../server/FetchDataInfo.scala · book 6.1.4
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 
 
-@dataclass(frozen=True, slots=True)
-class FetchDataInfo:
+class FetchDataInfo(NamedTuple):
     """A slice of a .log file that nobody has read yet, and where it begins.
 
     The slice begins with the whole batch that contains the offset asked for, so its first records may lie before it;

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from kafka_lite.common.config_def import Check, ConfigDef, ConfigError, Importance, Range, Type, ValidList, ValidString
@@ -329,22 +330,24 @@ class LogConfig:
         self.leader_replication_throttled_replicas: list[str] = values["leader.replication.throttled.replicas"]
         self.follower_replication_throttled_replicas: list[str] = values["follower.replication.throttled.replicas"]
 
-    @property
+    # Every append asks for most of these, and a configuration never changes: it is replaced by another one.
+
+    @cached_property
     def compact(self) -> bool:
         """Whether the log is compacted."""
         return "compact" in self.cleanup_policy
 
-    @property
+    @cached_property
     def delete(self) -> bool:
         """Whether old segments are deleted by time and size."""
         return "delete" in self.cleanup_policy
 
-    @property
+    @cached_property
     def max_segment_ms(self) -> int:
         """How old a segment may become before the log rolls; what is compacted must be rolled for that in time."""
         return min(self.max_compaction_lag_ms, self.segment_ms) if self.compact else self.segment_ms
 
-    @property
+    @cached_property
     def target_compression(self) -> CompressionType | None:
         """The codec on disk; None keeps the producer's."""
         match self.compression_type:
@@ -355,12 +358,12 @@ class LogConfig:
             case name:
                 return CompressionType.from_name(name)
 
-    @property
+    @cached_property
     def timestamp_before_max_ms(self) -> int:
         """How far a timestamp may be in the past: the stricter of the two keys that say so."""
         return min(self.message_timestamp_before_max_ms, self.message_timestamp_difference_max_ms)
 
-    @property
+    @cached_property
     def timestamp_after_max_ms(self) -> int:
         """How far a timestamp may be in the future: the stricter of the two keys that say so."""
         return min(self.message_timestamp_after_max_ms, self.message_timestamp_difference_max_ms)

@@ -5,7 +5,6 @@ Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -154,14 +153,14 @@ class LogValidator:
     partition_leader_epoch: int
     max_message_bytes: int
     origin: AppendOrigin
-    compression_level: int | None
+    compression_level: int | None = None
 
     def validate(self, records: Buffer) -> ValidationResult:
         """The whole way of a set; see ``validate_and_assign_offsets``."""
-        view = memoryview(records)
+        view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
-        first, second = itertools.islice(itertools.chain(batches(view), (None, None)), 2)
+        first = next(batches(view), None)
         if first is None:
             return self._result(b"", 0, NO_TIMESTAMP, -1, CompressionType.NONE, CompressionType.NONE, changed=False)
         self._check_batch(first)
@@ -169,8 +168,7 @@ class LogValidator:
         target = source if self.target_codec is None else self.target_codec
         if isinstance(first, MessageAndOffset) and source is CompressionType.NONE:
             return self._validate_messages(view, first, target)
-        if second is not None:
-            raise InvalidRecordError("More than one batch where only messages without compression may be several")
+        self._check_only_one(view, first)
         if isinstance(first, MessageAndOffset):
             return self._validate_wrapper(first, source, target)
         return self._validate_record_batch(cast(RecordBatch, first), source, target)
@@ -188,6 +186,11 @@ class LogValidator:
         if self.magic < MAGIC_V2 and (batch.is_transactional or batch.has_producer_id):
             kind = "Transactional" if batch.is_transactional else "Idempotent"
             raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
+
+    def _check_only_one(self, view: memoryview, first: Batch) -> None:
+        # Most often nothing at all follows the batch, and that is quickly told.
+        if len(view) > first.size_in_bytes and next(batches(view, first.size_in_bytes), None) is not None:
+            raise InvalidRecordError("More than one batch where only messages without compression may be several")
 
     def _check_size(self, size: int) -> None:
         if size > self.max_message_bytes:

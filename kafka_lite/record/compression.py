@@ -176,6 +176,7 @@ def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
 
 # --- lz4 ---
 
+_PIECE_BYTES = 1 << 20
 _LZ4_MAGIC_BYTES = 4
 _LZ4_FLAG_CONTENT_SIZE = 0x08
 _LZ4_FLAG_DICTIONARY = 0x01
@@ -200,12 +201,17 @@ def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
     if magic == MAGIC_V0:  # the header's checksum is broken, or correct, by the age of the client: do not look at it
         frame = _with_header_checksum(frame, broken=False)
     stream = lz4.frame.LZ4FrameDecompressor()
-    plain: bytes = stream.decompress(frame, max_length=max_bytes + 1)
-    if len(plain) > max_bytes:
+    # In pieces: the library sets aside as much as might come out, and 128 MB cost more than most batches.
+    pieces: list[bytes] = [stream.decompress(frame, max_length=min(_PIECE_BYTES, max_bytes + 1))]
+    room = max_bytes - len(pieces[0])
+    while room >= 0 and not stream.eof and pieces[-1]:
+        pieces.append(stream.decompress(b"", max_length=min(_PIECE_BYTES, room + 1)))
+        room -= len(pieces[-1])
+    if room < 0:
         raise _too_large(max_bytes)
     if not stream.eof:
         raise CorruptRecordError("Truncated lz4 data")
-    return plain
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
@@ -253,9 +259,9 @@ def _zstd_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
     return plain
 
 
-def _read_up_to(stream: Any, limit: int, chunk_bytes: int = 1 << 20) -> bytes:
+def _read_up_to(stream: Any, limit: int) -> bytes:
     pieces: list[bytes] = []
-    while limit > 0 and (piece := stream.read(min(limit, chunk_bytes))):
+    while limit > 0 and (piece := stream.read(min(limit, _PIECE_BYTES))):
         pieces.append(piece)
         limit -= len(piece)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../server/DelayedFetch.scala · book 6.3.1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import Errors
@@ -16,8 +16,7 @@ from kafka_lite.server.delayed_operation import DelayedOperation
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 
 
-@dataclass(frozen=True)
-class FetchParams:
+class FetchParams(NamedTuple):
     """The part of a fetch request that concerns all of its partitions."""
 
     replica_id: int

@@ -18,7 +18,7 @@ from kafka_lite.server.delayed_operation import DelayedOperation
 logger = logging.getLogger(__name__)
 
 
-@dataclass
+@dataclass(slots=True)
 class PartitionResponse:
     """One partition's part of a produce answer; offsets and times are -1 where there are none."""
 
@@ -31,7 +31,7 @@ class PartitionResponse:
     """The records because of which the batch was refused, if it is single ones' fault (KIP-467)."""
 
 
-@dataclass
+@dataclass(slots=True)
 class ProducePartitionStatus:
     """What one partition waits for: the high watermark at ``required_offset``."""
 
@@ -65,12 +65,12 @@ class DelayedProduce(DelayedOperation):
 
     def try_complete(self) -> bool:
         """Look at every partition that still waits; complete when none does."""
+        waiting = False
         for topic_partition, status in self._statuses.items():
             if status.acks_pending:
                 self._check(topic_partition, status)
-        if any(status.acks_pending for status in self._statuses.values()):
-            return False
-        return self.force_complete()
+                waiting = waiting or status.acks_pending
+        return not waiting and self.force_complete()
 
     def _check(self, topic_partition: TopicPartition, status: ProducePartitionStatus) -> None:
         try:

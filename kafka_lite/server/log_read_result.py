@@ -5,15 +5,14 @@ Kafka 0.10.2: core/.../server/ReplicaManager.scala (LogReadResult), FetchRequest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 
 
-@dataclass(frozen=True)
-class FetchPartition:
+class FetchPartition(NamedTuple):
     """One partition of a fetch request: from where, and at most how much."""
 
     fetch_offset: int
@@ -22,8 +21,7 @@ class FetchPartition:
     current_leader_epoch: int = -1
 
 
-@dataclass(frozen=True)
-class LogReadResult:
+class LogReadResult(NamedTuple):
     """One partition's part of the answer; ``records`` is a slice of a log file that nobody has read yet."""
 
     error: Errors
