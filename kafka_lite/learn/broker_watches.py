@@ -44,20 +44,21 @@ def _note_size(call: Call) -> None:
 def _after_append(call: Call) -> None:
     if call.error is None:
         where = call.subject.file.name
-        call.emit(Kind.FILE, "FileMessageSet", "append", where=where, position=call.scratch, bytes=call.result)
+        call.emit(Kind.FILE, "FileMessageSet", "append", {"position": call.scratch, "bytes": call.result}, where=where)
 
 
 def _after_read(call: Call) -> None:
     piece = call.result
     if isinstance(piece, FileMessageSetSlice):
         where = call.subject.file.name
-        call.emit(Kind.FILE, "FileMessageSet", "read", where=where, position=piece.position, bytes=piece.size_in_bytes)
+        detail = {"position": piece.position, "bytes": piece.size_in_bytes}
+        call.emit(Kind.FILE, "FileMessageSet", "read", detail, where=where)
 
 
 def _after_send(call: Call) -> None:
     if call.error is None:
         position = call.subject.position + call.argument("offset")
-        call.emit(Kind.FILE, "FileMessageSetSlice", "sendfile", position=position, bytes=call.result)
+        call.emit(Kind.FILE, "FileMessageSetSlice", "sendfile", {"position": position, "bytes": call.result})
 
 
 def _note_entries(call: Call) -> None:
@@ -68,7 +69,7 @@ def _after_entry(call: Call) -> None:
     index = call.subject
     if index.entries > call.scratch:
         entry = index.entry(index.entries - 1)
-        call.emit(Kind.FILE, class_name(index), "entry", where=index.file.name, **entry._asdict())
+        call.emit(Kind.FILE, class_name(index), "entry", entry._asdict(), where=index.file.name)
 
 
 # ── the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -120,19 +121,19 @@ class _Wire:
         correlation_id = channel._correlation_id + 1
         if number := self._requests.put((channel._sock.getsockname()[1], correlation_id), call):
             api = f"{request.API_KEY.name} v{call.argument('version')}"
-            call.emit(Kind.PUT, call.actor, "request", number=number, thing=api, **fields(request))
+            call.emit(Kind.PUT, call.actor, "request", {"thing": api} | fields(request), number=number)
 
     def request_read(self, call: Call) -> None:
         request: Request = call.result
         if number := self._requests.take((_peer_port(request.connection_id), request.header.correlation_id)):
-            size = request.size_in_bytes
-            call.emit(Kind.TAKE, call.actor, "request", number=number, thing=summary(request), bytes=size)
+            detail = {"thing": summary(request), "bytes": request.size_in_bytes}
+            call.emit(Kind.TAKE, call.actor, "request", detail, number=number)
 
     def answer_begun(self, call: Call) -> None:
         send: NetworkSend = call.argument("send")
         for correlation_id, size in _frames(send):
             if number := self._answers.put((_peer_port(send.destination), correlation_id), call):
-                call.emit(Kind.PUT, call.actor, "answer", number=number, bytes=size)
+                call.emit(Kind.PUT, call.actor, "answer", {"bytes": size}, number=number)
 
     def answer_awaited(self, call: Call) -> None:
         channel: BlockingChannel = call.subject
@@ -142,7 +143,8 @@ class _Wire:
     def answer_received(self, call: Call) -> None:
         if call.scratch is not None and call.error is None and (number := self._answers.take(call.scratch)):
             answer = call.result
-            call.emit(Kind.TAKE, call.actor, "answer", number=number, thing=class_name(answer), **fields(answer))
+            detail = {"thing": class_name(answer)} | fields(answer)
+            call.emit(Kind.TAKE, call.actor, "answer", detail, number=number)
 
 
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
@@ -186,4 +188,4 @@ def _phases(call: Call) -> None:
     request: Request = call.argument("request")
     times = request.times(SYSTEM_TIME.hi_res_ms())
     phases = {name: round(getattr(times, name), 3) for name in times.__slots__}
-    call.emit(Kind.PHASES, class_name(call.subject), str(summary(request)), **phases)
+    call.emit(Kind.PHASES, class_name(call.subject), str(summary(request)), phases)

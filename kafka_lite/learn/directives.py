@@ -15,7 +15,8 @@
 
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
 ``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run as
-a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``).
+a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``); below it
+the steps in words unfold, unless ``words=no``.
 Whatever goes wrong names the page and the line.
 """
 
@@ -31,6 +32,7 @@ from pathlib import PurePosixPath
 
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.run_store import recorded_run
+from kafka_lite.learn.run_words import word
 from kafka_lite.learn.sequence_diagram import SequenceDiagram, sequence_diagram
 from kafka_lite.learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
 from kafka_lite.learn.time_line import TimeLine, time_line
@@ -139,7 +141,10 @@ def source_link(symbol: SourceSymbol, page: Page) -> str:
 
 
 def _figure(directive: Directive, page: Page) -> str:
-    svg = _function(directive.reference)(page.language)
+    return _in_figure(_function(directive.reference)(page.language), directive)
+
+
+def _in_figure(svg: str, directive: Directive) -> str:
     caption = directive.options.get("caption", "")
     drawn = "\n".join(row for row in svg.splitlines() if row.strip())
     below = f"\n<figcaption>{html.escape(caption, quote=False)}</figcaption>" if caption else ""
@@ -147,16 +152,19 @@ def _figure(directive: Directive, page: Page) -> str:
 
 
 def _recording(directive: Directive, page: Page) -> str:
-    """A figure, and below it the same in words for who cannot see it, or wants to search it."""
+    """A figure, and below it the same in words for who cannot see it, or wants to search or copy it."""
     run = recorded_run(directive.reference)
-    options = {name: value for name, value in directive.options.items() if name not in ("view", "caption")}
+    options = {name: value for name, value in directive.options.items() if name not in ("view", "caption", "words")}
     view = directive.options.get("view", "sequence")
     if view not in _VIEWS:
         raise ValueError(f"view={view}: must be one of {', '.join(_VIEWS)}")
     diagram = _VIEWS[view](run, options, page.language)
-    caption = directive.options.get("caption", "")
-    below = f"\n<figcaption>{html.escape(caption, quote=False)}</figcaption>" if caption else ""
-    return f'<figure class="drawing">\n{diagram.svg()}{below}\n</figure>'
+    return _in_figure(diagram.svg(), directive) + (_words(diagram, page.language) if directive.flag("words") else "")
+
+
+def _words(diagram: SequenceDiagram | TimeLine, language: str) -> str:
+    rows = "\n".join(f"<li>{html.escape(row, quote=False)}</li>" for row in diagram.in_words())
+    return f"\n<details><summary>{word('In words', language)}</summary>\n<ol>\n{rows}\n</ol>\n</details>"
 
 
 def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> SequenceDiagram:

@@ -40,6 +40,7 @@ from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matc
 
 _POLL_S = 0.002
 DEFAULT_TIMEOUT_MS = 10_000
+OWN_ARGUMENTS = ("self", "cls")
 
 
 class RecordingError(Exception):
@@ -70,6 +71,11 @@ class Call:
         return self._args[0] if self._args else None
 
     @property
+    def is_method(self) -> bool:
+        """Whether it is called on an object, and not on its class or on none."""
+        return bool(self._names) and self._names[0] == OWN_ARGUMENTS[0]
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What was passed, by the names of the parameters, ``self`` included."""
         return dict(zip(self._names, self._args, strict=False)) | self._kwargs
@@ -83,9 +89,11 @@ class Call:
         """The lane of the thread that calls, if it is doing nothing else that is recorded."""
         return actor_of(threading.current_thread())
 
-    def emit(self, kind: Kind, who: str, what: str, *, number: int = 0, where: str = "", **detail: Any) -> None:
+    def emit(
+        self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
+    ) -> None:
         """Record an event in the thread that calls."""
-        self.recording.emit(kind, who, what, number=number, where=where, detail=detail)
+        self.recording.emit(kind, who, what, detail, number=number, where=where)
 
 
 Hook = Callable[[Call], None]
@@ -202,10 +210,10 @@ class Recording:
     def note(self, text: str, **detail: Any) -> None:
         """Record a remark of the calling thread."""
         if self._active:
-            self.emit(Kind.NOTE, actor_of(threading.current_thread()), text, detail=detail)
+            self.emit(Kind.NOTE, actor_of(threading.current_thread()), text, detail)
 
     def emit(
-        self, kind: Kind, who: str, what: str, *, number: int = 0, where: str = "", detail: Detail | None = None
+        self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
     ) -> None:
         """Record an event of the calling thread, inside the call that it is in."""
         thread = threading.current_thread()

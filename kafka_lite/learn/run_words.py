@@ -12,7 +12,7 @@ _CHINESE = {
     "bytes": "字节",
     "offset": "偏移量",
     "timestamp": "时间戳",
-    "waiting": "在队列中等待",
+    "In words": "文字说明",
     "request_queue": "请求队列",
     "local": "本地处理",
     "remote": "延迟等待",
@@ -31,7 +31,6 @@ _ENGLISH = {
     "remote": "remote (purgatory)",
     "response_queue": "response queue",
     "response_send": "send",
-    "waiting": "waits in a queue",
 }
 
 

@@ -137,7 +137,7 @@ class SequenceDiagram:
 
     def _draw_step(self, number: int, step: Step) -> None:
         y = self._y(number)
-        with self._canvas.group(f"{number + 1}. {self._in_words(step)}"):
+        with self._canvas.group(f"{number + 1}. {self._step_in_words(step)}"):
             self._canvas.text((0, y + 3), f"{number + 1:>2}", size=LABEL, bold=True)
             self._canvas.text((GUTTER - 12, y + 3), _ms(step), size=SMALL, anchor="end", opacity=0.7)
             if step.kind is StepKind.NOTE:
@@ -213,13 +213,17 @@ class SequenceDiagram:
 
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _in_words(self, step: Step) -> str:
+    def _step_in_words(self, step: Step) -> str:
         way = step.target if step.source in (None, step.target) else f"{step.source} → {step.target}"
         return f"{way}: {self._label(step)} ({self._thread_names[step.thread]}, {_ms(step)} ms)"
 
+    def in_words(self) -> list[str]:
+        """The steps in words."""
+        return [self._step_in_words(step) for step in self.layout.steps]
+
     def text(self) -> str:
-        """The steps in words, a line each."""
-        return "\n".join(f"{number}. {self._in_words(step)}" for number, step in enumerate(self.layout.steps, 1))
+        """The steps in words, a numbered line each."""
+        return "\n".join(f"{number}. {words}" for number, words in enumerate(self.in_words(), 1))
 
     def to_rich(self) -> Table:
         """The steps as a table for the terminal."""

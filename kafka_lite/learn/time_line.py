@@ -194,14 +194,17 @@ class TimeLine:
                 table.add_row("" if depth else lane.label, Text("".join(bar[:RICH_WIDTH]), style=colour), names)
         return table
 
-    def text(self) -> str:
-        """The spans in words, a line each."""
-        rows = [
+    def in_words(self) -> list[str]:
+        """The spans in words: lane, what, when it began, how long it lasted."""
+        return [
             f"{lane.label}: {span.label}, {span.start_ns / 1e6:.2f} ms + {duration(span.end_ns - span.start_ns)}"
             for lane in self.lanes
             for span in lane.spans
         ]
-        return "\n".join(rows)
+
+    def text(self) -> str:
+        """The spans in words, a line each."""
+        return "\n".join(self.in_words())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         svg = self.svg()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from kafka_lite.learn.recorded_run import Detail, Kind
-from kafka_lite.learn.recording import Call, Watch
+from kafka_lite.learn.recording import OWN_ARGUMENTS, Call, Watch
 from kafka_lite.learn.summaries import class_name, summary
 
 Function = Callable[..., Any]
@@ -37,28 +37,27 @@ def watch(
 
 def _watch_call(function: Function, show: tuple[str, ...] | Callable[[Call], Detail] | None, who: str | None) -> Watch:
     name = function.__name__
-    is_method = "." in function.__qualname__
-    module = function.__module__.rpartition(".")[2]
+    owner = function.__qualname__.rpartition(".")[0] or function.__module__.rpartition(".")[2]
 
     def lane(call: Call) -> str:
-        return who or (class_name(call.subject) if is_method else module)
+        return who or (class_name(call.subject) if call.is_method else owner)
 
     def before(call: Call) -> None:
         call.number = call.recording.new_number()
-        detail = show(call) if callable(show) else _arguments(call, show, is_method=is_method)
-        call.emit(Kind.CALL, lane(call), name, number=call.number, **detail)
+        detail = show(call) if callable(show) else _arguments(call, show)
+        call.emit(Kind.CALL, lane(call), name, detail, number=call.number)
         call.recording.begin_call(call.number)
 
     def after(call: Call) -> None:
         if call.number:
             call.recording.end_call()
-            call.emit(Kind.RETURN, lane(call), name, number=call.number, **_outcome(call))
+            call.emit(Kind.RETURN, lane(call), name, _outcome(call), number=call.number)
 
     return Watch.of(function, before, after)
 
 
-def _arguments(call: Call, show: tuple[str, ...] | None, *, is_method: bool) -> Detail:
-    named = list(call.arguments.items())[1 if is_method else 0 :]
+def _arguments(call: Call, show: tuple[str, ...] | None) -> Detail:
+    named = ((name, value) for name, value in call.arguments.items() if name not in OWN_ARGUMENTS)
     summaries = {name: summary(value) for name, value in named if show is None or name in show}
     return {name: value for name, value in summaries.items() if value is not None}
 
@@ -143,7 +142,7 @@ class _Passage:
         number = self._things.put(thing, call) if self._kind is Kind.PUT else self._things.take(thing)
         if number:
             short = summary(thing)
-            call.emit(self._kind, self._lane, self._name, number=number, thing=short or class_name(thing))
+            call.emit(self._kind, self._lane, self._name, {"thing": short or class_name(thing)}, number=number)
 
 
 def _picked(call: Call, pick: Pick) -> Any:
@@ -191,4 +190,4 @@ def watch_state_machine(
 
 def _emit_change(call: Call, who: str, what: str, before: Any, after: Any) -> None:
     if before != after:
-        call.emit(Kind.STATE, who, what, before=summary(before), after=summary(after))
+        call.emit(Kind.STATE, who, what, {"before": summary(before), "after": summary(after)})

@@ -1,0 +1,226 @@
+"""A recording sees what code does, and leaves it as it was."""
+
+import queue
+import threading
+from enum import Enum
+
+import pytest
+
+from kafka_lite.learn import broker_watches
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.recording import Recording, RecordingError, Watch
+from kafka_lite.learn.summaries import fields, summary
+from kafka_lite.learn.watches import watch, watch_queue, watch_state_machine, watch_states
+from kafka_lite.protocol.messages.headers import RequestHeader
+
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Store:
+    """Has all kinds of methods."""
+
+    def __init__(self):
+        self.rows = []
+        self.state = Color.RED
+
+    def put(self, row, position=0):
+        self.check(row)
+        self.rows.append(row)
+        return len(self.rows)
+
+    def check(self, row):
+        if row == b"bad":
+            raise ValueError(row)
+
+    @classmethod
+    def new(cls, size):
+        return cls()
+
+    @staticmethod
+    def twice(number):
+        return 2 * number
+
+
+class Mailbox:
+    """A queue between threads."""
+
+    def __init__(self):
+        self._letters = queue.SimpleQueue()
+
+    def post(self, letter):
+        self._letters.put(letter)
+
+    def collect(self):
+        return self._letters.get(timeout=10)
+
+
+class Machine:
+    """Keeps the states of many things."""
+
+    def __init__(self):
+        self.states = {}
+
+    def state(self, thing):
+        return self.states.get(thing, Color.RED)
+
+    def change(self, thing, target):
+        self.states[thing] = target
+
+
+def words(run):
+    return [f"{event.kind} {event.who}.{event.what}" for event in run]
+
+
+def test_calls_are_recorded_with_their_ends_and_what_is_inside_them():
+    with Recording(watch(Store.put, Store.check)) as recording:
+        Store().put(b"row", position=7)
+    assert words(recording.run) == ["call Store.put", "call Store.check", "return Store.check", "return Store.put"]
+    outer, inner, _, end = recording.run
+    assert inner.parent == outer.number == end.number
+    assert outer.detail == {"row": "3 bytes", "position": 7}
+    assert end.detail == {"result": 1}
+    assert outer.time_ns == 0 <= inner.time_ns <= end.time_ns
+    assert recording.run.actors == {"MainThread": "main"}
+
+
+def test_an_error_goes_on_its_way_and_is_recorded():
+    with Recording(watch(Store.put, Store.check, show=())) as recording, pytest.raises(ValueError, match="bad"):
+        Store().put(b"bad")
+    assert [event.detail for event in recording.run] == [{}, {}, {"error": "ValueError"}, {"error": "ValueError"}]
+
+
+def test_everything_is_put_back_even_after_an_error():
+    before = dict(vars(Store))
+    with pytest.raises(KeyError), Recording(watch(Store.put, Store.new, Store.twice), watch_states(Store)):
+        raise KeyError
+    assert dict(vars(Store)) == before
+    assert "__setattr__" not in vars(Store)
+
+
+def test_class_methods_static_methods_and_functions_of_modules_are_recorded():
+    with Recording(watch(Store.new, Store.twice, fields)) as recording:
+        assert isinstance(Store.new(1), Store)
+        assert Store.twice(4) == 8
+        broker_watches.fields(RequestHeader(client_id="me"))  # a module that has imported the function
+    assert words(recording.run)[::2] == ["call Store.new", "call Store.twice", "call summaries.fields"]
+    assert [event.detail for event in recording.run][::2] == [
+        {"size": 1},
+        {"number": 4},
+        {"message": "RequestHeader"},
+    ]
+    assert broker_watches.fields is fields
+
+
+def test_a_paused_recording_records_nothing_but_the_ends_of_calls_that_wait():
+    mailbox = Mailbox()
+    with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect), watch(Store.put), paused=True) as recording:
+        Store().put(1)
+        waiting = threading.Thread(target=mailbox.collect, name="reader")
+        waiting.start()  # it waits in a call that began before the scene
+        with recording.running():
+            mailbox.post("hello")
+            waiting.join()
+            recording.wait_for(".letters", 2)
+        Store().put(2)
+    assert words(recording.run) == ["put Mailbox.letters", "take Mailbox.letters"]
+
+
+def test_hand_overs_tell_who_put_what_and_who_took_it():
+    mailbox = Mailbox()
+    with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect, lane="Post")) as recording:
+        reader = threading.Thread(target=lambda: [mailbox.collect() for _ in range(2)], name="reader")
+        reader.start()
+        mailbox.post("first")
+        mailbox.post("second")
+        reader.join()
+    pairs = recording.run.hand_overs()
+    assert [(pair.put.thread, pair.take.thread) for pair in pairs] == [("MainThread", "reader")] * 2
+    assert [pair.put.detail["thing"] for pair in pairs] == ["first", "second"]
+    assert all(pair.waited_ns >= 0 for pair in pairs)
+    assert {event.who for event in recording.run} == {"Post"}
+    positions = [list(recording.run).index(event) for pair in pairs for event in (pair.put, pair.take)]
+    assert positions[0] < positions[1]
+    assert positions[2] < positions[3], "nothing is taken before it is put"
+
+
+def test_what_was_put_before_the_recording_is_no_hand_over():
+    mailbox = Mailbox()
+    mailbox.post("old")
+    with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect)) as recording:
+        mailbox.collect()
+    assert len(recording.run) == 0
+
+
+def test_changes_of_state_are_recorded_whoever_makes_them():
+    machine = Machine()
+    watches = [*watch_states(Store), *watch_state_machine(Machine.change, "thing", Machine.state)]
+    with Recording(watches) as recording:
+        store = Store()
+        store.state = Color.GREEN
+        store.state = Color.GREEN
+        machine.change("t-0", Color.GREEN)
+    changes = [(event.who, event.what, event.detail["before"], event.detail["after"]) for event in recording.run]
+    assert changes == [
+        ("Store", "state", None, "RED"),
+        ("Store", "state", "RED", "GREEN"),
+        ("Machine", "t-0", "RED", "GREEN"),
+    ]
+
+
+def test_threads_have_stacks_of_their_own():
+    store = Store()
+    inside = threading.Event()
+    gate = threading.Event()
+
+    def check(call):
+        inside.set()
+        gate.wait(10)
+
+    with Recording(
+        watch(Store.put, show=()), watch(Store.check, show=()), Watch.of(Store.check, before=check)
+    ) as recording:
+        slow = threading.Thread(target=store.put, args=(1,), name="slow")
+        slow.start()
+        inside.wait(10)
+        recording.note("meanwhile")
+        gate.set()
+        slow.join()
+    note = next(event for event in recording.run if event.kind is Kind.NOTE)
+    assert (note.who, note.what, note.parent) == ("main", "meanwhile", 0)
+
+
+def test_a_watch_that_fails_does_not_disturb_and_is_told_of_at_the_end():
+    def fail(call):
+        raise LookupError("watch me")
+
+    with pytest.raises(RecordingError, match="watch me"), Recording([Watch.of(Store.put, before=fail, after=fail)]):
+        assert Store().put(b"row") == 1
+
+
+def test_what_cannot_be_watched_is_refused_and_nothing_stays_wrapped():
+    before = dict(vars(Store))
+    with pytest.raises(RecordingError, match=r"int.bit_length is compiled"):
+        Recording(watch(Store.put), [Watch(int, "bit_length", lambda call: None)]).__enter__()
+    assert dict(vars(Store)) == before
+    with pytest.raises(RecordingError, match="made anew at each call"):
+        watch(lambda: None)
+
+
+def test_waiting_for_what_does_not_happen_ends():
+    with Recording(watch(Store.put)) as recording:
+        Store().put(1)
+        recording.wait_for("Store.put", 2)
+        with pytest.raises(TimeoutError, match=r"Store.put did not happen 3 times within 5 ms"):
+            recording.wait_for("Store.put", 3, timeout_ms=5)
+
+
+def test_values_are_summed_up_in_few_words():
+    assert summary(b"abc") == "3 bytes"
+    assert summary({"t-0": b"abc", "t-1": memoryview(b"x"), "t-2": 0}) == "{t-0: 3 bytes, t-1: 1 bytes, …}"
+    assert summary((1, Store())) == "[1, Store]"
+    assert summary(Color.RED) == "RED"
+    assert summary("x" * 100) == "x" * 59 + "…"
+    assert summary(object()) is None
