@@ -1,89 +1,108 @@
-"""``python -m bench [--quick] [--rounds N] [--only TEXT]``: see bench/README.md."""
+"""``python -m bench [--quick] [--only TEXT] …``: see bench/README.md."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import tempfile
-from collections import defaultdict
+import resource
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from bench.brokers import Broker, KafkaLite, RealKafka
-from bench.jvm import KAFKA_VERSION, JvmUnavailableError, kafka_classpath
-from bench.report import Footprint, Results, show, write
-from bench.workloads import Sample, warm_up, workloads
+from bench.brokers import KAFKA_VERSIONS, Candidate, kafka_lite, real_kafka
+from bench.report import Results, busy_note, environment, write
+from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
+from bench.sections import sections, studies
+from kafka_lite.learn.bench_results import verdict
+from kafka_lite.testing.maven import JvmUnavailableError
 
 RESULTS = Path(__file__).parent / "results"
-console = Console()
+QUICK_SCALE, QUICK_GIGABYTES = 0.1, 0.3
 
 
-def main() -> None:
-    options = parse_options()
-    rounds, scale = (1, 0.25) if options.quick else (options.rounds, options.scale)
-    with tempfile.TemporaryDirectory(prefix="kafka-lite-bench-") as folder, contextlib.ExitStack() as stack:
-        brokers, note = start_brokers(Path(folder), stack, with_kafka=not options.without_kafka)
-        samples = run_all(brokers, rounds, scale, options.only)
-        results = Results(
-            brokers=[broker.name for broker in brokers],
-            samples=samples,
-            footprints={
-                broker.name: Footprint(broker.start_up_s, broker.resident_idle_mb, broker.resident_peak_mb())
-                for broker in brokers
-            },
-            rounds=rounds,
-            scale=scale,
-            note=note,
-        )
-    show(results)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; returns the exit code."""
+    options = parse_options(arguments)
+    console = Console()
+    results = Results(environment(), described(options))
+    if note := busy_note():
+        results.notes.append(note)
+        console.print(f"[yellow]{note}[/]")
+    candidates = candidates_of(options, results, console)
+    plan = plan_of(options)
+    if not plan.steps(len(candidates)):
+        console.print(f"Nothing is called {' or '.join(options.only)}.")
+        return 2
+    raise_open_files_limit()
+    try:
+        Runner(candidates, f"Kafka {KAFKA_VERSIONS[0]}", results, console).run(plan)
+    except KeyboardInterrupt:
+        console.print("stopped; what has been measured is not written")
+        return 130
+    console.print(verdict(results.document()))
     for path in write(results, options.output, "quick" if options.quick or options.only else "results"):
         console.print(f"wrote {path}")
+    return 0
 
 
-def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Produce and fetch beside real Kafka.")
-    parser.add_argument("--quick", action="store_true", help="one round of a quarter of the messages")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds, of which the median counts (default 5)")
+def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="kafka_lite beside real Kafka.")
+    parser.add_argument("--quick", action="store_true", help="one round of a tenth of everything: is anything broken?")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
     parser.add_argument("--scale", type=float, default=1.0, help="times the messages of each workload (default 1)")
-    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--memory-gb", type=float, default=10.0, help="size of the large log, GB (default 10)")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only what contains this in 'section: workload'; may be given several times",
+    )
     parser.add_argument("--without-kafka", action="store_true", help="measure kafka_lite alone")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a line for kafka_lite's server.properties"
+    )
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results (default bench/results)")
-    return parser.parse_args()
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.rounds, options.scale = 1, options.scale * QUICK_SCALE
+        options.memory_gb = min(options.memory_gb, QUICK_GIGABYTES)
+    return options
 
 
-def start_brokers(folder: Path, stack: contextlib.ExitStack, *, with_kafka: bool) -> tuple[list[Broker], str]:
-    """The brokers, running, and what is to be said about a missing one."""
-    brokers: list[Broker] = [KafkaLite(folder / "kafka_lite")]
-    note = ""
-    if with_kafka:
+def described(options: argparse.Namespace) -> dict[str, object]:
+    """The options, for the record."""
+    shown = {"rounds": options.rounds, "scale": options.scale, "memory_gb": options.memory_gb}
+    return shown | ({"set": options.set} if options.set else {})
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    plan = Plan(
+        sections(options.scale),
+        studies(options.rounds, options.memory_gb),
+        scaled(OUTSTANDING_TIMEOUTS, options.scale),
+        options.rounds,
+    )
+    return plan.only(options.only)
+
+
+def candidates_of(options: argparse.Namespace, results: Results, console: Console) -> list[Candidate]:
+    """kafka_lite, and the Kafkas that can be had; why one cannot is noted."""
+    candidates = [kafka_lite(dict(line.split("=", 1) for line in options.set))]
+    for version in () if options.without_kafka else KAFKA_VERSIONS:
         try:
-            brokers.append(RealKafka(folder / "kafka", kafka_classpath(), KAFKA_VERSION))
+            candidates.append(real_kafka(version))
         except JvmUnavailableError as reason:
-            note = f"Only kafka_lite was measured: {reason}."
-            console.print(f"[yellow]{note}[/]")
-    for broker in brokers:
-        stack.enter_context(broker)
-        warm_up(broker)
-        console.print(f"{broker.name} answers after {broker.start_up_s:.2f} s")
-    return brokers, note
+            results.notes.append(f"Kafka {version} was not measured: {reason}.")
+            console.print(f"[yellow]{results.notes[-1]}[/]")
+    return candidates
 
 
-def run_all(brokers: list[Broker], rounds: int, scale: float, only: str) -> dict[str, dict[str, list[Sample]]]:
-    """All rounds: within a round each workload runs against each broker, and the first goes last in the next."""
-    samples: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
-    chosen = [workload for workload in workloads(scale) if only in workload.name]
-    for round_number in range(rounds):
-        for workload in chosen:
-            for broker in brokers if round_number % 2 == 0 else reversed(brokers):
-                sample = workload.run(broker)
-                samples[workload.name][broker.name].append(sample)
-                console.print(
-                    f"[dim]round {round_number + 1}/{rounds}[/] {workload.name}: {broker.name} "
-                    f"{sample.messages_per_s:,.0f} msg/s, {sample.broker_cpu_s_per_million:.2f} CPU s/M"
-                )
-    return {workload: dict(by_broker) for workload, by_broker in samples.items()}
+def raise_open_files_limit() -> None:
+    """A thousand connections and a thousand partitions want more files than a shell allows; children inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -145,16 +145,9 @@ def main() -> None:
     table = Table("request", title="processor time of one thread, the best of some rounds")
     for column in ("µs per request", "ns per record", "GB/s"):
         table.add_column(column, justify="right")
-    with replica_manager() as replicas:
-        for name, (count, size, requests) in workloads(replicas).items():
-            if options.only not in name:
-                if name == "produce 16 KB of 100 B, acks 1":
-                    microseconds(requests(), 200)  # something to fetch
-                continue
-            times = max(20, min(2000, ENOUGH_BYTES // ROUNDS // size))
-            if options.profile:
-                profile(requests(), times)
-            best = min(microseconds(requests(), times) for _ in range(ROUNDS))
+    for name, (count, size) in WORKLOADS.items():
+        if options.only in name:
+            best = measured(name, size, profiled=options.profile)
             table.add_row(
                 name, f"{best:,.1f}", f"{best * 1000 / count:,.0f}" if count else "", f"{size / best / 1000:,.2f}"
             )

@@ -1,25 +1,51 @@
-"""The two brokers under test, each a process of its own with the same settings."""
+"""The brokers under test, each a process of its own with the same settings."""
 
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
-import sys
 import time
 import uuid
-from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import psutil
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 
-START_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 30.0
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.server.broker_process import (
+    HOST,
+    SERVER_START,
+    ServerProcess,
+    free_port,
+    takes_connections,
+    write_properties,
+)
+from kafka_lite.testing import maven
+
+KAFKA_VERSIONS = ("3.9.1", "4.3.1")
+"""The first is what the ratios are to."""
 KAFKA_HEAP = "1g"
+_LOGGING = {
+    # Kafka's log4j controller does not load without a log4j; without a binding nothing would say why a start failed.
+    "3": "org.slf4j:slf4j-reload4j:1.7.36",
+    "4": "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+}
+_LOG4J = """log4j.rootLogger=WARN, stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+_LOG4J2 = """rootLogger.level=warn
+rootLogger.appenderRef.stdout.ref=STDOUT
+appender.stdout.type=Console
+appender.stdout.name=STDOUT
+appender.stdout.layout.type=PatternLayout
+appender.stdout.layout.pattern=[%d] %p %m (%c)%n
+"""
+_METADATA_VERSION = 8
+_CPU_CLOCK_OF_PROCESS = 2
 
 COMMON = {
     "num.partitions": "1",
@@ -30,174 +56,148 @@ COMMON = {
     "auto.create.topics.enable": "false",
     "log.segment.bytes": str(1 << 30),
     "message.max.bytes": str(2 << 20),
+    "group.initial.rebalance.delay.ms": "0",
 }
 
 
-class Broker(ABC):
+class Broker(ServerProcess):
     """A broker on loopback with a folder of its own; a context manager that starts and stops it."""
 
-    name: str
-
-    def __init__(self, directory: Path) -> None:
+    def __init__(
+        self, name: str, directory: Path, command: Sequence[str], settings: Mapping[str, str], port: int
+    ) -> None:
+        directory.mkdir(parents=True)
+        self.name = name
         self.directory = directory
-        self.port = free_port()
-        self.settings: dict[str, str] = {}
-        """Further lines of the server.properties, for trying something out."""
-        self.start_up_s = 0.0
-        self.resident_idle_mb = 0.0
-        self._process: subprocess.Popen[bytes] | None = None
+        self.properties = directory / "server.properties"
+        write_properties(self.properties, COMMON | {"log.dirs": str(self.log_dir)} | dict(settings))
+        super().__init__([*command, str(self.properties)], port, directory / "broker.out")
+        self.start_ms = 0.0
+        """How long the last start took until the first answer."""
+
+    def start(self) -> float:
+        """Start it and wait for the first answer; returns how long that took, ms."""
+        self.start_ms = super().start()
+        return self.start_ms
 
     @property
-    def bootstrap_servers(self) -> str:
-        """For clients."""
-        return f"127.0.0.1:{self.port}"
+    def log_dir(self) -> Path:
+        """Where the partitions' folders lie."""
+        return self.directory / "data"
 
-    @abstractmethod
-    def command(self) -> list[str]:
-        """The command line of the broker; whatever must happen once before has happened when it returns."""
-
-    def write_properties(self, extra: dict[str, str]) -> Path:
-        """The broker's server.properties."""
-        path = self.directory / "server.properties"
-        settings = COMMON | {"log.dirs": str(self.directory / "data")} | extra | self.settings
-        path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        return path
-
-    def __enter__(self) -> Self:
-        self.directory.mkdir(parents=True)
-        command = self.command()
-        with (self.directory / "broker.out").open("wb") as output:
-            began = time.perf_counter()
-            self._process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=self.directory)
+    def is_ready(self) -> bool:
+        """It tells a client of itself."""
+        if not takes_connections(self.port):
+            return False
         try:
-            self._await_answer(began + START_TIMEOUT_S)
-        except BaseException:
-            self.stop()
-            raise
-        self.start_up_s = time.perf_counter() - began
-        time.sleep(2)  # what the start left to do is done
-        self.resident_idle_mb = self.process.memory_info().rss / 1e6
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """End the process: politely, then not."""
-        if self._process is None:
-            return
-        self._process.terminate()
-        try:
-            self._process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process = None
-
-    @property
-    def process(self) -> psutil.Process:
-        """The broker's process."""
-        assert self._process is not None
-        return psutil.Process(self._process.pid)
+            with BlockingChannel(HOST, self.port, read_timeout_ms=1000) as channel:
+                answer = channel.exchange(MetadataRequest(topics=[]), _METADATA_VERSION)
+        except ConnectionError:
+            return False
+        return bool(answer.brokers)  # type: ignore[attr-defined]
 
     def cpu_s(self) -> float:
-        """User and system time so far, seconds."""
-        times = self.process.cpu_times()
-        return times.user + times.system
+        """Processor time so far, of all threads, user's and system's."""
+        try:
+            # Linux' number for the processor clock of another process, to the nanosecond; /proc/PID/stat counts 10 ms.
+            return time.clock_gettime(~self.process.pid << 3 | _CPU_CLOCK_OF_PROCESS)
+        except OSError:
+            times = psutil.Process(self.process.pid).cpu_times()
+            return times.user + times.system
+
+    def resident_mb(self) -> float:
+        """The memory that is resident now."""
+        return psutil.Process(self.process.pid).memory_info().rss / 1e6
 
     def resident_peak_mb(self) -> float:
         """The most memory that was resident so far (where /proc tells, else what is resident now)."""
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text()
         except OSError:
-            return self.process.memory_info().rss / 1e6
+            return self.resident_mb()
         (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1e3
+        return int(line.split()[1]) * 1024 / 1e6
 
-    def _await_answer(self, deadline: float) -> None:
-        """Until the broker tells a client that it is a broker."""
-        while time.perf_counter() < deadline:
-            assert self._process is not None
-            if self._process.poll() is not None:
-                break
-            if _accepts(self.port) and self._answers():
-                return
-            time.sleep(0.02)
-        output = (self.directory / "broker.out").read_text(errors="replace")
-        raise RuntimeError(f"{self.name} did not start:\n{output[-3000:]}")
-
-    def _answers(self) -> bool:
-        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 0})
+    def bytes_read(self) -> int | None:
+        """What the process has read so far, with ``read`` and its like; None where /proc does not tell."""
         try:
-            return bool(admin.list_topics(timeout=1).brokers)
-        except KafkaException:
-            return False
+            text = Path(f"/proc/{self.process.pid}/io").read_text()
+        except OSError:
+            return None
+        return int(next(line for line in text.splitlines() if line.startswith("rchar:")).split()[1])
 
 
 class KafkaLite(Broker):
     """This project's broker, ZooKeeper embedded."""
 
-    name = "kafka_lite"
-
-    def command(self) -> list[str]:
-        """``kafka-lite server-start``."""
-        properties = self.write_properties(
-            {
-                "broker.id": "1",
-                "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
-                "zookeeper.connect": "embedded",
-            }
-        )
-        return [sys.executable, "-m", "kafka_lite.tools.main", "server-start", str(properties)]
+    def __init__(self, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+        port = free_port()
+        own = {"broker.id": "1", "listeners": f"PLAINTEXT://{HOST}:{port}", "zookeeper.connect": "embedded"}
+        super().__init__("kafka_lite", directory, SERVER_START, own | dict(settings or {}), port)
 
 
 class RealKafka(Broker):
     """Apache Kafka in KRaft mode, broker and controller in one process."""
 
-    def __init__(self, directory: Path, classpath: str, version: str) -> None:
-        super().__init__(directory)
-        self.name = f"Kafka {version}"
+    def __init__(
+        self, directory: Path, version: str, jars: Sequence[Path], settings: Mapping[str, str] | None = None
+    ) -> None:
+        port, controller_port = free_port(), free_port()
         self._java = ["java", f"-Xmx{KAFKA_HEAP}", f"-Xms{KAFKA_HEAP}", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"]
-        self._java += ["-Djava.awt.headless=true", f"-Dlog4j.configuration=file:{directory / 'log4j.properties'}"]
-        self._java += ["-cp", classpath]
+        self._java += [
+            "-Djava.awt.headless=true",
+            f"-Dlog4j.configuration=file:{directory / 'log4j.properties'}",
+            f"-Dlog4j2.configurationFile={directory / 'log4j2.properties'}",
+            f"-Dkafka.logs.dir={directory}",
+        ]
+        self._java += ["-cp", maven.join(jars)]
+        kraft = {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.voters": f"1@{HOST}:{controller_port}",
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        }
+        command = [*self._java, "kafka.Kafka"]
+        super().__init__(f"Kafka {version}", directory, command, kraft | dict(settings or {}), port)
+        (directory / "log4j.properties").write_text(_LOG4J)
+        (directory / "log4j2.properties").write_text(_LOG4J2)
 
-    def command(self) -> list[str]:
-        """Format the storage, then ``kafka.Kafka``."""
-        controller_port = free_port()
-        (self.directory / "log4j.properties").write_text(
-            "log4j.rootLogger=WARN, stdout\n"
-            "log4j.appender.stdout=org.apache.log4j.ConsoleAppender\n"
-            "log4j.appender.stdout.layout=org.apache.log4j.PatternLayout\n"
-            "log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n\n"
-        )
-        properties = self.write_properties(
-            {
-                "process.roles": "broker,controller",
-                "node.id": "1",
-                "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
-                "controller.listener.names": "CONTROLLER",
-                "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller_port}",
-                "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-            }
-        )
-        cluster_id = uuid.uuid4().hex[:22]
-        format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties)]
-        subprocess.run([*self._java, *format_storage], check=True, capture_output=True, cwd=self.directory)
-        return [*self._java, "kafka.Kafka", str(properties)]
-
-
-def free_port() -> int:
-    """A TCP port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    def start(self) -> float:
+        """Format the storage, once, which does not count; then start the broker."""
+        if not self.log_dir.exists():
+            cluster_id = uuid.uuid4().hex[:22]
+            format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self.properties)]
+            done = subprocess.run([*self._java, *format_storage], capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise RuntimeError(f"{self.name}: the storage was not formatted:\n{done.stdout}{done.stderr}")
+        return super().start()
 
 
-def _accepts(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+@dataclass(frozen=True)
+class Candidate:
+    """A kind of broker that takes part; ``make`` prepares one in a new folder, with settings of its own."""
+
+    name: str
+    make: Callable[[Path, Mapping[str, str]], Broker]
+
+
+def kafka_lite(settings: Mapping[str, str]) -> Candidate:
+    """This project's broker, with ``settings`` in every instance."""
+    return Candidate("kafka_lite", lambda directory, own: KafkaLite(directory, {**own, **settings}))
+
+
+def real_kafka(version: str) -> Candidate:
+    """Apache Kafka. Raises JvmUnavailableError when it is not to be had."""
+    jars = kafka_jars(version)
+    return Candidate(f"Kafka {version}", lambda directory, own: RealKafka(directory, version, jars, own))
+
+
+def kafka_jars(version: str) -> list[Path]:
+    """The class path of broker and tools, from Maven."""
+    artifacts = [f"org.apache.kafka:kafka_2.13:{version}", f"org.apache.kafka:kafka-tools:{version}"]
+    return maven.classpath(*artifacts, _LOGGING[version.partition(".")[0]])
 
 
 def cpu_count() -> int:

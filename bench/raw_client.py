@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import selectors
 import socket
 import statistics
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,16 +79,26 @@ class RawClient:
         return times_ms
 
     def pipelined(self, frame: bytes, count: int, in_flight: int) -> None:
-        """``count`` requests, ``in_flight`` of them unanswered at a time. All answers must have the same size."""
-        answer_bytes = self.exchange(frame)
-        begun = answered = extra_bytes = 0
-        while answered < count:
-            room = min(in_flight - (begun - answered), count - begun)
-            if room:
-                self.sock.sendall(frame * room)
-                begun += room
+        """One request to see the answer, then ``count`` of them, ``in_flight`` unanswered at a time.
+
+        All answers must have the same size.
+        """
+        self.pipelined_each(itertools.repeat(frame, count + 1), in_flight)
+
+    def pipelined_each(self, frames: Iterable[bytes], in_flight: int) -> None:
+        """Different requests whose answers have the same size: the first alone, then ``in_flight`` at a time."""
+        rest = iter(frames)
+        answer_bytes = self.exchange(next(rest))
+        unanswered = extra_bytes = 0
+        while True:
+            begun = list(itertools.islice(rest, in_flight - unanswered))
+            if begun:
+                self.sock.sendall(b"".join(begun))
+                unanswered += len(begun)
+            elif not unanswered:
+                return
             complete, extra_bytes = divmod(extra_bytes + self._read(), answer_bytes)
-            answered += complete
+            unanswered -= complete
 
     def _read(self, at: int = 0) -> int:
         count = self.sock.recv_into(self._buffer[at:])
@@ -282,7 +293,7 @@ def _list_offsets_pipelined(port: int, name: str, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.raw_client", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kafka", action="store_true", help=f"measure Apache Kafka {KAFKA_VERSION} too")
+    parser.add_argument("--kafka", action="store_true", help=f"measure Apache Kafka {KAFKA_VERSIONS[0]} too")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
     parser.add_argument("--scale", type=float, default=1.0, help="times the requests of each workload (default 1)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
@@ -311,11 +322,9 @@ def main() -> None:
 def running_brokers(settings: dict[str, str], *, with_kafka: bool) -> Iterator[list[Broker]]:
     """kafka_lite with further settings, and real Kafka warmed up, until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="kafka-lite-bench-") as folder, contextlib.ExitStack() as stack:
-        lite = KafkaLite(Path(folder) / "kafka_lite")
-        lite.settings = settings
-        brokers: list[Broker] = [stack.enter_context(lite)]
+        brokers: list[Broker] = [stack.enter_context(kafka_lite(settings).make(Path(folder) / "kafka_lite", {}))]
         if with_kafka:
-            kafka = RealKafka(Path(folder) / "kafka", kafka_classpath(), KAFKA_VERSION)
+            kafka = real_kafka(KAFKA_VERSIONS[0]).make(Path(folder) / "kafka", {})
             brokers.append(stack.enter_context(kafka))
             for workload in raw_workloads(1.0):  # a JVM compiles what it has run often
                 workload.measure(kafka)

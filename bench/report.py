@@ -1,135 +1,165 @@
-"""The results: a table in the terminal, JSON to compute with, Markdown to read."""
+"""The results of a run: collected, shown in the terminal, written as JSON to compute with and Markdown to read."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import statistics
+import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
+import psutil
+from confluent_kafka import libversion
 from rich.table import Table
 
 from bench.brokers import cpu_count
-from bench.workloads import Sample
+from bench.measure import Goal, Sample
+from kafka_lite.learn.bench_results import as_markdown, section_table
+
+BUSY_LOAD = 0.5
+"""Processors that others keep busy before the bench starts: from there on the figures are not to be trusted."""
+
+WIDE_COLUMNS = 150
 
 
-@dataclass(frozen=True)
-class Footprint:
-    """What a broker costs before it does anything, and at its most."""
+@dataclass
+class SectionResults:
+    """What one part of the report has seen so far; ``columns`` are the brokers, the judged one first."""
 
-    start_up_s: float
-    resident_idle_mb: float
-    resident_peak_mb: float
+    name: str
+    columns: Sequence[str]
+    reference: str
+    goals: Mapping[str, Mapping[str, Goal]]
+    samples: dict[str, dict[str, list[Sample]]] = field(default_factory=dict)
+    """By workload, then column: one per round."""
+    skipped: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By workload and column: the reason."""
+
+    def add(self, workload: str, column: str, sample: Sample) -> None:
+        """Keep the sample of one round."""
+        self.samples.setdefault(workload, {}).setdefault(column, []).append(sample)
+
+    def skip(self, workload: str, column: str, reason: str) -> None:
+        """Keep why there is none."""
+        self.skipped[workload, column] = reason
+
+    def document(self) -> dict[str, Any]:
+        """As it goes into the JSON file."""
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "reference": self.reference,
+            "figures": [
+                self._figure(workload, figure)
+                for workload, by_column in self.samples.items()
+                for figure in dict.fromkeys(name for rounds in by_column.values() for each in rounds for name in each)
+            ],
+            "skipped": [
+                {"workload": workload, "column": column, "reason": reason}
+                for (workload, column), reason in self.skipped.items()
+            ],
+        }
+
+    def _figure(self, workload: str, figure: str) -> dict[str, Any]:
+        goal = self.goals.get(workload, {}).get(figure)
+        samples = {
+            column: [sample[figure] for sample in rounds if figure in sample]
+            for column, rounds in self.samples[workload].items()
+        }
+        return {"workload": workload, "figure": figure, "goal": asdict(goal) if goal else None, "samples": samples}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Results:
-    """One run of the whole bench. The first broker is the one that the ratios are of, the second what they are to."""
+    """One run of the bench."""
 
-    brokers: Sequence[str]
-    samples: Mapping[str, Mapping[str, Sequence[Sample]]]
-    """By workload, then broker: one per round."""
-    footprints: Mapping[str, Footprint]
-    rounds: int
-    scale: float
-    note: str
+    environment: Mapping[str, Any]
+    options: Mapping[str, Any]
+    notes: list[str] = field(default_factory=list)
+    sections: list[SectionResults] = field(default_factory=list)
 
-    def rows(self, field: str) -> list[list[str]]:
-        """A line per workload: the median of a field over the rounds for each broker, and their ratio."""
-        return [[workload, *self._cells(by_broker, field)] for workload, by_broker in self.samples.items()]
-
-    def latency_rows(self) -> list[list[str]]:
-        """A line per workload that has latencies: p50 and p99 of each broker, ms."""
-        rows = []
-        for workload, by_broker in self.samples.items():
-            medians = [(median(by_broker[name], "p50_ms"), median(by_broker[name], "p99_ms")) for name in self.brokers]
-            if all(p50 is not None for p50, _ in medians):
-                rows.append([workload, *(f"{p50:.2f} / {p99:.2f}" for p50, p99 in medians)])
-        return rows
-
-    def footprint_rows(self) -> list[list[str]]:
-        """Start and memory, a line each."""
-        prints = [self.footprints[name] for name in self.brokers]
-        return [
-            ["start to first answer, s", *(f"{each.start_up_s:.2f}" for each in prints)],
-            ["resident memory idle, MB", *(f"{each.resident_idle_mb:.0f}" for each in prints)],
-            ["resident memory at most, MB", *(f"{each.resident_peak_mb:.0f}" for each in prints)],
-        ]
-
-    def _cells(self, by_broker: Mapping[str, Sequence[Sample]], field: str) -> list[str]:
-        medians = [median(by_broker[name], field) or 0.0 for name in self.brokers]
-        cells = [f"{value:,.0f}" if field == "messages_per_s" else f"{value:.2f}" for value in medians]
-        if len(medians) == 2:
-            cells.append(f"{medians[0] / medians[1]:.2f}" if medians[1] else "-")
-        return cells
+    def document(self) -> dict[str, Any]:
+        """As it goes into the JSON file."""
+        return {
+            "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+            "environment": dict(self.environment),
+            "options": dict(self.options),
+            "notes": self.notes,
+            "sections": [section.document() for section in self.sections],
+        }
 
 
-def median(samples: Sequence[Sample], field: str) -> float | None:
-    """Of one field over the rounds; None where the workload does not have it."""
-    values = [getattr(sample, field) for sample in samples]
-    return None if None in values else statistics.median(values)
+def environment() -> dict[str, Any]:
+    """Where the numbers come from, and how busy the machine was before."""
+    facts = {
+        "processors": cpu_count(),
+        "CPU": cpu_model(),
+        "memory GB": round(psutil.virtual_memory().total / 1e9),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "Java": java_version(),
+        "confluent-kafka": version("confluent-kafka"),
+        "librdkafka": libversion()[0],
+        "load average before": round(os.getloadavg()[0], 2),
+    }
+    return {name: value for name, value in facts.items() if value}
 
 
-def machine() -> str:
-    """Where the numbers come from."""
-    where = f"{cpu_count()} processors, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    return f"{where}, load average at the end {os.getloadavg()[0]:.1f}"  # above 3 or so others were at work, too
+def busy_note() -> str:
+    """What is to be said when others are at work on the machine; empty when they are not."""
+    load, busy = os.getloadavg()[0], psutil.cpu_percent(interval=1.0) / 100 * (psutil.cpu_count() or 1)
+    if load < BUSY_LOAD and busy < BUSY_LOAD:
+        return ""
+    return (
+        f"The machine was busy before the start: load average {load:.1f}, {busy:.1f} processors at work. "
+        "Throughputs and latencies are not to be trusted; ratios and processor times are better."
+    )
 
 
-def show(results: Results) -> None:
-    """The tables, in the terminal."""
-    console = Console()
-    for header, rows in _tables(results):
-        table = Table()
-        table.add_column(header[0], no_wrap=True)
-        for name in header[1:]:
-            table.add_column(name, justify="right")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-    console.print(_explanation(results))
+def cpu_model() -> str:
+    """What /proc says, or else Python."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+
+
+def java_version() -> str:
+    """Of the brokers' Java; empty when there is none."""
+    try:
+        said = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return ""
+    return said.partition('"')[2].partition('"')[0]
+
+
+def rich_table(section: SectionResults, width: int) -> Table:
+    """One section in the terminal; the range of the rounds only where there is room for it."""
+    table = section_table(section.document(), ranges=width >= WIDE_COLUMNS)
+    shown = Table(title=table.title, title_justify="left", caption="\n".join(table.remarks), caption_justify="left")
+    for number, name in enumerate(table.head):
+        shown.add_column(name, justify="left" if number < 2 else "right")
+    colours = {"met": "green", "not met": "red"}
+    before = ""
+    for workload, *cells, last in table.rows:
+        shown.add_row(
+            "" if workload == before else workload, *cells, f"[{colours[last]}]{last}[/]" if last in colours else last
+        )
+        before = workload
+    return shown
 
 
 def write(results: Results, directory: Path, name: str) -> tuple[Path, Path]:
     """``name``.json and ``name``.md in ``directory``."""
     directory.mkdir(parents=True, exist_ok=True)
-    as_json, as_markdown = directory / f"{name}.json", directory / f"{name}.md"
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    document = {"measured": when, "machine": machine(), **asdict(results)}
-    as_json.write_text(json.dumps(document, indent=1) + "\n")
-    lines = ["# kafka_lite beside Kafka", "", f"Measured {when[:10]}: {machine()}. {_explanation(results)}", ""]
-    for header, rows in _tables(results):
-        lines += [_line(header), _line(["---"] + ["--:"] * (len(header) - 1)), *map(_line, rows), ""]
-    as_markdown.write_text("\n".join(lines))
-    return as_json, as_markdown
-
-
-def _tables(results: Results) -> list[tuple[list[str], list[list[str]]]]:
-    columns = [*results.brokers, "ratio"] if len(results.brokers) == 2 else [*results.brokers]
-    tables = [
-        (["messages/s", *columns], results.rows("messages_per_s")),
-        (["broker CPU, s per million", *columns], results.rows("broker_cpu_s_per_million")),
-    ]
-    if results.latency_rows():
-        tables.append((["p50 / p99, ms", *results.brokers], results.latency_rows()))
-    tables.append((["footprint", *results.brokers], results.footprint_rows()))
-    return tables
-
-
-def _explanation(results: Results) -> str:
-    text = (
-        f"confluent-kafka {version('confluent-kafka')} on the same machine, loopback, one partition; medians of "
-        f"{results.rounds} rounds that alternate between the brokers. Broker CPU: the processor seconds that the "
-        "broker spends on a million messages (less is better)."
-    )
-    return f"{text} {results.note}".strip()
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    as_json, markdown = directory / f"{name}.json", directory / f"{name}.md"
+    document = results.document()
+    as_json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    markdown.write_text(f"# kafka_lite beside Kafka\n\n{as_markdown(document)}\n", encoding="utf-8")
+    return as_json, markdown

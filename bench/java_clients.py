@@ -1,0 +1,149 @@
+"""Workloads of Java's clients: Kafka's own performance tools, and a consumer that needs no group."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, cast
+
+from bench.brokers import KAFKA_VERSIONS, Broker, kafka_jars
+from bench.filled_log import FilledLog
+from bench.measure import (
+    CPU,
+    MESSAGES,
+    TIMEOUT_S,
+    Goal,
+    Sample,
+    SkippedError,
+    measured,
+    ratio_at_least,
+    ratio_at_most,
+    topic,
+)
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kafka_lite.server.broker_process import HOST
+from kafka_lite.testing import maven
+
+CLIENT_VERSION = KAFKA_VERSIONS[0]
+CLIENT_HEAP = "512m"
+_API_VERSIONS_VERSION = 2
+_CONSUMING: Mapping[str, Goal] = {MESSAGES: ratio_at_least(0.95), CPU: ratio_at_most(0.6)}
+
+
+@dataclass(frozen=True)
+class ProducerPerformance:
+    """``kafka-producer-perf-test.sh``."""
+
+    size: int
+    messages: int
+    goals: ClassVar[Mapping[str, Goal]] = {}
+
+    @property
+    def name(self) -> str:
+        return f"producer-perf-test, {self.size:,} B, acks 1, none, 16 KB"
+
+    def run(self, broker: Broker) -> Sample:
+        with topic(broker) as name:
+            arguments = ["--topic", name, "--num-records", str(self.messages), "--record-size", str(self.size)]
+            settings = [f"bootstrap.servers={broker.bootstrap_servers}", "acks=1", "batch.size=16384", "linger.ms=5"]
+            arguments += ["--throughput", "-1", "--producer-props", *settings]
+            return java_run(
+                broker, self.messages, "org.apache.kafka.tools.ProducerPerformance", arguments, _last_producer_line
+            )
+
+
+@dataclass(frozen=True)
+class JavaConsumer:
+    """Java's consumer with the partition assigned, which any broker can serve that has no groups."""
+
+    log: FilledLog
+    passes: int = 2
+    goals: ClassVar[Mapping[str, Goal]] = _CONSUMING
+
+    @property
+    def name(self) -> str:
+        return f"Java consumer, assigned, {self.log}"
+
+    def run(self, broker: Broker) -> Sample:
+        name = self.log.topic(broker)
+        classes = maven.compile_java(Path(__file__).with_name("JavaConsume.java"), kafka_jars(CLIENT_VERSION))
+        arguments = [broker.bootstrap_servers, name, str(self.log.messages), str(self.passes)]
+        messages = self.log.messages * self.passes
+        return java_run(broker, messages, "JavaConsume", arguments, _last_pass, [classes])
+
+
+@dataclass(frozen=True)
+class ConsumerPerformance:
+    """``kafka-consumer-perf-test.sh``: as a member of a group."""
+
+    log: FilledLog
+    goals: ClassVar[Mapping[str, Goal]] = _CONSUMING
+
+    @property
+    def name(self) -> str:
+        return f"consumer-perf-test, {self.log}"
+
+    def run(self, broker: Broker) -> Sample:
+        if not serves(broker, ApiKey.JOIN_GROUP):
+            raise SkippedError("it joins a group, and the broker does not serve JoinGroup")
+        arguments = ["--bootstrap-server", broker.bootstrap_servers, "--topic", self.log.topic(broker)]
+        arguments += ["--messages", str(self.log.messages), "--timeout", "20000"]
+        main = "org.apache.kafka.tools.ConsumerPerformance"
+        return java_run(broker, self.log.messages, main, arguments, _fetched_per_second)
+
+
+def serves(broker: Broker, api: ApiKey) -> bool:
+    """Whether the broker says that it does."""
+    with BlockingChannel(HOST, broker.port) as channel:
+        answer = cast(ApiVersionsResponse, channel.exchange(ApiVersionsRequest(), _API_VERSIONS_VERSION))
+    return any(each.api_key == api for each in answer.api_keys)
+
+
+def java_run(
+    broker: Broker,
+    messages: int,
+    main: str,
+    arguments: Sequence[str],
+    rate: Callable[[str], float],
+    classes: Sequence[Path] = (),
+) -> Sample:
+    """Run a class with the client's jars; ``rate`` finds the messages/s in what it prints, its start left out."""
+    java = ["java", f"-Xmx{CLIENT_HEAP}", f"-Xms{CLIENT_HEAP}", "-XX:+UseG1GC"]
+    command = [*java, "-cp", maven.join([*classes, *kafka_jars(CLIENT_VERSION)]), main, *arguments]
+    output = ""
+
+    def run() -> None:
+        nonlocal output
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        output = done.stdout
+        if done.returncode != 0:
+            raise RuntimeError(f"{main} against {broker.name}: exit code {done.returncode}\n{output}{done.stderr}")
+
+    sample = measured(broker, messages, run)
+    return {MESSAGES: rate(output), CPU: sample[CPU]}
+
+
+def _last_producer_line(output: str) -> float:
+    """``1500000 records sent, 468018.7 records/sec (44.63 MB/sec), …``: the last line is that of the whole."""
+    rates = re.findall(r"records sent, ([0-9.]+) records/sec", output)
+    if not rates:
+        raise RuntimeError(f"the producer's tool said no rate:\n{output}")
+    return float(rates[-1])
+
+
+def _last_pass(output: str) -> float:
+    """The last of the lines, when the JVM has compiled what it runs often."""
+    return float(output.splitlines()[-1])
+
+
+def _fetched_per_second(output: str) -> float:
+    """``fetch.nMsg.sec``, the last column: what the time of joining the group does not count for."""
+    header, values = (line.split(", ") for line in output.splitlines()[-2:])
+    if header[-1].strip() != "fetch.nMsg.sec":
+        raise RuntimeError(f"the consumer's tool printed something else than expected:\n{output}")
+    return float(values[-1])

@@ -1,0 +1,170 @@
+"""The bench's results as tables: medians, ratios and goals, for the site, for ``results.md`` and for the terminal.
+
+What ``make bench`` writes (``bench/results/results.json``)::
+
+    {"measured": "2026-11-21T16:20:00+00:00", "environment": {"processors": 2, "Python": "3.11.7", …}, "notes": […],
+     "sections": [{"name": "One request in flight",
+                   "columns": ["kafka_lite", "Kafka 3.9.1"], "reference": "Kafka 3.9.1",
+                   "figures": [{"workload": "ApiVersions", "figure": "p50, ms",
+                                "goal": {"of": "ratio", "at_least": false, "bound": 1.0},
+                                "samples": {"kafka_lite": [0.11, 0.12], "Kafka 3.9.1": [0.14, 0.13]}}],
+                   "skipped": [{"workload": "…", "column": "kafka_lite", "reason": "…"}]}]}
+
+The first column is what is judged; a ratio is its median to that of the reference.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_lite.learn.book_map import PROJECT_ROOT
+
+RESULTS = PROJECT_ROOT / "bench" / "results" / "results.json"
+
+_UNITS = {"messages/s": ("thousand messages/s", 1e-3), "requests/s": ("thousand requests/s", 1e-3)}
+"""Figures that are shown in another unit than they are kept in."""
+
+_WORDS = {
+    "workload": ("workload", "负载"),
+    "figure": ("figure", "指标"),
+    "ratio": ("ratio to {}", "与 {} 之比"),
+    "goal": ("goal", "目标"),
+    "of ratio": ("ratio", "比值"),
+    "met": ("met", "达到"),
+    "not met": ("not met", "未达到"),
+    "skipped": ("Not run", "未运行"),
+    "measured": ("Measured", "测量时间"),
+    "verdict": ("{met} of {all} goals are met.", "{all} 个目标中达到了 {met} 个。"),
+    "none": ("`make bench` has not been run here yet.", "这里还没有运行过 `make bench`。"),
+    "reading": (
+        "Each cell: the median of the rounds, and the smallest and largest in parentheses.",
+        "每格为各轮的中位数，括号内为最小值和最大值。",
+    ),
+}
+"""English and Chinese."""
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """One section of the results, ready to be shown; what was skipped is told below it."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    remarks: Sequence[str]
+
+
+def results_page(language: str) -> str:
+    """The results of the last full run, as Markdown, for a ``generated`` directive."""
+    if not RESULTS.exists():
+        return _word("none", language)
+    return as_markdown(json.loads(RESULTS.read_text(encoding="utf-8")), language)
+
+
+def as_markdown(document: Mapping[str, Any], language: str = "en") -> str:
+    """Where and when it was measured, how many goals are met, and a table for each section."""
+    facts = ", ".join(f"{name} {value}" for name, value in document["environment"].items())
+    parts = [f"{_word('measured', language)} {document['measured'][:16].replace('T', ' ')} UTC: {facts}."]
+    parts += [f"**{note}**" for note in document["notes"]]
+    parts.append(f"{verdict(document, language)} {_word('reading', language)}")
+    for table in tables(document, language):
+        parts += [f"## {table.title}", _markdown_table(table), *table.remarks]
+    return "\n\n".join(parts)
+
+
+def verdict(document: Mapping[str, Any], language: str = "en") -> str:
+    """How many of the goals are met, of those that could be judged."""
+    judged = [
+        verdict
+        for section in document["sections"]
+        for figure in section["figures"]
+        if (verdict := is_met(figure, section["columns"], section["reference"])) is not None
+    ]
+    return _word("verdict", language).format(met=sum(judged), all=len(judged))
+
+
+def tables(document: Mapping[str, Any], language: str = "en") -> list[ResultTable]:
+    """A table for each section."""
+    return [section_table(section, language) for section in document["sections"]]
+
+
+def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: bool = True) -> ResultTable:
+    """A line for each figure of each workload; ``ranges``: with the smallest and the largest of the rounds."""
+    columns, reference = section["columns"], section["reference"]
+    with_ratio = reference in columns[1:]
+    head = [_word("workload", language), _word("figure", language), *columns]
+    head += [_word("ratio", language).format(reference)] if with_ratio else []
+    with_goals = any(figure["goal"] for figure in section["figures"])
+    head += [_word("goal", language), ""] if with_goals else []
+    rows = []
+    for figure in section["figures"]:
+        unit, factor = _UNITS.get(figure["figure"], (figure["figure"], 1.0))
+        row = [figure["workload"], unit, *(_cell(figure["samples"].get(column), factor, ranges) for column in columns)]
+        row += [_number(ratio(figure, columns, reference))] if with_ratio else []
+        row += [_goal(figure["goal"], language), _judgement(figure, columns, reference, language)] if with_goals else []
+        rows.append(row)
+    remarks = [
+        f"{_word('skipped', language)}: {each['workload']}, {each['column']}: {each['reason']}."
+        for each in section["skipped"]
+    ]
+    return ResultTable(section["name"], head, rows, remarks)
+
+
+def ratio(figure: Mapping[str, Any], columns: Sequence[str], reference: str) -> float | None:
+    """The median of the first column to that of the reference; None when one of them is not there."""
+    ours, theirs = figure["samples"].get(columns[0]), figure["samples"].get(reference)
+    if not ours or not theirs or not statistics.median(theirs):
+        return None
+    return float(statistics.median(ours) / statistics.median(theirs))
+
+
+def is_met(figure: Mapping[str, Any], columns: Sequence[str], reference: str) -> bool | None:
+    """Whether the figure reaches its goal; None when there is no goal, or nothing to judge."""
+    goal, ours = figure["goal"], figure["samples"].get(columns[0])
+    if not goal or not ours:
+        return None
+    found = statistics.median(ours) if goal["of"] == "value" else ratio(figure, columns, reference)
+    if found is None:
+        return None
+    return bool(found >= goal["bound"] if goal["at_least"] else found <= goal["bound"])
+
+
+def _judgement(figure: Mapping[str, Any], columns: Sequence[str], reference: str, language: str) -> str:
+    met = is_met(figure, columns, reference)
+    return "" if met is None else _word("met" if met else "not met", language)
+
+
+def _goal(goal: Mapping[str, Any] | None, language: str) -> str:
+    if not goal:
+        return ""
+    what = f"{_word('of ratio', language)} " if goal["of"] == "ratio" else ""
+    return f"{what}{'≥' if goal['at_least'] else '≤'} {goal['bound']:g}"
+
+
+def _cell(samples: Sequence[float] | None, factor: float, ranges: bool) -> str:
+    if not samples:
+        return "–"
+    low, middle, high = (_number(value * factor) for value in (min(samples), statistics.median(samples), max(samples)))
+    return middle if len(samples) == 1 or not ranges else f"{middle} ({low}–{high})"
+
+
+def _number(value: float | None) -> str:
+    """Three digits that count."""
+    if value is None:
+        return "–"
+    size = abs(value)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 3
+    return f"{value:,.{digits}f}"
+
+
+def _markdown_table(table: ResultTable) -> str:
+    lines = [table.head, ["---", "---"] + ["--:"] * (len(table.head) - 2), *table.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _word(name: str, language: str) -> str:
+    return _WORDS[name][language == "zh"]
