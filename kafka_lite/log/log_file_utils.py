@@ -17,6 +17,7 @@ LOG_FILE_SUFFIX = ".log"
 INDEX_FILE_SUFFIX = ".index"
 TIME_INDEX_FILE_SUFFIX = ".timeindex"
 PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
+TXN_INDEX_FILE_SUFFIX = ".txnindex"
 
 DELETED_FILE_SUFFIX = ".deleted"
 """The file will be removed after file.delete.delay.ms."""

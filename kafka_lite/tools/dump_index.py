@@ -30,9 +30,12 @@ class _InMemory:
     """An index that is a copy in memory: what a broker does with the file meanwhile does not reach it, nor back."""
 
     file: Path
+    entry_size: int
+    _max_entries: int
 
     def _map(self) -> mmap.mmap:
         content = self.file.read_bytes()
+        self._max_entries = len(content) // self.entry_size
         memory = mmap.mmap(-1, len(content) or 1)
         memory[: len(content)] = content
         return memory
@@ -105,7 +108,7 @@ class IndexMismatches:
 def check_offset_index(file: Path, mismatches: IndexMismatches, max_message_size: int) -> Iterator[OffsetPosition]:
     """The entries of an ``.index`` file; what does not fit the log goes to ``mismatches``."""
     with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
-        for entry in _used_entries(open_offset_index(file)):
+        for entry in used_entries(open_offset_index(file)):
             batch = next(log.batches(entry.position, entry.position + max_message_size), None)
             found = batch.last_offset if batch is not None else _NOT_FOUND
             if found != entry.offset:
@@ -118,7 +121,7 @@ def check_time_index(file: Path, mismatches: IndexMismatches) -> Iterator[Timest
     offset_index = open_offset_index(file.with_suffix(INDEX_FILE_SUFFIX))
     previous = NO_TIMESTAMP
     with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
-        for entry in _used_entries(open_time_index(file)):
+        for entry in used_entries(open_time_index(file)):
             _check_time_entry(file, log, offset_index, entry, previous, mismatches)
             yield entry
             previous = entry.timestamp
@@ -146,7 +149,7 @@ def _check_time_entry(
         mismatches.out_of_order[file.absolute()].append((entry.timestamp, previous))
 
 
-def _used_entries(index: AbstractIndex[E]) -> Iterator[E]:
+def used_entries(index: AbstractIndex[E]) -> Iterator[E]:
     """The entries up to the first that is zero: behind it lies the room that a running broker keeps for more."""
     for number in range(index.entries):
         entry = index.entry(number)

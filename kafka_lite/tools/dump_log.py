@@ -12,11 +12,13 @@ from itertools import islice
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.log.aborted_txn import CURRENT_VERSION, AbortedTxn
 from kafka_lite.log.log_file_utils import (
     INDEX_FILE_SUFFIX,
     LOG_FILE_SUFFIX,
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TIME_INDEX_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
 )
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot
 from kafka_lite.log.producer_state_entry import ProducerStateEntry
@@ -34,8 +36,16 @@ from kafka_lite.tools.dump_index import (
     open_offset_index,
     open_time_index,
 )
+from kafka_lite.tools.dump_picture import BY_CODEC, BY_PRODUCER, print_picture
 from kafka_lite.tools.log_file import LogFile
-from kafka_lite.tools.record_decoders import Decoder, decode_offsets, decode_text, decode_transactions
+from kafka_lite.tools.record_decoders import (
+    VALUE_DECODERS,
+    Decoder,
+    decode_offsets,
+    decode_transactions,
+    key_and_value_decoder,
+)
+from kafka_lite.tools.tool_errors import reports_errors
 
 NAME = "dump-log"
 SUMMARY = "show what is in the files of a log, and check its indexes"
@@ -51,13 +61,13 @@ _TIMESTAMP_TYPES = {
     TimestampType.CREATE_TIME: "CreateTime",
     TimestampType.LOG_APPEND_TIME: "LogAppendTime",
 }
-_TEXT_DECODERS = ("kafka.serializer.StringDecoder", "org.apache.kafka.tools.api.StringDecoder")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Those of kafka-dump-log.sh that apply to a log of topics."""
-    text = {"nargs": "?", "const": _TEXT_DECODERS[0], "choices": _TEXT_DECODERS, "metavar": "CLASS"}
-    parser.add_argument("--files", required=True, metavar="FILE,…", help=".log, .index, .timeindex, .snapshot files")
+    parser.add_argument(
+        "--files", required=True, metavar="FILE,…", help=".log, .index, .timeindex, .txnindex, .snapshot files"
+    )
     parser.add_argument("--print-data-log", action="store_true", help="show the records' keys and values, too")
     parser.add_argument("--deep-iteration", action="store_true", help="show the records, not only the batches")
     parser.add_argument("--skip-record-metadata", action="store_true", help="of records, show only key and value")
@@ -69,12 +79,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-message-size", type=int, default=5 * 1024 * 1024, metavar="BYTES", help="the largest batch (%(default)s)"
     )
     parser.add_argument("--max-bytes", type=int, default=NO_LIMIT, metavar="BYTES", help="stop in the log after these")
-    parser.add_argument("--value-decoder-class", **text, help="how to show values: StringDecoder")  # type: ignore[arg-type]
-    parser.add_argument("--key-decoder-class", **text, help="how to show keys: StringDecoder")  # type: ignore[arg-type]
+    for what in ("value", "key"):
+        parser.add_argument(
+            f"--{what}-decoder-class",
+            nargs="?",
+            const="StringDecoder",
+            metavar="CLASS",
+            help=f"how to show {what}s: {', '.join(VALUE_DECODERS)}, with or without Kafka's package before it",
+        )
     parser.add_argument("--offsets-decoder", action="store_true", help="the log is one of __consumer_offsets")
     parser.add_argument("--transaction-log-decoder", action="store_true", help="the log is one of __transaction_state")
+    parser.add_argument(
+        "--picture",
+        nargs="?",
+        const=BY_CODEC,
+        choices=(BY_CODEC, BY_PRODUCER),
+        help="draw .log files with their indexes instead, coloured by codec (default) or by producer",
+    )
 
 
+@reports_errors
 def run(options: argparse.Namespace) -> int:
     """Dump the files in order, then tell what does not fit. Exit code 1 when a file cannot be read to its end.
 
@@ -125,7 +149,9 @@ class LogDump:
     def _choose_decoder(self) -> Decoder:
         if self._options.offsets_decoder:
             return decode_offsets
-        return decode_transactions if self._options.transaction_log_decoder else decode_text
+        if self._options.transaction_log_decoder:
+            return decode_transactions
+        return key_and_value_decoder(self._options.key_decoder_class, self._options.value_decoder_class)
 
     def dump(self, file: Path) -> None:
         """Show one file. Raises OSError, and KafkaError for contents that cannot be what the file's name says."""
@@ -135,6 +161,7 @@ class LogDump:
             INDEX_FILE_SUFFIX: self._dump_index,
             TIME_INDEX_FILE_SUFFIX: self._dump_time_index,
             PRODUCER_SNAPSHOT_FILE_SUFFIX: self._dump_producer_snapshot,
+            TXN_INDEX_FILE_SUFFIX: self._dump_txn_index,
         }
         dumper = dumpers.get(file.suffix)
         if dumper is None:
@@ -180,6 +207,18 @@ class LogDump:
             if not self._options.verify_index_only:
                 print(f"{names[0]}: {first} {names[1]}: {second}")
 
+    def _dump_txn_index(self, file: Path) -> None:
+        aborted = AbortedTxn.read_all(file.read_bytes())
+        if self._tables:
+            columns = ["producer", "first offset", "last offset", "last stable offset"]
+            _print_tables(columns, (list(map(str, txn)) for txn in aborted))
+            return
+        for txn in aborted:
+            print(
+                f"version: {CURRENT_VERSION} producerId: {txn.producer_id} firstOffset: {txn.first_offset} "
+                f"lastOffset: {txn.last_offset} lastStableOffset: {txn.last_stable_offset}"
+            )
+
     # ------------------------------------------------------------------------------------------------ producer states
 
     def _dump_producer_snapshot(self, file: Path) -> None:
@@ -199,6 +238,9 @@ class LogDump:
 
     def _dump_log(self, file: Path) -> None:
         print(f"Log starting offset: {base_offset_of(file)}")
+        if self._options.picture:
+            print_picture(file, self._options.picture)
+            return
         limit = self._options.max_bytes
         with LogFile(file) as log:
             batches = _Positioned(log.batches(0, limit))

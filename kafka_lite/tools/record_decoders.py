@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.messages.group_records import (
     GroupMetadataKey,
@@ -49,13 +51,41 @@ _TRANSACTION_STATES = (
 )
 
 
-def decode_text(record: Record) -> Texts:
-    """Key and value as UTF-8."""
-    return _text(record.key), _text(record.value)
+VALUE_DECODERS: Mapping[str, Callable[[bytes], str]] = {
+    "StringDecoder": lambda data: data.decode("utf-8", "replace"),
+    "DefaultDecoder": bytes.hex,  # Kafka prints the address of the array
+    "IntegerDecoder": lambda data: str(_number("IntegerDecoder", ">i", data)),
+    "LongDecoder": lambda data: str(_number("LongDecoder", ">q", data)),
+}
+"""What Kafka has in kafka.serializer and org.apache.kafka.tools.api, by the name of the class."""
+
+DECODER_PACKAGES = ("kafka.serializer.", "org.apache.kafka.tools.api.")
 
 
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "replace")
+def key_and_value_decoder(key_class: str | None, value_class: str | None) -> Decoder:
+    """A decoder of two of Kafka's classes, default StringDecoder. Raises KafkaError for one that is not there."""
+    key_decoder, value_decoder = _decoder(key_class), _decoder(value_class)
+
+    def decode(record: Record) -> Texts:
+        key, value = record.key, record.value
+        return None if key is None else key_decoder(key), None if value is None else value_decoder(value)
+
+    return decode
+
+
+def _decoder(name: str | None) -> Callable[[bytes], str]:
+    short = name or "StringDecoder"
+    for package in DECODER_PACKAGES:
+        short = short.removeprefix(package)
+    if short not in VALUE_DECODERS:
+        raise KafkaError(f"there is no decoder {name}; there are {', '.join(VALUE_DECODERS)}")
+    return VALUE_DECODERS[short]
+
+
+def _number(name: str, layout: str, data: bytes) -> object:
+    if len(data) != struct.calcsize(layout):
+        raise KafkaError(f"Size of data received by {name} is not {struct.calcsize(layout)}")
+    return struct.unpack(layout, data)[0]
 
 
 def decode_offsets(record: Record) -> Texts:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.log.aborted_txn import AbortedTxn
 from kafka_lite.log.producer_snapshot import encode_snapshot
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.record.compression import CompressionType
@@ -18,7 +19,7 @@ from kafka_lite.record.record import Header
 from tests.support.jvm import classpath, java_command
 from tests.support.samples import DATA, hex_sample
 
-KAFKA = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
+KAFKA = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools-api:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
 FIRST = "0" * 20
 
 # what dump-log is asked → the samples that Kafka wrote: 0.10.2 (disk-*, consumer-offsets-*) and 3.9
@@ -152,3 +153,30 @@ def test_producer_snapshots(tmp_path: Path) -> None:
     kafkas_out, kafkas_err = kafkas(["--files", "00000000000000000099.snapshot"], tmp_path)
     assert out == kafkas_out
     assert len(err.splitlines()) == len(kafkas_err.splitlines()) == 1, "each says in its own words what is wrong"
+
+
+@pytest.mark.jvm
+def test_transaction_indexes(tmp_path: Path) -> None:
+    aborted = [AbortedTxn(7, 10, 19, 21), AbortedTxn(2**40, 0, 2**50, 2**50 + 1)]
+    whole, torn, newer = (f"{number:020d}.txnindex" for number in (0, 1, 2))
+    (tmp_path / whole).write_bytes(b"".join(txn.encode() for txn in aborted))
+    (tmp_path / torn).write_bytes(aborted[0].encode() + aborted[1].encode()[:-1])
+    assert_same([], tmp_path, [whole, torn])
+    (tmp_path / newer).write_bytes(b"\1\0" + aborted[0].encode()[2:])
+    command = java_command("kafka.tools.DumpLogSegments", "--files", newer, classpath=classpath(*KAFKA))
+    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert "Unexpected aborted transaction version 1" in theirs.stderr
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize(("kind", "size"), [("Integer", 4), ("Long", 8)])
+def test_decoders_of_numbers(kind: str, size: int, tmp_path: Path) -> None:
+    builder = MemoryRecordsBuilder(2, CompressionType.NONE)
+    for number in (0, 1, 2**31 - 1, 2**31 + 7):
+        data = (number % 256**size).to_bytes(size)
+        builder.append(1, data, data)
+    builder.append(2, None, None)
+    (tmp_path / f"{FIRST}.log").write_bytes(builder.build())
+    decoder = f"org.apache.kafka.tools.api.{kind}Decoder"
+    arguments = ["--print-data-log", "--key-decoder-class", decoder, "--value-decoder-class", decoder]
+    assert_same(arguments, tmp_path, [f"{FIRST}.log"])

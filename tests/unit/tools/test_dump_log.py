@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.log.aborted_txn import AbortedTxn
 from kafka_lite.log.producer_snapshot import read_snapshot
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.tools import terminal
 from kafka_lite.tools.main import main
 from tests.support.samples import hex_sample
@@ -279,3 +282,93 @@ def test_a_damaged_producer_snapshot_is_one_line(tmp_path: Path, capsys: pytest.
     code, out, err = dump(capsys, files=file)
     assert (code, out) == (0, [f"Dumping {file}"])
     assert len(err) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------ pictures
+
+
+def test_a_segment_as_a_picture(
+    rolled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    code, out, err = dump(capsys, "--picture", files=rolled / f"{FIRST}.log")
+    assert (code, err) == (0, [])
+    assert out[2] == ("20 batches, 2020 bytes, a column is 4 bytes; 8 entries of the offset index, 8 of the time index")
+    strips = [line for line in out if re.match(r"\d", line)][1:]
+    assert "".join(strip[14:] for strip in strips).count("|") == 20
+    marks = "".join(line[14:] for line in out if line.startswith("offset index"))
+    assert marks.count("v") == 8
+    assert "v3" in marks
+    assert out[-1] == "= none"
+
+
+def test_a_picture_by_producer_and_without_indexes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, FIRST, "v39-modern-1.00.log.hex")
+    (tmp_path / f"{FIRST}.index").unlink(missing_ok=True)
+    code, out, _ = dump(capsys, "--picture", "producer", files=tmp_path / f"{FIRST}.log")
+    assert code == 0
+    assert out[-1].startswith("a producer 0")
+    assert not any(line.startswith(("offset index", "time index")) for line in out)
+
+
+def test_a_picture_of_a_log_that_ends_in_junk(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = rolled / f"{FIRST}.log"
+    file.write_bytes(file.read_bytes()[:1000] + b"x" * 300)
+    code, out, err = dump(capsys, "--picture", files=file)
+    assert code == 1
+    assert "no batch at position" in err[0]
+    assert any(line.endswith("???") for line in out)
+
+
+def test_a_terminal_gets_colours(
+    rolled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "on_terminal", lambda stream=None: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = dump(capsys, "--picture", files=rolled / f"{FIRST}.log")
+    text = "\n".join(out)
+    assert text.count("▐") == 20
+    assert text.count("▼") == 8
+    assert out[-1].strip() == "█ none"
+
+
+# ------------------------------------------------------------------------------------- transaction indexes and decoders
+
+
+def test_aborted_transactions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / f"{FIRST}.txnindex"
+    file.write_bytes(AbortedTxn(7, 10, 19, 21).encode() + b"\0\0torn")
+    code, out, err = dump(capsys, files=file)
+    assert (code, err) == (0, [])
+    assert out[1:] == ["version: 0 producerId: 7 firstOffset: 10 lastOffset: 19 lastStableOffset: 21"]
+    file.write_bytes(b"\0\1" + bytes(32))
+    code, _, err = dump(capsys, files=file)
+    assert code == 1
+    assert "Unexpected aborted transaction version 1, current version is 0" in err[0]
+
+
+@pytest.mark.parametrize(
+    ("decoder", "data", "shown"),
+    [
+        ("org.apache.kafka.tools.api.LongDecoder", struct.pack(">q", -2), "-2"),
+        ("kafka.serializer.IntegerDecoder", struct.pack(">i", 7), "7"),
+        ("kafka.serializer.DefaultDecoder", b"\x00\xff", "00ff"),
+        ("StringDecoder", "ä".encode(), "ä"),
+    ],
+)
+def test_decoders(decoder: str, data: bytes, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = MemoryRecordsBuilder(2, CompressionType.NONE)
+    builder.append(1, data, data)
+    file = tmp_path / f"{FIRST}.log"
+    file.write_bytes(builder.build())
+    arguments = ("--skip-record-metadata", "--key-decoder-class", decoder, "--value-decoder-class", decoder)
+    assert dump(capsys, *arguments, files=file)[1][-1] == f"| key: {shown} payload: {shown}"
+
+
+def test_decoders_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, FIRST, "v39-modern-1.00.log.hex")
+    file = tmp_path / f"{FIRST}.log"
+    for decoder, reason in (("NoDecoder", "there is no decoder NoDecoder"), ("LongDecoder", "is not 8")):
+        code, _, err = dump(capsys, "--value-decoder-class", decoder, files=file)
+        assert (code, len(err)) == (1, 1)
+        assert reason in err[0]
