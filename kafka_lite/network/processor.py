@@ -20,6 +20,7 @@ from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.network.selector import Selector
+from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
 
 logger = logging.getLogger(__name__)
@@ -82,6 +83,11 @@ class Processor(ShutdownableThread):
         """
         if threading.get_ident() != self.ident:
             self._selector.wakeup()
+
+    @property
+    def counters(self) -> SelectorCounters:
+        """What the selector has counted."""
+        return self._selector.counters
 
     @property
     def connection_count(self) -> int:
@@ -184,7 +190,7 @@ class Processor(ShutdownableThread):
             except Exception:
                 logger.debug("A pipelined request of %s cannot be read, see there", channel.id, exc_info=True)
                 return
-            channel.staged.popleft()
+            self._selector.take_staged(channel)
             request.follow_with(following)
             request = following
 

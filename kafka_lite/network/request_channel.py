@@ -158,7 +158,7 @@ class RequestChannel:
         self.quick_handler: QuickHandler | None = None
         """Called by ``dispatch``; None: every request is queued, as in Kafka."""
         self._response_listeners: list[Callable[[int], None]] = []
-        self._completion_listeners: list[Callable[[Request, RequestTimes], None]] = []
+        self._completion_listeners: list[Callable[[Request, float], None]] = []
         self._room = threading.Condition()
         self._waiting_processors = 0
         self._closed = False
@@ -257,25 +257,30 @@ class RequestChannel:
         """Responses that wait for their processors."""
         return sum(map(len, self._responses))
 
+    def response_queue_size_of(self, processor: int) -> int:
+        """Responses that wait for one processor."""
+        return len(self._responses[processor])
+
     # ── Listeners ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add_response_listener(self, on_response: Callable[[int], None]) -> None:
         """Call ``on_response(processor)`` after each response put into that processor's queue."""
         self._response_listeners.append(on_response)
 
-    def add_completion_listener(self, on_completion: Callable[[Request, RequestTimes], None]) -> None:
-        """Call ``on_completion`` in the network thread for each request that has ended: see ``request_completed``."""
+    def add_completion_listener(self, on_completion: Callable[[Request, float], None]) -> None:
+        """Call ``on_completion(request, end_time_ms)`` in the network thread for each request that has ended.
+
+        ``Request.times`` tells how long each phase took; whoever needs that of many requests can work it out later.
+        """
         self._completion_listeners.append(on_completion)
 
     def request_completed(self, request: Request) -> None:
         """The last byte of the answer is out, or there was none to send, or nobody to take it."""
-        is_logging = is_logging_requests()
-        if self._completion_listeners or is_logging:
-            times = request.times(self._time.hi_res_ms())
-            for on_completion in self._completion_listeners:
-                on_completion(request, times)
-            if is_logging:
-                log_completed(request, times)
+        end_time_ms = self._time.hi_res_ms()
+        for on_completion in self._completion_listeners:
+            on_completion(request, end_time_ms)
+        if is_logging_requests():
+            log_completed(request, request.times(end_time_ms))
 
     def shutdown(self) -> None:
         """Drop the requests that wait and let go of processors that wait for room."""

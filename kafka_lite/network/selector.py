@@ -16,6 +16,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
 from kafka_lite.network.kafka_channel import ChannelState, IllegalStateError, KafkaChannel
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
+from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
 
@@ -48,6 +49,8 @@ class Selector:
         """Ids of connections that were lost, each with the reason in words; not those closed by ``close(id)``."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
+        self.counters = SelectorCounters()
+        """What ``SelectorMetrics`` shows."""
 
         self._max_receive_size = max_receive_size
         self._time = time
@@ -118,6 +121,7 @@ class Selector:
     def _add_channel(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
         transport = PlaintextTransportLayer(self._selector, sock)
         channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address)
+        self.counters.connections_created += 1
         self._channels[connection_id] = channel
         if self._idle is not None:
             self._idle.update(connection_id, self._time.hi_res_ms())
@@ -138,11 +142,14 @@ class Selector:
         channel = self._channel_or_fail(send.destination)
         channel.set_send(send)
         try:
-            return channel.write() is not None
+            is_out = channel.write() is not None
         except Exception:
             logger.debug("Cannot write to %s", channel.remote_address, exc_info=True)
             self._new_sends[channel.id] = channel  # poll tries again, fails again, and closes the connection
             return False
+        if is_out:
+            self.counters.sent(send)
+        return is_out
 
     def is_sending(self, connection_id: str) -> bool:
         """Whether a frame is on its way out over the connection."""
@@ -185,6 +192,7 @@ class Selector:
         self._do_at_once(self._invalid_receives, READ)
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
             timeout_ms = 0
+        select_ms = self._time.hi_res_ms()
         events = self._select(timeout_ms)
         now_ms = self._time.hi_res_ms()
         for channel, ready in events:
@@ -192,6 +200,7 @@ class Selector:
         self._complete_receives()
         # With the time at the end of select, so that no connection is closed that was served just now.
         self._close_idle_connections(now_ms)
+        self.counters.polled(select_ms, now_ms, self._time.hi_res_ms())
 
     def _clear(self) -> None:
         self.connected.clear()
@@ -258,6 +267,7 @@ class Selector:
         if ready & WRITE and channel.has_send:
             send = channel.write()
             if send is not None:
+                self.counters.sent(send)
                 self.completed_sends.append(send)
 
     def _read(self, channel: KafkaChannel) -> None:
@@ -276,12 +286,18 @@ class Selector:
         for channel in channels.values():
             if channel.muted or not channel.staged:
                 continue  # unmute brings it back
-            self.completed_receives.append(channel.staged.popleft())
+            self.completed_receives.append(self.take_staged(channel))
             if channel.staged:
                 self._ready_receives[channel.id] = channel
             else:
                 channel.resume_reading()
                 self._note_invalid_receive(channel)
+
+    def take_staged(self, channel: KafkaChannel) -> NetworkReceive:
+        """The first of a channel's complete frames, of which there must be one."""
+        receive = channel.staged.popleft()
+        self.counters.received(receive)
+        return receive
 
     def _note_invalid_receive(self, channel: KafkaChannel) -> None:
         """The frames before a bad size are through: time to close the connection over it."""
@@ -339,6 +355,7 @@ class Selector:
             channels.pop(channel.id, None)
         if self._idle is not None:
             self._idle.remove(channel.id)
+        self.counters.connections_closed += 1
         channel.close()
 
     def _channel_or_fail(self, connection_id: str) -> KafkaChannel:

@@ -132,7 +132,7 @@ def test_completion_listeners_hear_the_times() -> None:
     time = MockTime()
     channel = RequestChannel(1, 10, time)
     heard: list[float] = []
-    channel.add_completion_listener(lambda _, times: heard.append(times.total_ms))
+    channel.add_completion_listener(lambda request, end_ms: heard.append(request.times(end_ms).total_ms))
     each = request()
     time.sleep(50)
     channel.request_completed(each)

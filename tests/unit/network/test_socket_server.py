@@ -408,8 +408,8 @@ def test_the_times_of_a_request() -> None:
     ended: list[Any] = []
     done = threading.Event()
 
-    def on_completion(request: Request, times: Any) -> None:
-        ended.append(times)
+    def on_completion(request: Request, end_time_ms: float) -> None:
+        ended.append(request.times(end_time_ms))
         done.set()
 
     with running_server() as server, connect(server) as client:

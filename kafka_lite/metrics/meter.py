@@ -1,0 +1,135 @@
+"""How often something happens: a count, and its rates over the last minutes.
+
+Kafka 0.10.2: com.yammer.metrics.core.Meter and stats.EWMA, of the library metrics-core 2.2 · book 2.3
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import Enum
+
+from kafka_lite.common.time import Time
+from kafka_lite.metrics.metric import AttributeValue
+
+TICK_INTERVAL_MS = 5_000
+"""How often ``tick`` is called."""
+
+
+class RateUnit(Enum):
+    """What a rate is counted per; the value is the unit's length in seconds."""
+
+    SECONDS = 1.0
+    NANOSECONDS = 1e-9
+
+
+class Ewma:
+    """An exponentially weighted moving average of a rate, as Unix computes its load averages.
+
+    What was ``minutes`` ago counts 1/e of what is now.
+    """
+
+    __slots__ = ("_alpha", "_initialized", "rate")
+
+    def __init__(self, minutes: float) -> None:
+        self._alpha = 1 - math.exp(-TICK_INTERVAL_MS / 60_000 / minutes)
+        self._initialized = False
+        self.rate = 0.0
+        """Events per second."""
+
+    def tick(self, events: float) -> None:
+        """One interval has passed, and had so many events."""
+        instant_rate = events / (TICK_INTERVAL_MS / 1000)
+        if self._initialized:
+            self.rate += self._alpha * (instant_rate - self.rate)
+        else:
+            self.rate = instant_rate
+            self._initialized = True
+
+
+class Meter:
+    """Counts events, and tells how many there are per second.
+
+    ``mark`` only adds to the count, so that it costs next to nothing and takes no lock: a thread of CPython is not
+    interrupted between the reading and the writing of ``+=`` on an attribute (it is at calls and at jumps backwards).
+    The rates follow the count every five seconds.
+    """
+
+    __slots__ = ("_averages", "_counted", "_start_ms", "_time", "_unit", "count", "event_type")
+
+    def __init__(self, event_type: str, time: Time, unit: RateUnit = RateUnit.SECONDS) -> None:
+        self.event_type = event_type
+        """What is counted, in the plural."""
+        self.count: float = 0
+        """All events since the start."""
+        self._unit = unit
+        self._time = time
+        self._start_ms = time.hi_res_ms()
+        self._counted: float = 0
+        self._averages = (Ewma(1), Ewma(5), Ewma(15))
+
+    def mark(self, n: float = 1) -> None:
+        """``n`` events have happened."""
+        self.count += n
+
+    def tick(self) -> None:
+        """Work what was counted since the last tick into the rates."""
+        events = self.count - self._counted
+        self._counted += events
+        for average in self._averages:
+            average.tick(events)
+
+    @property
+    def mean_rate(self) -> float:
+        """Events per unit since the start."""
+        elapsed_ms = self._time.hi_res_ms() - self._start_ms
+        return self.count / elapsed_ms * 1000 * self._unit.value if elapsed_ms > 0 else 0.0
+
+    @property
+    def one_minute_rate(self) -> float:
+        """Events per unit, over about a minute."""
+        return self._averages[0].rate * self._unit.value
+
+    @property
+    def five_minute_rate(self) -> float:
+        """Events per unit, over about five minutes."""
+        return self._averages[1].rate * self._unit.value
+
+    @property
+    def fifteen_minute_rate(self) -> float:
+        """Events per unit, over about a quarter of an hour."""
+        return self._averages[2].rate * self._unit.value
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """The count and the rates."""
+        return {
+            "Count": int(self.count),
+            "EventType": self.event_type,
+            "RateUnit": self._unit.name,
+            "MeanRate": self.mean_rate,
+            "OneMinuteRate": self.one_minute_rate,
+            "FiveMinuteRate": self.five_minute_rate,
+            "FifteenMinuteRate": self.fifteen_minute_rate,
+        }
+
+
+class DerivedMeter(Meter):
+    """A meter of what somebody else counts already: ``count_of`` is read at each tick, and when the bean is."""
+
+    __slots__ = ("_count_of",)
+
+    def __init__(
+        self, event_type: str, time: Time, count_of: Callable[[], float], unit: RateUnit = RateUnit.SECONDS
+    ) -> None:
+        super().__init__(event_type, time, unit)
+        self._count_of = count_of
+
+    def tick(self) -> None:
+        """Count, and work the difference into the rates."""
+        self.count = self._count_of()
+        super().tick()
+
+    def attributes(self) -> dict[str, AttributeValue]:
+        """The count now, and the rates."""
+        self.count = self._count_of()
+        return super().attributes()

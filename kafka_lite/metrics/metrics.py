@@ -1,0 +1,114 @@
+"""Kafka's own metrics library: sensors, their statistics, and the reporters that are told of them.
+
+Kafka 0.10.2: clients/.../common/metrics/Metrics.java · book 10.1
+
+It lives beside the other one (``MetricsRegistry``) as in Kafka, where the new clients brought it along: quotas and the
+network layer are measured with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.metrics.metrics_reporter import MetricsReporter
+from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName, Measurable, RecordingLevel, Sensor, tags_of
+from kafka_lite.metrics.stats import MetricConfig
+
+logger = logging.getLogger(__name__)
+
+
+class Metrics:
+    """The sensors and statistics of one broker (or client), by name."""
+
+    def __init__(
+        self, config: MetricConfig | None = None, reporters: Sequence[MetricsReporter] = (), time: Time = SYSTEM_TIME
+    ) -> None:
+        self.config = config or MetricConfig()
+        self._time = time
+        self._lock = threading.RLock()
+        self._metrics: dict[KafkaMetricName, KafkaMetric] = {}
+        self._sensors: dict[str, Sensor] = {}
+        self._reporters: list[MetricsReporter] = []
+        for reporter in reporters:
+            self.add_reporter(reporter)
+        count = self.metric_name("count", "kafka-metrics-count", "total number of registered metrics")
+        self.add_metric(count, lambda _config, _now: len(self._metrics))
+
+    @staticmethod
+    def metric_name(
+        name: str, group: str, description: str = "", tags: Mapping[str, str] | None = None
+    ) -> KafkaMetricName:
+        """The name of a statistic."""
+        return KafkaMetricName(name, group, description, tags_of(tags))
+
+    def sensor(self, name: str, *parents: Sensor, level: RecordingLevel = RecordingLevel.INFO) -> Sensor:
+        """The sensor of this name, made when there is none; what it records, its parents record too."""
+        with self._lock:
+            sensor = self._sensors.get(name)
+            if sensor is None:
+                sensor = Sensor(name, parents, self.config, self._time, level, self._register)
+                self._sensors[name] = sensor
+            return sensor
+
+    def get_sensor(self, name: str) -> Sensor | None:
+        """The sensor of this name, if there is one."""
+        return self._sensors.get(name)
+
+    def remove_sensor(self, name: str) -> None:
+        """Remove a sensor with its statistics, if it is there."""
+        with self._lock:
+            sensor = self._sensors.pop(name, None)
+            for metric in sensor.metrics if sensor is not None else ():
+                self.remove_metric(metric.metric_name)
+
+    def add_metric(self, name: KafkaMetricName, measure: Measurable) -> None:
+        """A value that is read from elsewhere. Raises ValueError when the name is taken."""
+        self._register(KafkaMetric(name, measure, self.config, self._time))
+
+    def remove_metric(self, name: KafkaMetricName) -> None:
+        """Remove a metric, if it is there, and tell the reporters."""
+        with self._lock:
+            metric = self._metrics.pop(name, None)
+            if metric is not None:
+                self._tell(lambda reporter: reporter.metric_removal(metric))
+
+    def metric(self, name: KafkaMetricName) -> KafkaMetric | None:
+        """One metric."""
+        return self._metrics.get(name)
+
+    @property
+    def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
+        """All metrics of now."""
+        with self._lock:
+            return dict(self._metrics)
+
+    def add_reporter(self, reporter: MetricsReporter) -> None:
+        """Tell ``reporter`` of all metrics, now and from now on."""
+        with self._lock:
+            reporter.init(list(self._metrics.values()))
+            self._reporters.append(reporter)
+
+    def close(self) -> None:
+        """Tell the reporters that it is over."""
+        with self._lock:
+            self._tell(lambda reporter: reporter.close())
+            self._reporters.clear()
+
+    def _register(self, metric: KafkaMetric) -> None:
+        with self._lock:
+            name = metric.metric_name
+            if name in self._metrics:
+                raise ValueError(f"A metric named {name.group}:{name.name} {dict(name.tags)} already exists")
+            self._metrics[name] = metric
+            self._tell(lambda reporter: reporter.metric_change(metric))
+
+    def _tell(self, tell: Callable[[MetricsReporter], None]) -> None:
+        """Tell all reporters; an error in one, which may be anybody's code, is no reason not to tell the others."""
+        for reporter in self._reporters:
+            try:
+                tell(reporter)
+            except Exception:
+                logger.exception("The metrics reporter %s failed", type(reporter).__name__)

@@ -1,0 +1,151 @@
+"""Shows a broker's beans over HTTP: to Prometheus, to tools, to people.
+
+::
+
+    GET /metrics         Prometheus' text format
+    GET /jmx             all beans as JSON: {"beans": [{"name": "kafka.server:type=…", "Count": 7, …}, …]}
+    GET /jmx?qry=NAME    those that match, for example kafka.server:type=BrokerTopicMetrics,*
+
+Kafka has JMX instead. The JSON is that of Hadoop's ``/jmx``, which many tools can read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import selectors
+import socket
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.metrics import prometheus_text
+from kafka_lite.metrics.mbean_server import MBeanServer
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MalformedObjectNameError, MetricName, ObjectNamePattern
+
+if TYPE_CHECKING:
+    from http.server import BaseHTTPRequestHandler
+
+logger = logging.getLogger(__name__)
+
+CONNECTION_TIMEOUT_S = 5.0
+"""A client that says nothing is left after this: there is one thread for all of them."""
+_BACKLOG = 16
+_INDEX = "GET /metrics: Prometheus' text format\nGET /jmx[?qry=OBJECTNAME]: all beans as JSON\n"
+
+
+class MetricsHttpServer(ShutdownableThread):
+    """Answers one request after the other, each on a connection of its own, as Prometheus and people need it.
+
+    It reads and writes nothing but what ``beans`` shows, so whoever may connect may read; it listens on the loopback
+    interface unless told otherwise.
+    """
+
+    def __init__(self, beans: MBeanServer, host: str, port: int) -> None:
+        """Bind. Raises KafkaError when that is impossible."""
+        super().__init__("metrics-http-server")
+        self._beans = beans
+        try:
+            family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+            self._socket = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        except OSError as error:
+            raise KafkaError(f"Metrics server failed to bind to {host}:{port}: {error.strerror}.") from error
+        self._socket.setblocking(False)
+        self._wakeup_reader, self._wakeup_writer = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        for sock in (self._socket, self._wakeup_reader):
+            self._selector.register(sock, selectors.EVENT_READ)
+
+    @property
+    def url(self) -> str:
+        """Where it is, with the port that port 0 became: ``http://127.0.0.1:9404``."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def do_work(self) -> None:
+        """Wait for a connection and serve it. Whatever goes wrong with it ends it, and nothing else."""
+        self._selector.select()
+        try:
+            connection, address = self._socket.accept()
+        except OSError:  # told to stop, or the client has gone again
+            return
+        try:
+            with connection:
+                connection.settimeout(CONNECTION_TIMEOUT_S)
+                _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
+        except OSError as error:
+            logger.debug("A reader of metrics at %s went away: %s", address, error)
+        except Exception:
+            logger.exception("Error when showing metrics to %s", address)
+
+    def wake_up(self) -> None:
+        """End the wait for a connection."""
+        self._wakeup_writer.send(b"\0")
+
+    def shutdown(self, timeout_s: float | None = None) -> None:
+        """Stop, and give the port back."""
+        super().shutdown(timeout_s)
+        self._selector.close()
+        for sock in (self._socket, self._wakeup_reader, self._wakeup_writer):
+            sock.close()
+
+
+def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
+    """The handler of requests. Imported when the first one comes: a broker that nobody asks starts sooner without."""
+    from http.server import BaseHTTPRequestHandler
+
+    class Handler(BaseHTTPRequestHandler):
+        server_version = "kafka-lite"
+        sys_version = ""
+
+        def do_GET(self) -> None:
+            status, content_type, text = answer(beans, self.path)
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            logger.debug(format, *args)
+
+    return Handler
+
+
+def answer(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
+    """Status, content type and body for the target of a request."""
+    url = urlsplit(target)
+    if url.path == "/metrics":
+        return HTTPStatus.OK, prometheus_text.CONTENT_TYPE, prometheus_text.prometheus_text(beans.query())
+    if url.path == "/jmx":
+        try:
+            query = parse_qs(url.query).get("qry")
+            pattern = ObjectNamePattern.parse(query[0]) if query else None
+        except MalformedObjectNameError as error:
+            return HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", f"{error}\n"
+        return HTTPStatus.OK, "application/json", jmx_json(beans.query(pattern))
+    if url.path == "/":
+        return HTTPStatus.OK, "text/plain; charset=utf-8", _INDEX
+    return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", f"There is no {url.path} here.\n{_INDEX}"
+
+
+def jmx_json(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) -> str:
+    """One object for each bean, its name first. JSON knows no NaN and no infinity: they are null."""
+    shown = [
+        {"name": name.mbean_name, **{attribute: _as_json(value) for attribute, value in attributes.items()}}
+        for name, attributes in beans.items()
+    ]
+    return json.dumps({"beans": shown}, indent=1) + "\n"
+
+
+def _as_json(value: AttributeValue) -> AttributeValue | None:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,114 @@
+"""All metrics of a broker by name.
+
+Kafka 0.10.2: com.yammer.metrics.core.MetricsRegistry, of the library metrics-core 2.2 · book 2.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kafka_lite.metrics.metric import AttributeValue, Gauge, Metric
+from kafka_lite.metrics.metric_name import MetricName
+
+logger = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=Metric)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class GaugeFamily(Generic[T]):
+    """Gauges of a set that changes by itself, such as the partitions of a broker: the same ones for each member.
+
+    They are made when somebody reads them, so thousands of partitions cost nothing until then, and the gauges of one
+    that goes need not be removed.
+    """
+
+    group: str
+    type: str
+    gauges: Mapping[str, Callable[[T], AttributeValue]]
+    """Name → what to read of a member."""
+    members: Callable[[], Iterable[tuple[Mapping[str, str], T]]]
+    """The members of now, each with its tags."""
+
+    def metrics(self) -> Iterable[tuple[MetricName, Gauge]]:
+        """The gauges of now."""
+        for tags, member in self.members():
+            for name, read in self.gauges.items():
+                yield MetricName.of(self.group, self.type, name, tags), Gauge(lambda r=read, m=member: r(m))  # type: ignore[misc]
+
+
+class MetricsRegistry:
+    """Where metrics are put when they are made, and found by whoever shows them.
+
+    Kafka has one registry per process; here each broker has its own, since several may live in one test.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._metrics: dict[MetricName, Metric] = {}
+        self._families: list[GaugeFamily[object]] = []
+        self._collectors: list[Callable[[], None]] = []
+
+    def add(self, name: MetricName, metric: M) -> M:
+        """Register a metric under a name, in place of the one that has it; returns the metric."""
+        with self._lock:
+            self._metrics[name] = metric
+        return metric
+
+    def add_family(self, family: GaugeFamily[T]) -> None:
+        """Register the gauges of a changing set."""
+        with self._lock:
+            self._families.append(family)  # type: ignore[arg-type]
+
+    def add_collector(self, collect: Callable[[], None]) -> None:
+        """Call ``collect`` at every tick, and before metrics are read: it fetches what is counted elsewhere."""
+        with self._lock:
+            self._collectors.append(collect)
+
+    def remove(self, name: MetricName) -> None:
+        """Forget a metric, if it is there."""
+        with self._lock:
+            self._metrics.pop(name, None)
+
+    def get(self, name: MetricName) -> Metric | None:
+        """One metric."""
+        return self._metrics.get(name) or self.all_metrics().get(name)
+
+    def all_metrics(self) -> dict[MetricName, Metric]:
+        """All metrics of now, up to date."""
+        with self._lock:
+            families, collectors = list(self._families), list(self._collectors)
+        for collect in collectors:
+            collect()
+        with self._lock:
+            metrics = dict(self._metrics)
+        for family in families:
+            metrics.update(family.metrics())
+        return metrics
+
+    def __len__(self) -> int:
+        return len(self._metrics) + sum(1 for family in list(self._families) for _ in family.metrics())
+
+    def tick(self) -> None:
+        """Five seconds have passed: let the rates follow. The broker's scheduler calls this."""
+        with self._lock:
+            metrics, collectors = list(self._metrics.values()), list(self._collectors)
+        for collect in collectors:
+            collect()
+        for metric in metrics:
+            metric.tick()
+
+    def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
+        """The attributes of all metrics. One that cannot be read is left out, with a line in the log."""
+        beans = {}
+        for name, metric in self.all_metrics().items():
+            try:
+                beans[name] = metric.attributes()
+            except Exception:
+                logger.exception("Cannot read the metric %s", name)
+        return beans

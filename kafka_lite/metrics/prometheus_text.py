@@ -1,0 +1,103 @@
+"""Beans in Prometheus' text format, under the names that dashboards for Kafka expect.
+
+Kafka has JMX only; people read it with Prometheus' *JMX exporter*. The names here are those that its example
+configuration for Kafka makes (``kafka-2_0_0.yml``), and Strimzi's for percentages, so that dashboards fit::
+
+    BrokerTopicMetrics, BytesInPerSec    Count             kafka_server_brokertopicmetrics_bytesin_total
+    ReplicaManager, PartitionCount       Value             kafka_server_replicamanager_partitioncount
+    RequestMetrics, TotalTimeMs          99thPercentile    kafka_network_requestmetrics_totaltimems{quantile="0.99"}
+    Processor, IdlePercent               Value             kafka_network_processor_idle_percent
+    socket-server-metrics                request-rate      kafka_server_socket_server_metrics_request_rate
+
+Tags become labels. The rates of meters are left out: Prometheus works them out of counts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_PER_SECOND = re.compile(r"PerSec\w*$")
+_PERCENT = re.compile(r"Percent\w*$")
+_PERCENTILE = re.compile(r"(\d+)thPercentile")
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]+")
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+@dataclass(frozen=True)
+class PrometheusSample:
+    """One line, but for its labels' notation."""
+
+    name: str
+    kind: str
+    labels: Mapping[str, str]
+    value: float
+
+
+def prometheus_text(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) -> str:
+    """All beans; the samples of one name stand together, as the format wants it."""
+    families: dict[str, list[PrometheusSample]] = {}
+    for name, attributes in beans.items():
+        for sample in samples_of(name, attributes):
+            families.setdefault(sample.name, []).append(sample)
+    return "".join(_family(name, samples) for name, samples in sorted(families.items()))
+
+
+def samples_of(name: MetricName, attributes: Mapping[str, AttributeValue]) -> Iterator[PrometheusSample]:
+    """The samples of one bean. What is no number has none."""
+    labels = dict(name.tags)
+    for attribute, value in attributes.items():
+        if not isinstance(value, bool | int | float):
+            continue
+        if not name.name:
+            yield PrometheusSample(_metric_name(name.group, name.type, attribute), "gauge", labels, value)
+        elif attribute == "Count":
+            yield PrometheusSample(_counter_name(name), "counter", labels, value)
+        elif attribute == "Value" or (attribute == "MeanRate" and _PERCENT.search(name.name)):
+            yield PrometheusSample(_gauge_name(name), "gauge", labels, value)
+        elif (percentile := _PERCENTILE.fullmatch(attribute)) is not None:
+            quantile = {"quantile": f"0.{percentile[1]}"}
+            yield PrometheusSample(_metric_name(name.group, name.type, name.name), "gauge", labels | quantile, value)
+
+
+def _counter_name(name: MetricName) -> str:
+    stem = _PER_SECOND.sub("", name.name)
+    suffix = "_count" if stem == name.name else "_total"
+    return _metric_name(name.group, name.type, stem) + suffix
+
+
+def _gauge_name(name: MetricName) -> str:
+    stem = _PERCENT.sub("_percent", name.name)
+    return _metric_name(name.group, name.type, stem)
+
+
+def _metric_name(*parts: str) -> str:
+    return re.sub("_+", "_", _NOT_IN_NAMES.sub("_", "_".join(parts))).lower()
+
+
+def _family(name: str, samples: Iterable[PrometheusSample]) -> str:
+    lines = [f"{name}{_labels(sample.labels)} {_number(sample.value)}\n" for sample in samples]
+    kind = next(iter(samples)).kind
+    return f"# TYPE {name} {kind}\n{''.join(lines)}"
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    pairs = (f'{_NOT_IN_NAMES.sub("_", key)}="{value.translate(_ESCAPES)}"' for key, value in labels.items())
+    return "{" + ",".join(pairs) + "}"
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return repr(float(value))

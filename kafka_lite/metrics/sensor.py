@@ -1,0 +1,128 @@
+"""A thing that is measured, with the statistics that are kept of it.
+
+Kafka 0.10.2: clients/.../common/metrics/Sensor.java, KafkaMetric.java · book 10.1
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from kafka_lite.common.time import Time
+from kafka_lite.metrics.metric_name import MetricName
+from kafka_lite.metrics.stats import MetricConfig
+
+
+class RecordingLevel(Enum):
+    """How important a sensor is: DEBUG sensors record only when ``metrics.recording.level`` says DEBUG."""
+
+    INFO = "INFO"
+    DEBUG = "DEBUG"
+
+    def should_record(self, configured: str) -> bool:
+        """Whether a sensor of this level records."""
+        return self is RecordingLevel.INFO or configured == RecordingLevel.DEBUG.value
+
+
+@dataclass(frozen=True)
+class KafkaMetricName:
+    """Name of one statistic: name, group and tags make it; the description is for people."""
+
+    name: str
+    group: str
+    description: str = field(default="", compare=False)
+    tags: tuple[tuple[str, str], ...] = ()
+
+    def bean(self, prefix: str) -> MetricName:
+        """The bean of which this statistic is an attribute."""
+        return MetricName.of(prefix, self.group, tags=dict(self.tags))
+
+
+class MeasurableStat(Protocol):
+    """A statistic that can be fed and read."""
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
+        """See ``SampledStat.record``."""
+        ...
+
+    def measure(self, config: MetricConfig, now_ms: float) -> float:
+        """What it is now."""
+        ...
+
+
+Measurable = Callable[[MetricConfig, float], float]
+"""Reads a value: (config, now in ms) → value."""
+
+
+class KafkaMetric:
+    """One number with its name: what reporters get."""
+
+    def __init__(self, name: KafkaMetricName, measure: Measurable, config: MetricConfig, time: Time) -> None:
+        self.metric_name = name
+        self._measure = measure
+        self._config = config
+        self._time = time
+
+    @property
+    def value(self) -> float:
+        """The number now."""
+        return self._measure(self._config, self._time.hi_res_ms())
+
+
+class Sensor:
+    """Feeds each value that is recorded to all of its statistics, and to those of its parents."""
+
+    def __init__(
+        self,
+        name: str,
+        parents: tuple[Sensor, ...],
+        config: MetricConfig,
+        time: Time,
+        level: RecordingLevel,
+        register: Callable[[KafkaMetric], None],
+    ) -> None:
+        self.name = name
+        self.metrics: list[KafkaMetric] = []
+        self._parents = parents
+        self._config = config
+        self._time = time
+        self._level = level
+        self._register = register
+        self._lock = threading.Lock()
+        self._stats: list[MeasurableStat] = []
+
+    def add(self, name: KafkaMetricName, stat: MeasurableStat) -> None:
+        """Keep a statistic. Raises ValueError when another one has that name."""
+
+        def measure(config: MetricConfig, now_ms: float) -> float:
+            with self._lock:
+                return stat.measure(config, now_ms)
+
+        metric = KafkaMetric(name, measure, self._config, self._time)
+        self._register(metric)
+        with self._lock:
+            self.metrics.append(metric)
+            self._stats.append(stat)
+
+    def should_record(self) -> bool:
+        """Whether the recording level lets this sensor record."""
+        return self._level.should_record(self._config.record_level)
+
+    def record(self, value: float = 1.0, now_ms: float | None = None, events: float = 1) -> None:
+        """Something with this value has happened; or ``events`` things whose values have this sum."""
+        if not self.should_record():
+            return
+        now_ms = self._time.hi_res_ms() if now_ms is None else now_ms
+        with self._lock:
+            for stat in self._stats:
+                stat.record(self._config, value, events, now_ms)
+        for parent in self._parents:
+            parent.record(value, now_ms, events)
+
+
+def tags_of(tags: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Tags as part of a name."""
+    return tuple((tags or {}).items())
