@@ -87,7 +87,7 @@ class Cleaner:
         logger.info("Beginning cleaning of log %s", log.name)
         try:
             self.build_offset_map(log, cleanable.first_dirty_offset, cleanable.first_uncleanable_offset, stats)
-            end_offset = self._offset_map.latest_offset + 1
+            end_offset = max(cleanable.first_dirty_offset, self._offset_map.latest_offset + 1)
             stats.index_done()
             stats.buffer_utilization = self._offset_map.utilization
             self._clean_up_to(cleanable, end_offset, stats)

@@ -26,7 +26,7 @@ def group_segments_by_size(
     """
     groups: list[list[LogSegment]] = []
     ends = [segment.base_offset for segment in segments[1:]] + [first_uncleanable_offset]
-    for segment, end in zip(segments, ends, strict=True):
+    for segment, end in zip(segments, ends, strict=False):
         if groups and _fits(groups[-1], segment, end - 1, max_size, max_index_size):
             groups[-1].append(segment)
         else:
