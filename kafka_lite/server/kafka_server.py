@@ -267,7 +267,9 @@ class KafkaServer:
             lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
-        self.replica_manager = ReplicaManager(config, self.log_manager, self._topic_config, self.scheduler, self.time)
+        self.replica_manager = ReplicaManager(
+            config, self.log_manager, self._topic_config, self.scheduler, self.time, self.time
+        )
         self.replica_manager.startup()
         self._on_stop("replica manager", self.replica_manager.shutdown)
         failure_handler = LogDirFailureHandler(self.log_manager, self.replica_manager, self.shutdown)

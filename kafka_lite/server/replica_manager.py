@@ -16,7 +16,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
-from kafka_lite.common.time import Time
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.log import Log
@@ -63,6 +63,7 @@ class ReplicaManager:
         topic_config: Callable[[str], LogConfig],
         scheduler: Scheduler,
         time: Time,
+        running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that runs by itself
     ) -> None:
         self.config = config
         self.log_manager = log_manager
@@ -81,10 +82,16 @@ class ReplicaManager:
         }
         self._checkpointed: dict[TopicPartition, int] = {}
         self.delayed_produce_purgatory: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
-            "Produce", broker_id=config.broker_id, purge_interval=config.producer_purgatory_purge_interval_requests
+            "Produce",
+            broker_id=config.broker_id,
+            purge_interval=config.producer_purgatory_purge_interval_requests,
+            time=running_time,
         )
         self.delayed_fetch_purgatory: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
-            "Fetch", broker_id=config.broker_id, purge_interval=config.fetch_purgatory_purge_interval_requests
+            "Fetch",
+            broker_id=config.broker_id,
+            purge_interval=config.fetch_purgatory_purge_interval_requests,
+            time=running_time,
         )
 
     # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
