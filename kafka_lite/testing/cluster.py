@@ -31,6 +31,8 @@ TEST_DEFAULTS: dict[str, str] = {
     # Files of deleted topics and segments go at once: a test's folder is short-lived.
     "log.segment.delete.delay.ms": "1000",
     "num.io.threads": "4",
+    # A jump of the clock shall not cost every client its connection.
+    "connections.max.idle.ms": "-1",
 }
 """What differs from a broker's defaults, so that it starts quickly and leaves nothing lying about."""
 

@@ -1,0 +1,271 @@
+"""What clients make of faults: retries, lost acknowledgements with and without idempotence, broken connections."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import confluent_kafka
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.testing.cluster import Cluster
+
+# kafka-python leaves the sockets of connections that broke to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+Produce = Callable[[Cluster, str, list[bytes], bool], None]
+"""Sends values one after the other and waits until all are acknowledged; the last argument: idempotent or not."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def collect_garbage() -> Iterator[None]:
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Cluster]:
+    with Cluster() as running:
+        yield running
+
+
+@pytest.fixture
+def topic(broker: Cluster, request: pytest.FixtureRequest) -> Iterator[str]:
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)
+    broker.create_topic(name)
+    broker.reset()
+    yield name
+    broker.reset()
+
+
+def with_confluent_kafka(broker: Cluster, topic: str, values: list[bytes], idempotent: bool) -> None:
+    config = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "enable.idempotence": idempotent,
+        "acks": "all",
+        "retry.backoff.ms": 20,
+        "reconnect.backoff.ms": 20,
+        "socket.timeout.ms": 2000,
+        "request.timeout.ms": 2000,
+        "linger.ms": 0,
+        "log_level": 0,
+    }
+    producer = confluent_kafka.Producer(config)
+    failures: list[object] = []
+    for value in values:
+        producer.produce(topic, value, on_delivery=lambda error, _message: error and failures.append(error))
+        producer.flush(20)
+    assert len(producer) == 0
+    assert failures == []
+
+
+def with_aiokafka(broker: Cluster, topic: str, values: list[bytes], idempotent: bool) -> None:
+    async def run() -> None:
+        producer = AIOKafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers,
+            enable_idempotence=idempotent,
+            acks="all",
+            retry_backoff_ms=20,
+            request_timeout_ms=2000,
+        )
+        await producer.start()
+        for value in values:
+            await producer.send_and_wait(topic, value)
+        await producer.stop()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def with_kafka_python(broker: Cluster, topic: str, values: list[bytes], idempotent: bool) -> None:
+    producer = KafkaProducer(
+        bootstrap_servers=broker.bootstrap_servers,
+        enable_idempotence=idempotent,
+        acks="all",
+        retries=20,
+        retry_backoff_ms=20,
+        reconnect_backoff_ms=20,
+        request_timeout_ms=2000,
+        delivery_timeout_ms=20_000,
+    )
+    for value in values:
+        producer.send(topic, value).get(20)
+    producer.close()
+
+
+CLIENTS = [
+    pytest.param(with_confluent_kafka, id="confluent-kafka"),
+    pytest.param(with_aiokafka, id="aiokafka"),
+    pytest.param(with_kafka_python, id="kafka-python"),
+]
+VALUES = [b"a", b"b", b"c"]
+
+
+@pytest.mark.parametrize("error", [Errors.NOT_LEADER_OR_FOLLOWER, Errors.NOT_ENOUGH_REPLICAS, Errors.REQUEST_TIMED_OUT])
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_an_error_that_passes_is_tried_again(broker: Cluster, topic: str, produce: Produce, error: Errors) -> None:
+    fault = broker.inject("Produce", error).times(2)
+    produce(broker, topic, VALUES, True)
+    assert fault.count == 2
+    assert broker.values(topic) == VALUES
+    assert len(broker.requests.of("Produce")) == len(VALUES) + 2
+
+
+@pytest.mark.parametrize("how", ["drop_answer", "cut_answer"])
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_lost_acknowledgement_of_an_idempotent_producer_is_harmless(
+    broker: Cluster, topic: str, produce: Produce, how: str
+) -> None:
+    fault = getattr(broker.inject("Produce"), how)().skip(1).once()
+    produce(broker, topic, VALUES, True)
+    assert fault.count == 1
+    assert broker.values(topic) == VALUES
+
+
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_lost_acknowledgement_without_idempotence_doubles_a_record(
+    broker: Cluster, topic: str, produce: Produce
+) -> None:
+    broker.inject("Produce").drop_answer().skip(1).once()
+    produce(broker, topic, VALUES, False)
+    assert broker.values(topic) == [b"a", b"b", b"b", b"c"]
+
+
+@pytest.mark.parametrize("idempotent", [True, False])
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_lost_request_is_sent_again_once(broker: Cluster, topic: str, produce: Produce, idempotent: bool) -> None:
+    fault = broker.inject("Produce").drop_request().skip(1).once()
+    produce(broker, topic, VALUES, idempotent)
+    assert fault.count == 1
+    assert broker.values(topic) == VALUES
+
+
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_stuck_broker_is_waited_for(broker: Cluster, topic: str, produce: Produce) -> None:
+    broker.pause()
+    thread = threading.Timer(0.3, broker.resume)
+    thread.start()
+    produce(broker, topic, VALUES, True)
+    thread.join()
+    assert broker.values(topic) == VALUES
+
+
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_slow_answers_arrive(broker: Cluster, topic: str, produce: Produce) -> None:
+    fault = broker.inject("Metadata").slow_answer(bytes_per_s=2000).once()
+    produce(broker, topic, VALUES, True)
+    assert fault.count == 1
+    assert broker.values(topic) == VALUES
+
+
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_topic_without_a_leader_is_asked_for_again(broker: Cluster, topic: str, produce: Produce) -> None:
+    fault = broker.inject("Metadata", Errors.LEADER_NOT_AVAILABLE).for_topic(topic).times(2)
+    produce(broker, topic, VALUES, True)
+    assert fault.count == 2
+    assert broker.values(topic) == VALUES
+
+
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_a_restart_is_survived(topic: str, produce: Produce) -> None:
+    with Cluster() as own:
+        own.create_topic(topic)
+        produce(own, topic, VALUES, True)
+        own.stop_broker()
+        thread = threading.Timer(0.3, own.start_broker)
+        thread.start()
+        if produce is with_aiokafka:  # it gives up when its first connection is refused
+            thread.join()
+        produce(own, topic, VALUES, True)
+        thread.join()
+        assert own.values(topic) == VALUES * 2
+
+
+# ── consumers ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_confluent_kafka(broker: Cluster, topic: str, count: int) -> list[Any]:
+    config = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "group.id": "g",
+        "enable.auto.commit": False,
+        "auto.offset.reset": "error",
+        "fetch.error.backoff.ms": 20,
+        "reconnect.backoff.ms": 20,
+        "log_level": 0,
+    }
+    consumer = confluent_kafka.Consumer(config)
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+    found: list[Any] = []
+    deadline = time.monotonic() + 20
+    while len(found) < count and time.monotonic() < deadline:
+        message = consumer.poll(0.5)
+        if message is not None and message.error() is None:
+            found.append(message.value())
+    consumer.close()
+    return found
+
+
+def read_aiokafka(broker: Cluster, topic: str, count: int) -> list[Any]:
+    async def run() -> list[Any]:
+        consumer = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap_servers, retry_backoff_ms=20)
+        await consumer.start()
+        partition = TopicPartition(topic, 0)
+        consumer.assign([partition])
+        consumer.seek(partition, 0)
+        found = [(await consumer.getone()).value for _ in range(count)]
+        await consumer.stop()
+        return found
+
+    return asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def read_kafka_python(broker: Cluster, topic: str, count: int) -> list[Any]:
+    consumer = KafkaConsumer(
+        bootstrap_servers=broker.bootstrap_servers,
+        retry_backoff_ms=20,
+        reconnect_backoff_ms=20,
+        consumer_timeout_ms=20_000,
+    )
+    partition = TopicPartition(topic, 0)
+    consumer.assign([partition])
+    consumer.seek(partition, 0)
+    found = [message.value for _, message in zip(range(count), consumer, strict=False)]
+    consumer.close()
+    return found
+
+
+READERS = [
+    pytest.param(read_confluent_kafka, id="confluent-kafka"),
+    pytest.param(read_aiokafka, id="aiokafka"),
+    pytest.param(read_kafka_python, id="kafka-python"),
+]
+
+
+@pytest.mark.parametrize("what", ["error", "cut", "drop", "slow"])
+@pytest.mark.parametrize("read", READERS)
+def test_every_record_is_read_once_whatever_befalls_the_fetches(
+    broker: Cluster, topic: str, read: Callable[[Cluster, str, int], list[Any]], what: str
+) -> None:
+    values = [f"{number}" for number in range(50)]
+    broker.produce(topic, *values)
+    broker.produce(topic, *values)
+    if what == "error":
+        fault = broker.inject("Fetch", Errors.NOT_LEADER_OR_FOLLOWER).times(2)
+    elif what == "cut":
+        fault = broker.inject("Fetch").cut_answer(after_bytes=300).times(2)
+    elif what == "drop":
+        fault = broker.inject("Fetch").drop_answer().times(2)
+    else:
+        fault = broker.inject("Fetch").slow_answer(bytes_per_s=5000).once()
+    assert read(broker, topic, 100) == [value.encode() for value in values * 2]
+    assert fault.count >= 1
