@@ -16,11 +16,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -29,14 +32,16 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_fetch import FetchParams
+from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition
+from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager
 
 TOPIC_PARTITION = TopicPartition("bench", 0)
-ENOUGH_BYTES = 96 << 20
-ROUNDS = 5
+ROUND_BYTES = 32 << 20
+ROUNDS = 9
 NONE, LZ4, ZSTD = CompressionType.NONE, CompressionType.LZ4, CompressionType.ZSTD
 
 Request = Callable[[], object]
@@ -76,82 +81,111 @@ def batch(codec: CompressionType, count: int, size: int = 100, spread: int = 0) 
     return builder.build()
 
 
-def produces(replicas: ReplicaManager, acks: int, produced: bytes, partition: TopicPartition) -> Iterator[Request]:
-    """Requests one after the other, each in a buffer of its own as it comes from a socket."""
-    buffers = itertools.cycle([bytearray(produced) for _ in range(max(2, min(64, (4 << 20) // len(produced))))])
-    answers: list[object] = []
-    for buffer in buffers:
-        view = memoryview(buffer)
-        yield lambda view=view: replicas.append_records(1000, acks, False, {partition: view}, answers.append)
-        ((result,),) = (answer.values() for answer in answers)  # type: ignore[attr-defined]
-        assert result.error.code == 0, result
-        answers.clear()
+@dataclass(frozen=True)
+class Produce:
+    """Requests with one batch of ``count`` records."""
+
+    what: str
+    acks: int
+    codec: CompressionType
+    count: int
+    size: int = 100
+    spread: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"produce {self.what}"
+
+    def requests(self, replicas: ReplicaManager) -> Iterator[Request]:
+        """One after the other, each in a buffer of its own, as it comes from a socket."""
+        produced = batch(self.codec, self.count, self.size, self.spread)
+        answers: list[dict[TopicPartition, PartitionResponse]] = []
+        for buffer in itertools.cycle([bytearray(produced) for _ in range(4 if len(produced) > 100_000 else 64)]):
+            entries = {TOPIC_PARTITION: memoryview(buffer)}
+            yield partial(replicas.append_records, 1000, self.acks, False, entries, answers.append)
+            assert answers.pop()[TOPIC_PARTITION].error is Errors.NONE
+
+    @property
+    def bytes_per_request(self) -> int:
+        return len(batch(self.codec, self.count, self.size, self.spread))
 
 
-def fetches(replicas: ReplicaManager, max_bytes: int) -> Iterator[Request]:
-    """Reads of ``max_bytes`` from the beginning on, and again from the beginning at the end."""
-    params = FetchParams(-1, 500, 1, 50 << 20, hard_max_bytes=False)
-    offset = 0
-    answers: list[list[tuple[TopicPartition, object]]] = []
-    while True:
-        asked = [(TOPIC_PARTITION, FetchPartition(offset, max_bytes, -1, -1))]
-        yield lambda asked=asked: replicas.fetch_messages(params, asked, answers.append)
-        [[(_, result)]] = answers
-        answers.clear()
-        read = [read_batch.last_offset for read_batch in result.records.batches()]  # type: ignore[attr-defined]
-        offset = read[-1] + 1
-        partition = replicas.get_partition(TOPIC_PARTITION)
-        assert partition is not None
-        assert partition.log is not None
-        if offset >= partition.log.log_end_offset:
-            offset = 0
+@dataclass(frozen=True)
+class Fetch:
+    """Requests for up to ``bytes_per_request`` each, from the beginning of a log to its end and again."""
+
+    what: str
+    bytes_per_request: int
+    count: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"fetch {self.what}"
+
+    def requests(self, replicas: ReplicaManager) -> Iterator[Request]:
+        for fill in itertools.islice(Produce("", 1, NONE, 150).requests(replicas), 500):
+            fill()
+        partition = replicas.get_leader_partition(TOPIC_PARTITION)
+        params = FetchParams(-1, 500, 1, 50 << 20, hard_max_bytes=False)
+        answers: list[list[tuple[TopicPartition, LogReadResult]]] = []
+        offset = 0
+        while True:
+            asked = [(TOPIC_PARTITION, FetchPartition(offset, self.bytes_per_request))]
+            yield partial(replicas.fetch_messages, params, asked, answers.append)
+            [(_, result)] = answers.pop()
+            assert not isinstance(result.records, bytes | bytearray | memoryview)
+            offset = max(found.last_offset for found in batches(result.records.to_bytes())) + 1
+            assert partition.log is not None
+            if offset >= partition.log.log_end_offset:
+                offset = 0
 
 
-def workloads(replicas: ReplicaManager) -> dict[str, tuple[int, int, Callable[[], Iterator[Request]]]]:
-    """Records per request, bytes per request, the requests."""
-    found: dict[str, tuple[int, int, Callable[[], Iterator[Request]]]] = {}
-    for name, acks, codec, count, size, spread in (
-        ("1 record of 100 B, acks all", -1, NONE, 1, 100, 0),
-        ("16 KB of 100 B, acks 1", 1, NONE, 150, 100, 0),
-        ("16 KB of 100 B, acks all", -1, NONE, 150, 100, 0),
-        ("16 KB of 60 to 140 B, acks 1", 1, NONE, 150, 100, 40),
-        ("16 KB of 100 B, lz4, acks 1", 1, LZ4, 150, 100, 0),
-        ("16 KB of 1000 B, acks 1", 1, NONE, 16, 1000, 0),
-        ("16 KB of 1000 B, lz4, acks 1", 1, LZ4, 16, 1000, 0),
-        ("1 MB of 100 B, acks 1", 1, NONE, 9000, 100, 0),
-        ("1 MB of 60 to 140 B, acks 1", 1, NONE, 9000, 100, 40),
-        ("1 MB of 100 B, lz4, acks 1", 1, LZ4, 9000, 100, 0),
-        ("1 MB of 100 B, zstd, acks 1", 1, ZSTD, 9000, 100, 0),
-        ("1 MB of 1000 B, acks 1", 1, NONE, 980, 1000, 0),
-        ("1 MB of 1000 B, lz4, acks 1", 1, LZ4, 980, 1000, 0),
-    ):
-        data = batch(codec, count, size, spread)
-        found["produce " + name] = (
-            count,
-            len(data),
-            lambda acks=acks, data=data: produces(replicas, acks, data, TOPIC_PARTITION),  # type: ignore[misc]
-        )
-    for name, max_bytes in (("16 KB", 16 << 10), ("1 MB", 1 << 20)):
-        found["fetch " + name] = (0, max_bytes, lambda max_bytes=max_bytes: fetches(replicas, max_bytes))  # type: ignore[misc]
-    return found
+WORKLOADS: list[Produce | Fetch] = [
+    Produce("1 record of 100 B, acks all", -1, NONE, 1),
+    Produce("16 KB of 100 B, acks 1", 1, NONE, 150),
+    Produce("16 KB of 100 B, acks all", -1, NONE, 150),
+    Produce("16 KB of 60 to 140 B, acks 1", 1, NONE, 150, spread=40),
+    Produce("16 KB of 100 B, lz4, acks 1", 1, LZ4, 150),
+    Produce("16 KB of 1000 B, acks 1", 1, NONE, 16, 1000),
+    Produce("16 KB of 1000 B, lz4, acks 1", 1, LZ4, 16, 1000),
+    Produce("1 MB of 100 B, acks 1", 1, NONE, 9000),
+    Produce("1 MB of 60 to 140 B, acks 1", 1, NONE, 9000, spread=40),
+    Produce("1 MB of 100 B, lz4, acks 1", 1, LZ4, 9000),
+    Produce("1 MB of 100 B, zstd, acks 1", 1, ZSTD, 9000),
+    Produce("1 MB of 1000 B, acks 1", 1, NONE, 980, 1000),
+    Produce("1 MB of 1000 B, lz4, acks 1", 1, LZ4, 980, 1000),
+    Fetch("16 KB", 16 << 10),
+    Fetch("1 MB", 1 << 20),
+]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.appends", description=__doc__)
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
-    parser.add_argument("--profile", action="store_true", help="where the time goes (it counts calls; trust the order)")
+    parser.add_argument("--profile", action="store_true", help="where the time goes (calls cost more while it counts)")
     options = parser.parse_args()
     logging.disable(logging.INFO)
-    table = Table("request", title="processor time of one thread, the best of some rounds")
+    table = Table("request", title="processor time of one thread")
     for column in ("µs per request", "ns per record", "GB/s"):
         table.add_column(column, justify="right")
-    for name, (count, size) in WORKLOADS.items():
-        if options.only in name:
-            best = measured(name, size, profiled=options.profile)
-            table.add_row(
-                name, f"{best:,.1f}", f"{best * 1000 / count:,.0f}" if count else "", f"{size / best / 1000:,.2f}"
-            )
+    for workload in WORKLOADS:
+        if options.only in workload.name:
+            took, size, count = measured(workload, profiled=options.profile), workload.bytes_per_request, workload.count
+            per_record = f"{took * 1000 / count:,.0f}" if count else ""
+            table.add_row(workload.name, f"{took:,.1f}", per_record, f"{size / took / 1000:,.2f}")
     Console().print(table)
+
+
+def measured(workload: Produce | Fetch, *, profiled: bool) -> float:
+    """Microseconds of the best round; each begins with an empty log, so that memory is used again and again."""
+    times = max(20, min(2000, ROUND_BYTES // workload.bytes_per_request))
+    rounds = []
+    for round_number in range(ROUNDS):
+        with replica_manager() as replicas:
+            if profiled and round_number == 0:
+                profile(workload.requests(replicas), times)
+            rounds.append(microseconds(workload.requests(replicas), times))
+    return min(rounds)
 
 
 def microseconds(requests: Iterator[Request], times: int) -> float:
