@@ -126,14 +126,14 @@ class _Wire:
     def request_read(self, call: Call) -> None:
         request: Request = call.result
         if number := self._requests.take((_peer_port(request.connection_id), request.header.correlation_id)):
-            detail = {"thing": summary(request), "bytes": request.size_in_bytes}
+            detail = {"thing": summary(request), "frame_bytes": request.size_in_bytes}
             call.emit(Kind.TAKE, call.actor, "request", detail, number=number)
 
     def answer_begun(self, call: Call) -> None:
         send: NetworkSend = call.argument("send")
         for correlation_id, size in _frames(send):
             if number := self._answers.put((_peer_port(send.destination), correlation_id), call):
-                call.emit(Kind.PUT, call.actor, "answer", {"bytes": size}, number=number)
+                call.emit(Kind.PUT, call.actor, "answer", {"frame_bytes": size}, number=number)
 
     def answer_awaited(self, call: Call) -> None:
         channel: BlockingChannel = call.subject

@@ -14,9 +14,9 @@
     ```
 
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
-``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run as
-a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``); below it
-the steps in words unfold, unless ``words=no``.
+``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
+as a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``);
+below it the steps in words unfold, unless ``words=no``.
 Whatever goes wrong names the page and the line.
 """
 
@@ -164,7 +164,7 @@ def _recording(directive: Directive, page: Page) -> str:
 
 def _words(diagram: SequenceDiagram | TimeLine, language: str) -> str:
     rows = "\n".join(f"<li>{html.escape(row, quote=False)}</li>" for row in diagram.in_words())
-    return f"\n<details><summary>{word('In words', language)}</summary>\n<ol>\n{rows}\n</ol>\n</details>"
+    return f"\n\n<details><summary>{word('In words', language)}</summary>\n<ol>\n{rows}\n</ol>\n</details>"
 
 
 def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> SequenceDiagram:

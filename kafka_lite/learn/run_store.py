@@ -8,6 +8,7 @@ so that it cannot drift from the code.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import hashlib
 import importlib
@@ -23,7 +24,7 @@ RECORDED = PROJECT_ROOT / ".build" / "runs"
 def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
     """The run of a function ``module:function``, or of a file ``path/in/the/repository.jsonl``.
 
-    Raises UnknownSymbolError when there is no such function or file, ValueError when the file is no run.
+    Raises UnknownSymbolError when there is no such function or file, ValueError when there is no run in it.
     """
     if not reference.endswith(".jsonl"):
         return _recorded_now(reference)
@@ -34,13 +35,34 @@ def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
 
 
 def record(reference: str) -> RecordedRun:
-    """Execute ``module:function``, which records a run. Raises UnknownSymbolError, and whatever the function raises."""
+    """Execute ``module:function``, which records a run.
+
+    Raises UnknownSymbolError when there is no such function, ValueError when it fails or returns something else.
+    """
     find_symbol(reference)
     module, _, name = reference.partition(":")
-    run = getattr(importlib.import_module(module), name)()
+    function = getattr(importlib.import_module(module), name)
+    try:
+        run = function()
+    except Exception as error:
+        raise ValueError(f"{reference} has recorded nothing: {error!r}") from error
     if not isinstance(run, RecordedRun):
-        raise UnknownSymbolError(f"{reference} does not return a RecordedRun")
+        raise ValueError(f"{reference} returns no RecordedRun")
     return run
+
+
+def drift(path: Path) -> list[str]:
+    """What happens now and not in a kept run (``+``), and the other way round (``-``); empty when they are alike.
+
+    Raises what ``record`` and ``RecordedRun.load`` raise.
+    """
+    kept = RecordedRun.load(path)
+    lines = [_lines(run.structure()) for run in (kept, record(kept.recorded_by))]
+    return [line for line in difflib.ndiff(*lines) if line.startswith(("+", "-"))]
+
+
+def _lines(structure: dict[str, list[str]]) -> list[str]:
+    return [f"{thread}: {line}" for thread, lines in sorted(structure.items()) for line in lines]
 
 
 def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:

@@ -19,10 +19,18 @@ _CHINESE = {
     "throttle": "限流",
     "response_queue": "响应队列",
     "response_send": "发送响应",
+    "connection": "连接",
+    "new connection": "新连接",
+    "request": "请求",
+    "request queue": "请求队列",
+    "response queue": "响应队列",
+    "purgatory": "延迟缓存",
+    "answer": "响应",
     "steps": "步",
     "Sequence diagram": "时序图",
     "Time line": "时间线",
     "The way of a produce request": "一个生产请求的旅程",
+    "A produce request, handled by the network thread": "由网络线程直接处理的生产请求",
     "A fetch waits in purgatory until a produce completes it": "拉取请求在延迟缓存中等待，直到一次生产使其完成",
 }
 _ENGLISH = {

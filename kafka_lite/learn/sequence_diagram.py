@@ -18,11 +18,12 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.learn.recorded_run import RecordedRun, thread_role
-from kafka_lite.learn.run_words import word
+from kafka_lite.learn.run_words import duration, word
 from kafka_lite.learn.sequence_layout import Bar, Layout, Step, StepKind, lay_out
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, shorten, text_width
 
-WIDTH = 760
+WIDTH = 744
+"""Not more than a page has room for on a screen 1280 pixels wide, beside its table of contents."""
 GUTTER = 78
 ROW = 27
 HEADING = 12.0
@@ -30,6 +31,9 @@ LABEL = 11.0
 SMALL = 9.5
 BAR = 8
 SLOT = 5
+PAUSE = 18
+PAUSE_FRACTION = 0.3
+"""A time without a step that is longer than this part of the run is marked between two rows."""
 MIRROR_FROM = 18
 """From this many steps on, the lanes' names stand below the figure too."""
 RICH_COLOURS = ("blue", "dark_orange3", "green", "magenta", "red", "cyan", "yellow", "white")
@@ -49,6 +53,7 @@ class SequenceDiagram:
         lanes = max(len(layout.lanes), 1)
         self._step_width = min((WIDTH - GUTTER) / lanes, 150)
         self._width = GUTTER + self._step_width * lanes
+        self._pauses = _pauses([step.event.time_ns for step in layout.steps])
         self._canvas = Canvas()
         self._headings = [_words(lane) for lane in layout.lanes]
         self._head_height = 14 * max(map(len, self._headings), default=1) + 8
@@ -67,6 +72,10 @@ class SequenceDiagram:
         self._draw_headings(self._legend_height)
         for bar in self.layout.bars:
             self._draw_bar(bar)
+        for row, length_ns in self._pauses.items():
+            y = self._y(row) - ROW - PAUSE / 2 + 7
+            self._canvas.text((GUTTER - 12, y + 3), f"⋯ {duration(length_ns)}", size=SMALL, anchor="end", opacity=0.9)
+            self._canvas.line((GUTTER - 6, y), (self._width, y), dash="1 5", opacity=0.8)
         for number, step in enumerate(self.layout.steps):
             self._draw_step(number, step)
         height = bottom + 4
@@ -89,7 +98,8 @@ class SequenceDiagram:
         return GUTTER + self._step_width * (self.layout.lanes.index(lane) + 0.5)
 
     def _y(self, row: float) -> float:
-        return self._top + ROW * row + ROW * 0.6
+        pauses = sum(pause <= row for pause in self._pauses)
+        return self._top + ROW * row + ROW * 0.6 + PAUSE * pauses
 
     def _colour(self, thread: str) -> str:
         return PALETTE[self._threads.index(thread) % len(PALETTE)] if thread in self._threads else PALETTE[-1]
@@ -274,6 +284,13 @@ def thread_names(threads: Iterable[str]) -> dict[str, str]:
         for role, pool in pools.items()
         for number, thread in enumerate(pool, 1)
     }
+
+
+def _pauses(times_ns: list[int]) -> dict[int, int]:
+    """Rows before which nothing happened for long, with how long that was (ns)."""
+    total = max(times_ns, default=0)
+    lengths = {row: times_ns[row] - times_ns[row - 1] for row in range(1, len(times_ns))}
+    return {row: length for row, length in lengths.items() if length > total * PAUSE_FRACTION}
 
 
 def _ms(step: Step) -> str:

@@ -12,6 +12,7 @@ from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matc
 from kafka_lite.learn.run_words import duration, word
 
 RETURNS = ("all", "results", "none")
+FRAME_BYTES = "frame_bytes"
 _MANY_ZEROS = re.compile(r"^0{16}")
 
 
@@ -176,15 +177,23 @@ class _Builder:
             if event.kind is Kind.PUT or event.who not in lanes:
                 return None
             source = pair.put.who if pair.put.who in lanes else None
-            label = _thing_label(pair.take.detail | pair.put.detail, event.what)
+            label = self._thing_label(pair.put.detail | pair.take.detail, event.what)
             return Step(StepKind.HAND_OVER, event, source, event.who, label, pair.put.thread)
         lane = event.who if event.who in lanes else None
         other = self._caller(event)
         if event.kind is Kind.PUT:
-            label = _thing_label(event.detail, event.what)
+            label = self._thing_label(event.detail, event.what)
             return Step(StepKind.HAND_OVER, event, other, lane, label) if lane else None
-        label = f"{event.what}: {word('after', self._language)} {duration(pair.waited_ns)}"
+        label = f"{word(event.what, self._language)}: {word('after', self._language)} {duration(pair.waited_ns)}"
         return Step(StepKind.HAND_OVER, event, lane, other, label) if other else None
+
+    def _thing_label(self, detail: Detail, what: str) -> str:
+        """What goes over, the most telling first: the thing, then its fields, then its size on the wire."""
+        facts = {name: value for name, value in detail.items() if name not in ("thing", FRAME_BYTES)}
+        facts |= {FRAME_BYTES: detail[FRAME_BYTES]} if FRAME_BYTES in detail else {}
+        name = word(what, self._language)
+        named = f"{name}: {detail['thing']}" if "thing" in detail else name
+        return ", ".join([named, *_values(facts)])
 
     def _repeats(self, step: Step) -> bool:
         """Whether the step only says once more what the one before said; then that one counts it."""
@@ -248,12 +257,6 @@ def _call_label(event: Event) -> str:
 
 def _values(detail: Detail) -> list[str]:
     return [str(value) if isinstance(value, str) else f"{name}={value}" for name, value in detail.items()]
-
-
-def _thing_label(detail: Detail, what: str) -> str:
-    thing, others = detail.get("thing"), {name: value for name, value in detail.items() if name != "thing"}
-    named = what if thing is None else f"{what}: {thing}"
-    return ", ".join([named, *_values(others)])
 
 
 def _note_label(event: Event, language: str) -> str:

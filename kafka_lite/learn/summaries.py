@@ -15,6 +15,7 @@ from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.network.request_channel import Request, Response
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.schema import Struct
+from kafka_lite.server.log_read_result import FetchPartition
 
 TEXT_LIMIT = 60
 SHOWN_ELEMENTS = 2
@@ -92,6 +93,11 @@ def _(value: LogAppendInfo) -> Short:
 @summary.register
 def _(value: FetchDataInfo) -> Short:
     return f"{size_of(value.records)} bytes from {value.fetch_offset_metadata.message_offset} on"
+
+
+@summary.register
+def _(value: FetchPartition) -> Short:
+    return f"from offset {value.fetch_offset} on"
 
 
 @summary.register(Mapping)

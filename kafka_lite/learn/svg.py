@@ -93,6 +93,8 @@ class Canvas:
         fill: str = INK,
     ) -> None:
         """Words on a baseline; ``halo`` keeps lines below them from making them hard to read."""
+        if not words:
+            return
         shape: dict[str, object] = {"x": at[0], "y": at[1], "font-size": size, "fill": fill}
         if anchor != "start":
             shape["text-anchor"] = anchor
@@ -116,7 +118,7 @@ class Canvas:
 
         As wide as it was drawn where there is room; on a phone it scrolls rather than shrink beyond reading.
         """
-        size = f"width:{width:.0f}px;min-width:min({width:.0f}px,44rem);max-width:100%;height:auto"
+        size = f"width:{width:.0f}px;min-width:min({width:.0f}px,36rem);max-width:100%;height:auto"
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(label)}" '
             f'viewBox="0 0 {_number(width)} {_number(height)}" style="{size}" font-family="{FONT}">'

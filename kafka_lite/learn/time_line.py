@@ -21,13 +21,13 @@ from kafka_lite.learn.run_words import duration, word
 from kafka_lite.learn.sequence_diagram import RICH_COLOURS, thread_names
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, text_width
 
-WIDTH = 760
+WIDTH = 744
 LABELS = 172
 ROW = 17
 GAP = 7
 AXIS = 26
 FONT = 10.0
-MAX_DEPTH = 5
+MAX_DEPTH = 7
 BREAK_FRACTION = 0.25
 """A gap that is longer than this part of the run is cut out."""
 BREAK_WIDTH = 34.0
@@ -170,8 +170,10 @@ class TimeLine:
             self._canvas.box(
                 (x, top), (width, ROW - 2), fill=span.colour, stroke=span.colour, opacity=opacity, dash=dash
             )
-            if text_width(span.label, FONT) + 6 <= width:
-                self._canvas.text((x + 3, top + ROW - 6), span.label, size=FONT)
+            # The method alone, where there is no room for its class; nothing, where there is none for that.
+            names = (span.label, span.label.rpartition(".")[2])
+            fitting = next((name for name in names if text_width(name, FONT) + 6 <= width), "")
+            self._canvas.text((x + 3, top + ROW - 6), fitting, size=FONT)
 
     # ── the terminal ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -265,8 +267,10 @@ def _thread_spans(run: RecordedRun, thread: str, colour: str) -> list[Span]:
     for turn in run.turns():
         if turn.thread == thread:
             first, last = run.events[turn.first], run.events[turn.last]
-            label = str(first.detail.get("thing", first.what))
-            spans.append(Span(first.time_ns, last.time_ns, label, 0, colour, hollow=run.is_client(thread)))
+            client = run.is_client(thread)
+            begun = [event for event in run if event.thread == thread and event.kind is Kind.PUT] if client else [first]
+            label = ", ".join(dict.fromkeys(str(event.detail.get("thing", event.what)) for event in begun))
+            spans.append(Span(first.time_ns, last.time_ns, label, 0, colour, hollow=client))
     spans += [
         Span(call.begin.time_ns, _end_ns(call, end_ns), f"{call.begin.who}.{call.begin.what}", call.depth + 1, colour)
         for call in run.calls()

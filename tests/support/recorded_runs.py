@@ -22,7 +22,7 @@ def small_run(*, delay_ns: int = 0, handler: int = 3) -> RecordedRun:
         (worker, Kind.RETURN, "Log", "check", 5, 4, "", {}),
         (worker, Kind.FILE, "FileMessageSet", "append", 0, 4, "00000000000000000000.log", {"position": 0, "bytes": 89}),
         (worker, Kind.RETURN, "Log", "append", 4, 3, "", {"result": "offsets 0–0"}),
-        (worker, Kind.PUT, "KafkaApis", "answer", 6, 3, "", {"bytes": 51}),
+        (worker, Kind.PUT, "KafkaApis", "answer", 6, 3, "", {"frame_bytes": 51}),
         (worker, Kind.RETURN, "KafkaApis", "handle", 3, 0, "", {}),
         ("producer", Kind.TAKE, "producer", "answer", 6, 0, "", {"thing": "ProduceResponse"}),
     ]

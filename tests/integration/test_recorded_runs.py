@@ -1,0 +1,236 @@
+"""Runs of a real broker are recorded, and show what happens in it; runs that are kept are still what happens."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import pytest
+
+from kafka_lite.learn import run_store, runs
+from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.directives import DirectiveError, Page, expand
+from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.time_line import time_line
+from kafka_lite.network.processor import Processor
+from kafka_lite.network.request_channel import RequestChannel
+
+MOST_STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def produce() -> RecordedRun:
+    return runs.produce_request()
+
+
+@pytest.fixture(scope="module")
+def inline_produce() -> RecordedRun:
+    return runs.inline_produce_request()
+
+
+@pytest.fixture(scope="module")
+def purgatory() -> RecordedRun:
+    return runs.fetch_in_purgatory()
+
+
+def in_order(run: RecordedRun, *names: str) -> bool:
+    """Whether events ``Object.what`` happen in this order, others between them or not."""
+    happened: Iterator[str] = (f"{event.kind} {event.who}.{event.what}" for event in run)
+    return all(name in happened for name in names)
+
+
+def roles(run: RecordedRun) -> dict[str, tuple[str, str]]:
+    """By queue: the class of the thread that put, and of that which took."""
+    return {
+        pair.put.what: (
+            run.actors[pair.put.thread],
+            run.actors[pair.take.thread] if pair.take is not None else "nobody",
+        )
+        for pair in run.hand_overs()
+    }
+
+
+def test_a_produce_request_goes_through_all_that_the_book_names(produce):
+    assert in_order(
+        produce,
+        "put producer.connection",
+        "take Acceptor.connection",
+        "put Processor.new connection",
+        "take Processor.new connection",
+        "take Processor.request",
+        "put RequestChannel.request queue",
+        "take RequestChannel.request queue",
+        "call KafkaApis.handle",
+        "call ReplicaManager.append_records",
+        "call Log.append_as_leader",
+        "call LogSegment.append",
+        "file FileMessageSet.append",
+        "return LogSegment.append",
+        "put RequestChannel.response queue",
+        "take RequestChannel.response queue",
+        "put Processor.answer",
+        "take producer.answer",
+    )
+    assert roles(produce) == {
+        "connection": ("producer", "Acceptor"),
+        "new connection": ("Acceptor", "Processor"),
+        "request": ("producer", "Processor"),
+        "request queue": ("Processor", "KafkaRequestHandler"),
+        "response queue": ("KafkaRequestHandler", "Processor"),
+        "answer": ("Processor", "producer"),
+    }
+
+
+def test_positions_bytes_and_phases_are_those_of_the_broker(produce):
+    append = next(event for event in produce if event.kind is Kind.FILE)
+    assert append.where == "00000000000000000000.log"
+    assert append.detail["position"] == append.detail["bytes"], "behind the first record, which is as long"
+    answer = next(event for event in produce if (event.kind, event.what) == (Kind.TAKE, "answer"))
+    assert answer.detail["base_offset"] == 1
+    [phases] = [event.detail for event in produce if event.kind is Kind.PHASES]
+    parts = sum(
+        phases[f"{name}_ms"] for name in ("request_queue", "local", "remote", "response_queue", "response_send")
+    )
+    assert parts == pytest.approx(phases["total_ms"], abs=0.5)
+    queue = next(pair for pair in produce.hand_overs() if pair.put.what == "request queue")
+    assert phases["request_queue_ms"] == pytest.approx(queue.waited_ns / 1e6, abs=5)
+
+
+def test_a_quick_request_does_not_leave_the_network_thread(inline_produce):
+    assert "request queue" not in roles(inline_produce)
+    handle = next(event for event in inline_produce if event.what == "handle")
+    assert inline_produce.actors[handle.thread] == "Processor"
+    assert "KafkaRequestHandler" not in inline_produce.actors.values()
+
+
+def test_a_fetch_waits_until_the_producer_s_record_is_there(purgatory):
+    assert in_order(
+        purgatory,
+        "put consumer.request",
+        "call DelayedOperationPurgatory.try_complete_else_watch",
+        "put DelayedOperationPurgatory.purgatory",
+        "put producer.request",
+        "file FileMessageSet.append",
+        "call DelayedOperationPurgatory.check_and_complete",
+        "take DelayedOperationPurgatory.purgatory",
+        "file FileMessageSet.read",
+        "file FileMessageSetSlice.sendfile",
+        "take consumer.answer",
+    )
+    [waiting] = [pair for pair in purgatory.hand_overs() if pair.put.what == "purgatory"]
+    assert waiting.take is not None
+    assert waiting.put.thread != waiting.take.thread, "it is completed by the thread that handles the produce request"
+    assert waiting.waited_ns > runs.BEFORE_THE_RECORD_MS * 1e6
+    tries = [event for event in purgatory if (event.kind, event.what) == (Kind.RETURN, "try_complete")]
+    assert [event.detail["result"] for event in tries] == [False, False, True], "before and after it is put on the list"
+
+
+@pytest.mark.parametrize("name", runs.RUNS)
+def test_every_run_makes_a_figure_of_a_size_that_one_can_take_in(name, request):
+    fixtures = {"produce-request": "produce", "fetch-in-purgatory": "purgatory"}
+    run = request.getfixturevalue(fixtures.get(name, "inline_produce"))
+    diagram = sequence_diagram(run)
+    assert len(diagram.layout.steps) <= MOST_STEPS
+    busy = {lane for step in diagram.layout.steps for lane in (step.source, step.target)}
+    assert set(run.lanes) == set(diagram.layout.lanes) <= busy, "a lane without a step"
+    assert time_line(run).svg().startswith("<svg")
+
+
+def test_recordings_of_one_run_have_one_structure(produce):
+    assert runs.produce_request().structure() == produce.structure()
+
+
+def test_nothing_stays_wrapped(produce):
+    for method in (Processor.accept, RequestChannel.send_request, RequestChannel.receive_response):
+        assert not hasattr(method, "__wrapped__")
+
+
+def test_kept_runs_are_still_what_happens():
+    for path in run_store.kept_runs():
+        assert run_store.drift(path) == [], f"record {path.relative_to(PROJECT_ROOT)} anew, and read its text again"
+
+
+def test_a_kept_run_that_is_no_longer_what_happens_is_found(tmp_path, produce):
+    path = tmp_path / "chapters" / "ch02_network" / "produce.jsonl"
+    produce.save(path)
+    assert run_store.kept_runs(tmp_path) == [path]
+    assert run_store.drift(path) == []
+    produce.without("LogSegment.append").save(path)
+    assert run_store.drift(path) == [
+        "+ kafka-request-handler: call LogSegment.append",
+        "+ kafka-request-handler: return LogSegment.append",
+    ]
+
+
+# -- pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch, produce):
+    """A project whose only file is a kept run."""
+    produce.save(tmp_path / "chapters" / "run.jsonl")
+    monkeypatch.setattr(run_store, "RECORDED", tmp_path / "runs")
+    monkeypatch.setattr(run_store.recorded_run, "__defaults__", (tmp_path,))
+    return "chapters/run.jsonl"
+
+
+def page(fence: str, language: str = "en") -> str:
+    return expand(f"Text.\n\n```recording {fence}\n```\n", Page("page.md", PurePosixPath("page.md"), language))
+
+
+def test_a_page_shows_a_recording_with_its_steps_in_words(kept):
+    text = page(f'{kept} caption="Its way" lanes=producer,KafkaRequestHandler,Log')
+    assert text.count("<svg") == 1
+    assert "<figcaption>Its way</figcaption>" in text
+    assert "<summary>In words</summary>" in text
+    assert "<li>KafkaRequestHandler → Log: append_as_leader" in text
+    assert "<details>" not in page(f"{kept} words=no")
+    assert "文字说明" in page(f"{kept} view=time-line", "zh")
+
+
+@pytest.mark.parametrize(
+    ("fence", "problem"),
+    [
+        ("chapters/none.jsonl", "there is no file chapters/none.jsonl"),
+        ("kafka_lite.learn.runs:none", "there is no 'none'"),
+        ("kafka_lite.learn.runs:open_connections", "has recorded nothing: TypeError"),
+        ("{kept} view=round", "view=round: must be one of sequence, time-line"),
+        ("{kept} lanes=Procesor", "nothing of Procesor is in the recorded run"),
+        ("{kept} returns=some", "returns=some: must be one of"),
+        ("{kept} width=3", "'width' is none of its options: lanes, hide, returns"),
+        ("{kept} view=time-line lanes=Log", "'lanes' is none of its options: hide, threads"),
+    ],
+)
+def test_what_cannot_be_shown_names_the_line_of_the_page(kept, fence, problem):
+    with pytest.raises(DirectiveError, match=f"page.md:3: .*{problem}"):
+        page(fence.format(kept=kept))
+
+
+def test_a_run_is_recorded_once_for_every_state_of_the_code(kept, monkeypatch):
+    recorded = []
+
+    def record(reference):
+        recorded.append(reference)
+        return RecordedRun((Event(0, "main", Kind.NOTE, "main", "hello"),), recorded_by=reference)
+
+    monkeypatch.setattr(run_store, "record", record)
+    for _ in range(2):
+        assert len(run_store.recorded_run("some.module:run")) == 1
+    monkeypatch.setattr(run_store, "_code_digest", lambda: "another")
+    run_store.recorded_run("some.module:run")
+    assert recorded == ["some.module:run"] * 2
+    assert len(list(run_store.RECORDED.iterdir())) == 1
+
+
+def test_the_command_prints_saves_and_draws(capsys, tmp_path, monkeypatch, produce):
+    monkeypatch.setitem(runs.RUNS, "produce-request", lambda: produce)
+    assert runs.main(["produce-request"]) == 0
+    assert "append_as_leader" in capsys.readouterr().out
+    assert runs.main(["produce-request", "--view", "time-line"]) == 0
+    assert "request-handler" in capsys.readouterr().out
+    assert runs.main(["produce-request", "--save", str(tmp_path / "run.jsonl")]) == 0
+    assert json.loads((tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()[0])["title"] == produce.title
+    assert runs.main(["produce-request", "--svg", str(tmp_path / "run.svg")]) == 0
+    assert (tmp_path / "run.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert sys.modules["kafka_lite.learn.runs"] is runs
