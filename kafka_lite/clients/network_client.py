@@ -11,6 +11,7 @@ import random
 from typing import cast
 
 import kafka_lite
+from kafka_lite.clients.api_versions import ApiVersions
 from kafka_lite.clients.client_request import ClientRequest, ClientResponse, RequestBuilder, RequestCompletionHandler
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates, ConnectionState
@@ -66,6 +67,7 @@ class NetworkClient:
         request_timeout_ms: float = 30_000,
         connection_setup_timeout_ms: float = 10_000,
         discover_broker_versions: bool = True,
+        api_versions: ApiVersions | None = None,
         time: Time = SYSTEM_TIME,
         random_source: random.Random | None = None,
     ) -> None:
@@ -81,7 +83,7 @@ class NetworkClient:
         self._discover_broker_versions = discover_broker_versions
         self._time = time
         self._correlation_id = 0
-        self._node_api_versions: dict[str, NodeApiVersions] = {}
+        self._api_versions = api_versions or ApiVersions()
         self._nodes_needing_api_versions: dict[str, int] = {}
         """Connections that stand, and the version in which they are to be asked for theirs."""
         self._aborted_sends: list[ClientResponse] = []
@@ -142,7 +144,7 @@ class NetworkClient:
 
     def api_versions(self, node: str) -> NodeApiVersions | None:
         """What the broker said that it can; None while it has not been asked."""
-        return self._node_api_versions.get(node)
+        return self._api_versions.get(node)
 
     def least_loaded_node(self, now_ms: float) -> Node | None:
         """The broker with the fewest requests under way; one that is connected and idle at once. None: all in backoff.
@@ -188,7 +190,7 @@ class NetworkClient:
         self._do_send(self.new_client_request(destination, builder, now_ms), is_internal=True, now_ms=now_ms)
 
     def _do_send(self, request: ClientRequest, is_internal: bool, now_ms: float) -> None:
-        builder, versions = request.builder, self._node_api_versions.get(request.destination)
+        builder, versions = request.builder, self._api_versions.get(request.destination)
         try:
             version = builder.latest_version if versions is None else versions.usable_version(builder)
             message = builder.build(version)
@@ -302,7 +304,7 @@ class NetworkClient:
             self._selector.close(node)
             self._process_disconnection(responses, node, now_ms)
         else:
-            self._node_api_versions[node] = NodeApiVersions.of(response)
+            self._api_versions.update(node, NodeApiVersions.of(response))
             self._states.ready(node)
 
     def _handle_disconnections(self, responses: list[ClientResponse], now_ms: float) -> None:
@@ -347,7 +349,7 @@ class NetworkClient:
 
     def _process_disconnection(self, responses: list[ClientResponse], node: str, now_ms: float) -> None:
         self._states.disconnected(node, now_ms)
-        self._node_api_versions.pop(node, None)
+        self._api_versions.remove(node)
         self._nodes_needing_api_versions.pop(node, None)
         for in_flight in self._in_flight.clear_all(node):
             self._end_disconnected(in_flight, responses, now_ms)

@@ -1,0 +1,176 @@
+"""What turns keys and values into bytes, and back.
+
+Kafka 0.10.2: clients/.../common/serialization/Serializer.java, Deserializer.java, StringSerializer.java · book 2.1.1
+"""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from kafka_lite.common.errors import KafkaError
+
+T = TypeVar("T")
+
+
+class SerializationError(KafkaError):
+    """A key or value that is not what the serializer takes, or bytes that are not what the deserializer expects."""
+
+
+class Serializer(ABC, Generic[T]):
+    """Makes bytes of a key or value. ``None`` stays ``None``: no key, or a tombstone."""
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Called once, before the first record; for those that have settings."""
+
+    @abstractmethod
+    def serialize(self, topic: str, data: T | None) -> bytes | None:
+        """The bytes. Raises SerializationError for data of a wrong type."""
+
+    def close(self) -> None:
+        """Called once, after the last record."""
+
+
+class Deserializer(ABC, Generic[T]):
+    """Makes a key or value of bytes; the mirror of :class:`Serializer`."""
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Called once, before the first record; for those that have settings."""
+
+    @abstractmethod
+    def deserialize(self, topic: str, data: bytes | None) -> T | None:
+        """The key or value. Raises SerializationError for bytes that are not one."""
+
+    def close(self) -> None:
+        """Called once, after the last record."""
+
+
+class ByteArraySerializer(Serializer[bytes]):
+    """Bytes are bytes."""
+
+    def serialize(self, topic: str, data: bytes | None) -> bytes | None:
+        """As they are."""
+        if data is None or isinstance(data, bytes):
+            return data
+        if isinstance(data, bytearray | memoryview):
+            return bytes(data)
+        raise SerializationError(
+            f"{topic}: a {type(data).__name__} is not bytes: encode it, or set key.serializer or value.serializer"
+        )
+
+
+class ByteArrayDeserializer(Deserializer[bytes]):
+    """Bytes are bytes."""
+
+    def deserialize(self, topic: str, data: bytes | None) -> bytes | None:  # noqa: ARG002
+        """As they are."""
+        return data
+
+
+class StringSerializer(Serializer[str]):
+    """Text in ``key.serializer.encoding``, ``value.serializer.encoding`` or ``serializer.encoding``; UTF-8 else."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        self._encoding = encoding
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Take the encoding."""
+        self._encoding = _encoding_of(configs, is_key, "serializer", self._encoding)
+
+    def serialize(self, topic: str, data: str | None) -> bytes | None:
+        """Encoded. Raises SerializationError for what is no text, or not of the encoding."""
+        if data is None:
+            return None
+        if not isinstance(data, str):
+            raise SerializationError(f"{topic}: a {type(data).__name__} is not a str")
+        try:
+            return data.encode(self._encoding)
+        except UnicodeError as error:
+            raise SerializationError(f"{topic}: {error}") from error
+
+
+class StringDeserializer(Deserializer[str]):
+    """Text in ``key.deserializer.encoding``, ``value.deserializer.encoding``, ``deserializer.encoding``; or UTF-8."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        self._encoding = encoding
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Take the encoding."""
+        self._encoding = _encoding_of(configs, is_key, "deserializer", self._encoding)
+
+    def deserialize(self, topic: str, data: bytes | None) -> str | None:
+        """Decoded. Raises SerializationError for bytes that are not of the encoding."""
+        try:
+            return None if data is None else data.decode(self._encoding)
+        except UnicodeError as error:
+            raise SerializationError(f"{topic}: {error}") from error
+
+
+def _encoding_of(configs: Mapping[str, object], is_key: bool, kind: str, default: str) -> str:
+    for key in (f"{'key' if is_key else 'value'}.{kind}.encoding", f"{kind}.encoding"):
+        if key in configs:
+            return str(configs[key])
+    return default
+
+
+class _NumberSerializer(Serializer[float]):
+    LAYOUT: struct.Struct
+
+    def serialize(self, topic: str, data: float | None) -> bytes | None:
+        """Big-endian. Raises SerializationError for what does not fit."""
+        try:
+            return None if data is None else self.LAYOUT.pack(data)
+        except struct.error as error:
+            raise SerializationError(f"{topic}: {data!r}: {error}") from error
+
+
+class _NumberDeserializer(Deserializer[float]):
+    LAYOUT: struct.Struct
+
+    def deserialize(self, topic: str, data: bytes | None) -> float | None:
+        """Big-endian. Raises SerializationError for any other number of bytes."""
+        if data is None:
+            return None
+        if len(data) != self.LAYOUT.size:
+            raise SerializationError(f"{topic}: {len(data)} bytes are not {self.LAYOUT.size}")
+        number: float = self.LAYOUT.unpack(data)[0]
+        return number
+
+
+class IntegerSerializer(_NumberSerializer):
+    """Four bytes."""
+
+    LAYOUT = struct.Struct(">i")
+
+
+class IntegerDeserializer(_NumberDeserializer):
+    """Four bytes."""
+
+    LAYOUT = struct.Struct(">i")
+
+
+class LongSerializer(_NumberSerializer):
+    """Eight bytes."""
+
+    LAYOUT = struct.Struct(">q")
+
+
+class LongDeserializer(_NumberDeserializer):
+    """Eight bytes."""
+
+    LAYOUT = struct.Struct(">q")
+
+
+class DoubleSerializer(_NumberSerializer):
+    """Eight bytes, IEEE 754."""
+
+    LAYOUT = struct.Struct(">d")
+
+
+class DoubleDeserializer(_NumberDeserializer):
+    """Eight bytes, IEEE 754."""
+
+    LAYOUT = struct.Struct(">d")

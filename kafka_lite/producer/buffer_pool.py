@@ -1,0 +1,150 @@
+"""The memory that a producer may use, handed out in buffers of one size.
+
+Kafka 0.10.2: clients/.../producer/internals/BufferPool.java · book 2.1.1
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+
+
+class BufferExhaustedError(KafkaError):
+    """The producer's memory is all in use and stayed so for ``max.block.ms``: records come faster than they leave."""
+
+
+class BufferPool:
+    """At most ``total_memory`` bytes, of which buffers of ``poolable_size`` are kept for the next to come.
+
+    ::
+
+        total_memory  ├── handed out ──┤── free buffers ──┤── not allocated ──┤
+                                        │ each poolable_size                  │ available memory
+        waiters       [first come, …]  the first takes what comes back until it has enough; nobody overtakes
+
+    Buffers of other sizes (for a record that is larger than a batch) are made when asked for and forgotten when they
+    come back; their bytes count all the same.
+    """
+
+    def __init__(self, total_memory: int, poolable_size: int, time: Time = SYSTEM_TIME) -> None:
+        self.total_memory = total_memory
+        self.poolable_size = poolable_size
+        self._time = time
+        self._lock = threading.Lock()
+        self._free: deque[bytearray] = deque()
+        self._waiters: deque[threading.Condition] = deque()
+        self._unallocated = total_memory
+        self._closed = False
+
+    def allocate(self, size: int, max_time_to_block_ms: float) -> bytearray:
+        """A buffer of ``size`` bytes, with any content.
+
+        Raises ApiError RECORD_TOO_LARGE for more than there is in all, BufferExhaustedError when others kept the memory
+        for ``max_time_to_block_ms``, KafkaError when the producer is closed.
+        """
+        if size > self.total_memory:
+            raise Errors.MESSAGE_TOO_LARGE.exception(
+                f"{size} bytes are needed at once, but buffer.memory is {self.total_memory}: raise it, or send less"
+            )
+        with self._lock:
+            self._ensure_open()
+            if size == self.poolable_size and self._free and not self._waiters:
+                return self._free.pop()
+            if not self._waiters and self._unallocated + len(self._free) * self.poolable_size >= size:
+                self._free_up(size)
+                self._unallocated -= size
+            else:
+                buffer = self._wait_for(size, max_time_to_block_ms)
+                if buffer is not None:
+                    return buffer
+        return self._new_buffer(size)
+
+    def deallocate(self, buffer: bytearray) -> None:
+        """Give a buffer back; whoever waits longest may have it."""
+        with self._lock:
+            self._return(len(buffer), buffer)
+
+    def close(self) -> None:
+        """Let nobody wait, and hand out nothing more."""
+        with self._lock:
+            self._closed = True
+            for waiter in self._waiters:
+                waiter.notify()
+
+    @property
+    def unallocated_memory(self) -> int:
+        """Bytes of which no buffer was made."""
+        return self._unallocated
+
+    @property
+    def available_memory(self) -> int:
+        """Bytes that are not handed out."""
+        with self._lock:
+            return self._unallocated + len(self._free) * self.poolable_size
+
+    @property
+    def queued(self) -> int:
+        """How many threads wait."""
+        return len(self._waiters)
+
+    def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
+        """Collect what comes back until it is enough: a pooled buffer, or None when ``size`` bytes are reserved."""
+        deadline_ms = self._time.hi_res_ms() + max_time_to_block_ms
+        more_memory = threading.Condition(self._lock)
+        self._waiters.append(more_memory)
+        accumulated = 0
+        try:
+            while accumulated < size:
+                left_ms = deadline_ms - self._time.hi_res_ms()
+                if left_ms <= 0:
+                    raise BufferExhaustedError(
+                        f"Failed to allocate {size} bytes within the configured max blocking time "
+                        f"{max_time_to_block_ms:g} ms. Total memory: {self.total_memory} bytes."
+                    )
+                self._time.wait(more_memory, left_ms)
+                self._ensure_open()
+                if self._waiters[0] is not more_memory:
+                    continue  # woken by accident: it is not our turn
+                if accumulated == 0 and size == self.poolable_size and self._free:
+                    return self._free.pop()
+                self._free_up(size - accumulated)
+                taken = min(size - accumulated, self._unallocated)
+                self._unallocated -= taken
+                accumulated += taken
+            accumulated = 0
+            return None
+        finally:
+            self._unallocated += accumulated  # of an attempt that failed
+            self._waiters.remove(more_memory)
+            self._notify_first()
+
+    def _new_buffer(self, size: int) -> bytearray:
+        try:
+            return bytearray(size)
+        except MemoryError:
+            with self._lock:
+                self._return(size, None)
+            raise
+
+    def _return(self, size: int, buffer: bytearray | None) -> None:
+        if buffer is not None and size == self.poolable_size:
+            self._free.append(buffer)
+        else:
+            self._unallocated += size
+        self._notify_first()
+
+    def _free_up(self, size: int) -> None:
+        """Let go of free buffers until ``size`` bytes are unallocated, or none is left."""
+        while self._free and self._unallocated < size:
+            self._unallocated += len(self._free.pop())
+
+    def _notify_first(self) -> None:
+        if self._waiters and (self._unallocated or self._free):
+            self._waiters[0].notify()
+
+    def _ensure_open(self) -> None:
+        if self._closed:
+            raise KafkaError("Producer closed while allocating memory")

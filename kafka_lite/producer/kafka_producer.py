@@ -1,0 +1,312 @@
+"""The new producer: takes records from any thread, and sends them in batches from one of its own.
+
+Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import threading
+from collections.abc import Mapping
+from typing import Any, Self
+
+from kafka_lite.clients.api_versions import ApiVersions
+from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.clients.cluster import Cluster, PartitionInfo
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.network_client import NetworkClient
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.selector import Selector
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
+from kafka_lite.producer.partitioner import Partitioner
+from kafka_lite.producer.producer_batch import Callback
+from kafka_lite.producer.producer_config import ProducerConfig
+from kafka_lite.producer.producer_interceptors import ProducerInterceptor, ProducerInterceptors
+from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, ProducerRecord, RecordMetadata
+from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator
+from kafka_lite.producer.records_buffer import RecordsBuffer
+from kafka_lite.producer.sender import Sender
+from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.record import CURRENT_MAGIC, NO_TIMESTAMP
+
+logger = logging.getLogger(__name__)
+
+
+class KafkaProducer:
+    """Sends records to Kafka. Thread-safe: one producer for all threads is faster than one for each.
+
+    ::
+
+        with KafkaProducer({"bootstrap.servers": "localhost:9092"}) as producer:
+            future = producer.send(ProducerRecord("events", b"hello"))     # returns at once
+            print(future.get())                                            # waits: where the record lies
+            producer.send(ProducerRecord("events", b"you"), lambda metadata, error: ...)   # is called when it is known
+
+    What ``send`` does in the caller's thread, and the sender does in its own::
+
+        send: interceptors ─▶ wait for metadata ─▶ serialize ─▶ partition ─▶ RecordAccumulator.append
+                                                                                    │ wake up when a batch is full
+        Sender:                                     ready ─▶ drain ─▶ NetworkClient ─▶ callbacks
+
+    Keys of the configuration and their defaults are in :mod:`kafka_lite.producer.producer_config`.
+    """
+
+    def __init__(
+        self,
+        configs: Mapping[str, object],
+        key_serializer: Serializer[Any] | None = None,
+        value_serializer: Serializer[Any] | None = None,
+        *,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """Raises ConfigError; does not connect yet."""
+        self.config = config = ProducerConfig(configs)
+        self._time = time
+        self._key_serializer = key_serializer or self._serializer("key")
+        self._value_serializer = value_serializer or self._serializer("value")
+        self._partitioner: Partitioner = self._configured("partitioner.class", Partitioner, config["partitioner.class"])
+        self._interceptors = ProducerInterceptors([
+            self._configured("interceptor.classes", ProducerInterceptor, name) for name in config["interceptor.classes"]
+        ])  # fmt: skip
+        self._max_block_ms = config["max.block.ms"]
+        self._max_request_size = config["max.request.size"]
+        self._compression = CompressionType.from_name(config["compression.type"])
+        self._transactions = TransactionManager(config.idempotence_is_explicit) if config.idempotence else None
+        self._metadata = Metadata(
+            config["retry.backoff.ms"], config["metadata.max.age.ms"], topic_expiry_enabled=True, time=time
+        )
+        addresses = parse_and_validate_addresses(config["bootstrap.servers"])
+        self._metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
+        api_versions = ApiVersions()
+        self._accumulator = self._new_accumulator(api_versions)
+        self._sender = self._new_sender(api_versions)
+        self._closed = False
+        self._sender.start()
+        logger.debug("Kafka producer %s started", config["client.id"])
+
+    # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def send(self, record: ProducerRecord, callback: Callback | None = None) -> FutureRecordMetadata:
+        """Put a record on its way; returns at once, unless metadata or memory are missing.
+
+        The outcome is in the future, and given to ``callback(metadata, error)``, exactly once, mostly in the producer's
+        thread. What goes wrong with the *record* (too large, no such partition, no memory, no metadata within
+        ``max.block.ms``) is an outcome too. Raises SerializationError, and ProducerClosedError on a closed producer.
+        """
+        if self._closed:
+            raise ProducerClosedError("Cannot send after the producer is closed")
+        if self._interceptors:
+            record = self._interceptors.on_send(record)
+            callback = self._intercepted(callback)
+        try:
+            return self._do_send(record, callback)
+        except (SerializationError, ProducerClosedError):
+            raise
+        except (ApiError, BufferExhaustedError) as error:
+            return self._failed(record, callback, error)
+
+    def _do_send(self, record: ProducerRecord, callback: Callback | None) -> FutureRecordMetadata:
+        topic = record.topic
+        deadline_ms = self._time.hi_res_ms() + self._max_block_ms
+        cluster = self._cluster_with(topic, record.partition, deadline_ms)
+        key = self._key_serializer.serialize(topic, record.key)
+        value = self._value_serializer.serialize(topic, record.value)
+        self._ensure_valid_size(key, value, record)
+        timestamp = self._time.milliseconds() if record.timestamp is None else record.timestamp
+        partition = record.partition
+        if partition is None:
+            partition = self._partitioner.partition(record, key, cluster)
+        left_ms = max(0.0, deadline_ms - self._time.hi_res_ms())
+        result = self._accumulator.append(
+            TopicPartition(topic, partition), timestamp, key, value, record.headers, callback, left_ms
+        )
+        if result.new_batch_created and record.partition is None:
+            self._partitioner.on_new_batch(topic, cluster, partition)
+        if result.batch_is_full or result.new_batch_created:
+            self._sender.wake_up()
+        return result.future
+
+    def _cluster_with(self, topic: str, partition: int | None, deadline_ms: float) -> Cluster:
+        """Metadata that knows the topic, and the partition if one was named; waits for it until the deadline."""
+        cluster = self._metadata.fetch()
+        self._metadata.add(topic)
+        count = cluster.partition_count_for_topic(topic)
+        if count is not None and (partition is None or partition < count):
+            return cluster
+        while True:
+            version = self._metadata.request_update()
+            self._sender.wake_up()
+            self._await_update(version, topic, partition, count, deadline_ms)
+            cluster = self._metadata.fetch()
+            if topic in cluster.unauthorized_topics:
+                raise Errors.TOPIC_AUTHORIZATION_FAILED.exception(f"Not authorized to access topic {topic}")
+            if topic in cluster.invalid_topics:
+                raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"The topic name {topic!r} is not valid")
+            count = cluster.partition_count_for_topic(topic)
+            if count is not None and (partition is None or partition < count):
+                return cluster
+
+    def _await_update(
+        self, version: int, topic: str, partition: int | None, count: int | None, deadline_ms: float
+    ) -> None:
+        try:
+            self._metadata.await_update(version, max(0.0, deadline_ms - self._time.hi_res_ms()))
+        except ApiError as error:
+            if error.error is not Errors.REQUEST_TIMED_OUT:
+                raise
+            what = f"Topic {topic} not present in metadata"
+            if count is not None:
+                what = f"Partition {partition} of topic {topic} with partition count {count} is not present in metadata"
+            raise Errors.REQUEST_TIMED_OUT.exception(f"{what} after {self._max_block_ms:g} ms.") from error
+
+    def _ensure_valid_size(self, key: bytes | None, value: bytes | None, record: ProducerRecord) -> None:
+        size = RecordsBuffer.estimate_size(CURRENT_MAGIC, key, value, record.headers)
+        for limit in ("max.request.size", "buffer.memory"):
+            if size > self.config[limit]:
+                raise Errors.MESSAGE_TOO_LARGE.exception(
+                    f"The message is {size} bytes when serialized, which is larger than {limit}={self.config[limit]}"
+                )
+
+    def _intercepted(self, callback: Callback | None) -> Callback:
+        def both(metadata: RecordMetadata | None, error: Exception | None) -> None:
+            self._interceptors.on_acknowledgement(metadata, error)
+            if callback is not None:
+                callback(metadata, error)
+
+        return both
+
+    @staticmethod
+    def _failed(record: ProducerRecord, callback: Callback | None, error: Exception) -> FutureRecordMetadata:
+        """A future that has failed already, and the callback called."""
+        logger.debug("Exception occurred during message send: %s", error)
+        partition = -1 if record.partition is None else record.partition
+        result = ProduceRequestResult(TopicPartition(record.topic, partition))
+        result.set(UNKNOWN_OFFSET, NO_TIMESTAMP, lambda _place: error)
+        if callback is not None:
+            try:
+                callback(None, error)
+            except Exception:
+                logger.exception("Error executing user-provided callback on message")
+        result.done()
+        return FutureRecordMetadata(result, 0, NO_TIMESTAMP, -1, -1)
+
+    # ── The rest ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def flush(self, timeout_ms: float | None = None) -> bool:
+        """Send everything now, and wait until all that was sent before has an outcome; false after ``timeout_ms``."""
+        self._accumulator.begin_flush()
+        self._sender.wake_up()
+        return self._accumulator.await_flush_completion(timeout_ms)
+
+    def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
+        """The partitions of a topic. Raises ApiError REQUEST_TIMED_OUT when it is not known within ``max.block.ms``."""
+        deadline_ms = self._time.hi_res_ms() + self._max_block_ms
+        return self._cluster_with(topic, None, deadline_ms).partitions_for_topic(topic)
+
+    def close(self, timeout_ms: float | None = None) -> None:
+        """Send what waits, for at most ``timeout_ms``, then end: what has no outcome by then fails.
+
+        From within a callback nothing can be sent any more, for it is the producer's thread that would have to: there
+        the timeout is 0.
+        """
+        self._closed = True
+        self._accumulator.close()
+        if threading.current_thread() is self._sender:
+            self._sender.force_close()
+        else:
+            self._sender.initiate_shutdown()
+            self._sender.await_shutdown(None if timeout_ms is None else timeout_ms / 1000)
+            if self._sender.is_alive():
+                self._sender.force_close()
+                self._sender.await_shutdown()
+        self._interceptors.close()
+        for each in (self._key_serializer, self._value_serializer, self._partitioner):
+            each.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── Its parts ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_accumulator(self, api_versions: ApiVersions) -> RecordAccumulator:
+        config = self.config
+        batch_size = max(1, config["batch.size"])
+        return RecordAccumulator(
+            batch_size,
+            self._compression,
+            config["linger.ms"],
+            config["retry.backoff.ms"],
+            config["delivery.timeout.ms"],
+            BufferPool(config["buffer.memory"], batch_size, self._time),
+            max_usable_magic=lambda: api_versions.max_usable_produce_magic,
+            transaction_manager=self._transactions,
+            time=self._time,
+        )
+
+    def _new_sender(self, api_versions: ApiVersions) -> Sender:
+        config = self.config
+        in_flight = config["max.in.flight.requests.per.connection"]
+        client = NetworkClient(
+            Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time),
+            self._metadata,
+            config["client.id"],
+            max_in_flight_requests_per_connection=in_flight,
+            reconnect_backoff_ms=config["reconnect.backoff.ms"],
+            reconnect_backoff_max_ms=config["reconnect.backoff.max.ms"],
+            socket_send_buffer_bytes=config["send.buffer.bytes"],
+            socket_receive_buffer_bytes=config["receive.buffer.bytes"],
+            request_timeout_ms=config["request.timeout.ms"],
+            connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
+            api_versions=api_versions,
+            time=self._time,
+        )
+        return Sender(
+            f"kafka-producer-network-thread | {config['client.id']}",
+            client,
+            self._metadata,
+            self._accumulator,
+            acks=config.acks,
+            retries=config["retries"],
+            max_request_size_bytes=config["max.request.size"],
+            request_timeout_ms=config["request.timeout.ms"],
+            retry_backoff_ms=config["retry.backoff.ms"],
+            delivery_timeout_ms=config["delivery.timeout.ms"],
+            guarantee_message_order=in_flight == 1,
+            api_versions=api_versions,
+            compression=self._compression,
+            transaction_manager=self._transactions,
+            time=self._time,
+        )
+
+    def _serializer(self, of: str) -> Any:
+        name = self.config[f"{of}.serializer"]
+        serializer = new_instance(f"{of}.serializer", Serializer, name) if name else ByteArraySerializer()
+        serializer.configure(self.config.originals, is_key=of == "key")
+        return serializer
+
+    def _configured(self, key: str, kind: type[Any], name: str) -> Any:
+        instance = new_instance(key, kind, name)
+        instance.configure(self.config.originals)
+        return instance
+
+
+def new_instance(key: str, kind: type[Any], name: str) -> Any:
+    """An object of the class that is called ``package.module.Class``. Raises ConfigError when there is no such one."""
+    module, _, class_name = name.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(key, name, f"not found: it is written package.module.Class ({error})") from error
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise ConfigError(key, name, f"is not a {kind.__name__}")
+    return found()

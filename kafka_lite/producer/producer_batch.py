@@ -1,0 +1,212 @@
+"""Records for one partition that are sent, acknowledged, retried and expire together.
+
+Kafka 0.10.2: clients/.../producer/internals/RecordBatch.java (ProducerBatch since 0.11) · book 2.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from enum import Enum, auto
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
+from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, RecordMetadata
+from kafka_lite.producer.records_buffer import Headers, RecordsBuffer, stamp
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
+
+logger = logging.getLogger(__name__)
+
+Callback = Callable[[RecordMetadata | None, Exception | None], None]
+"""Called once per record: with its place, or with the error."""
+
+
+class FinalState(Enum):
+    """How a batch ended."""
+
+    ABORTED = auto()
+    """The producer was closed, or the batch expired: an answer may still come, and changes nothing."""
+    FAILED = auto()
+    SUCCEEDED = auto()
+
+
+class ProducerBatch:
+    """A batch on its way from ``append`` to acknowledgement.
+
+    ``created_ms`` is when its first record came (``delivery.timeout.ms`` counts from there), ``last_attempt_ms`` when
+    an attempt failed last.
+    """
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        buffer: bytearray,
+        magic: int,
+        compression: CompressionType,
+        created_ms: float,
+        compression_level: int | None = None,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.buffer = buffer
+        self.created_ms = created_ms
+        self.is_from_pool = True
+        """Whether the buffer goes back to the pool."""
+        self.attempts = 0
+        self.last_attempt_ms = created_ms
+        self.drained_ms = 0.0
+        self.final_state: FinalState | None = None
+        self.in_flight = False
+        """Whether it lies in a request without an answer."""
+        self.producer_id = NO_PRODUCER_ID
+        self.producer_epoch = NO_PRODUCER_EPOCH
+        self.base_sequence = NO_SEQUENCE
+        self.result = ProduceRequestResult(topic_partition)
+        self._records = RecordsBuffer(buffer, magic, compression, compression_level)
+        self._compression = compression
+        self._thunks: list[tuple[Callback | None, FutureRecordMetadata]] = []
+        self._built: Buffer | None = None
+
+    # ── Filling ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def try_append(
+        self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers, callback: Callback | None
+    ) -> FutureRecordMetadata | None:
+        """Add a record; None when it does not fit, or the batch is on its way."""
+        records = self._records
+        if self._built is not None or not records.append(timestamp, key, value, headers):
+            return None
+        future = FutureRecordMetadata(
+            self.result,
+            records.count - 1,
+            timestamp,
+            -1 if key is None else len(key),
+            -1 if value is None else len(value),
+        )
+        self._thunks.append((callback, future))
+        return future
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the batch takes nothing more."""
+        return self._built is not None or self._records.is_full
+
+    @property
+    def record_count(self) -> int:
+        """How many records there are."""
+        return self._records.count
+
+    @property
+    def magic(self) -> int:
+        """Message format."""
+        return self._records.magic
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether there is a codec."""
+        return self._compression is not CompressionType.NONE
+
+    # ── On its way ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self) -> None:
+        """Take no more records: encode the batch, unless that is done."""
+        if self._built is None:
+            self._built = self._records.build(self.producer_id, self.producer_epoch, self.base_sequence)
+
+    @property
+    def records(self) -> Buffer:
+        """The encoded batch, once it is closed."""
+        self.close()
+        assert self._built is not None
+        return self._built
+
+    @property
+    def size_in_bytes(self) -> int:
+        """Of the batch as it is now."""
+        return self._records.estimated_size_in_bytes if self._built is None else len(self._built)
+
+    @property
+    def has_sequence(self) -> bool:
+        """Whether the batch has its number."""
+        return self.base_sequence != NO_SEQUENCE
+
+    def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
+        """Number the batch; one that is closed already is stamped anew."""
+        self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+        if self._built is not None and self.magic >= MAGIC_V2:
+            stamp(self._built, producer_id, producer_epoch, base_sequence)
+
+    def reset_producer_state(self) -> None:
+        """Take the number away: the batch will get another."""
+        self.producer_id, self.producer_epoch, self.base_sequence = NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE
+
+    def reenqueued(self, now_ms: float) -> None:
+        """The attempt failed, there will be another."""
+        self.attempts += 1
+        self.last_attempt_ms = now_ms
+        self.in_flight = False
+
+    @property
+    def in_retry(self) -> bool:
+        """Whether it was tried before."""
+        return self.attempts > 0
+
+    def waited_ms(self, now_ms: float) -> float:
+        """Since it was begun, or given up last."""
+        return max(0.0, now_ms - self.last_attempt_ms)
+
+    def has_reached_delivery_timeout(self, delivery_timeout_ms: float, now_ms: float) -> bool:
+        """Whether its time is up."""
+        return now_ms - self.created_ms >= delivery_timeout_ms
+
+    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its callbacks have been called, or are being called."""
+        return self.final_state is not None
+
+    def complete(self, base_offset: int, log_append_time_ms: int) -> bool:
+        """Acknowledged; true for the call that ends the batch."""
+        return self._end(FinalState.SUCCEEDED, base_offset, log_append_time_ms, None)
+
+    def fail(self, error_of: Callable[[int], Exception]) -> bool:
+        """Failed, with an error for each place; true for the call that ends the batch."""
+        return self._end(FinalState.FAILED, UNKNOWN_OFFSET, NO_TIMESTAMP, error_of)
+
+    def abort(self, error: Exception) -> bool:
+        """Given up, whatever its request may bring; true for the call that ends the batch."""
+        return self._end(FinalState.ABORTED, UNKNOWN_OFFSET, NO_TIMESTAMP, lambda _place: error)
+
+    def _end(
+        self,
+        state: FinalState,
+        base_offset: int,
+        log_append_time_ms: int,
+        error_of: Callable[[int], Exception] | None,
+    ) -> bool:
+        if self.final_state is not None:
+            logger.debug("Batch for %s was %s, and is %s now", self.topic_partition, self.final_state.name, state.name)
+            return False
+        self.final_state = state
+        self.result.set(base_offset, log_append_time_ms, error_of)
+        for callback, future in self._thunks:
+            if callback is not None:
+                self._call(callback, future)
+        self._thunks.clear()
+        self.result.done()
+        return True
+
+    @staticmethod
+    def _call(callback: Callback, future: FutureRecordMetadata) -> None:
+        error = future.error_if_failed()
+        try:
+            callback(None if error else future.value(), error)
+        except Exception:
+            logger.exception("Error executing user-provided callback on message")
+
+    def take_thunks(self) -> list[tuple[Callback | None, FutureRecordMetadata]]:
+        """Callbacks and futures, which other batches take over: this one is split."""
+        thunks, self._thunks = self._thunks, []
+        return thunks

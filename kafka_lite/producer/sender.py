@@ -1,0 +1,375 @@
+"""The thread that takes batches out of the accumulator, sends them to the leaders, and ends or retries them.
+
+Kafka 0.10.2: clients/.../producer/internals/Sender.java · book 2.1.2
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import cast
+
+from kafka_lite.clients.api_versions import ApiVersions
+from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
+from kafka_lite.clients.cluster import Node
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.network_client import NetworkClient
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.producer_batch import ProducerBatch
+from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator, expired_error
+from kafka_lite.producer.transaction_manager import State, TransactionManager
+from kafka_lite.protocol.messages.api_00_produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, MAGIC_V2, NO_TIMESTAMP
+
+logger = logging.getLogger(__name__)
+
+INVALID_METADATA = frozenset({
+    Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE,
+    Errors.NETWORK_EXCEPTION, Errors.KAFKA_STORAGE_ERROR, Errors.FENCED_LEADER_EPOCH,
+})  # fmt: skip
+"""Errors that say: perhaps another broker leads by now."""
+
+PRODUCE_VERSIONS = {MAGIC_V0: (0, 1), MAGIC_V1: (2, 2), MAGIC_V2: (3, 11)}
+"""Which versions of Produce bear which message format."""
+ZSTD_VERSIONS = (7, 11)
+
+
+class Sender(ShutdownableThread):
+    """Each turn: which leaders are ready (accumulator), which of them are connected (client), one request for each.
+
+    ::
+
+        RecordAccumulator ─ ready ─▶ leaders ─ client.ready ─▶ connected ─ drain ─▶ {node: [batch, …]}
+                  ▲                                                                      │ one ProduceRequest per node
+                  └── reenqueue ◀── retriable error ◀── response, per partition ◀── NetworkClient.poll
+                                    callbacks, deallocate ◀── success, or an error for good
+    """
+
+    def __init__(
+        self,
+        name: str,
+        client: NetworkClient,
+        metadata: Metadata,
+        accumulator: RecordAccumulator,
+        *,
+        acks: int,
+        retries: int,
+        max_request_size_bytes: int,
+        request_timeout_ms: float,
+        retry_backoff_ms: float,
+        delivery_timeout_ms: float,
+        guarantee_message_order: bool,
+        api_versions: ApiVersions,
+        compression: CompressionType = CompressionType.NONE,
+        transaction_manager: TransactionManager | None = None,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        super().__init__(name)
+        self._client = client
+        self._metadata = metadata
+        self._accumulator = accumulator
+        self._acks = acks
+        self._retries = retries
+        self._max_request_size_bytes = max_request_size_bytes
+        self._request_timeout_ms = request_timeout_ms
+        self._retry_backoff_ms = retry_backoff_ms
+        self._delivery_timeout_ms = delivery_timeout_ms
+        self._guarantee_message_order = guarantee_message_order
+        self._api_versions = api_versions
+        self._compression = compression
+        self._transactions = transaction_manager
+        self._time = time
+        self._in_flight: dict[ProducerBatch, None] = {}
+        self._init_backoff_until_ms = -math.inf
+        self._force_close = False
+
+    # ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def do_work(self) -> None:
+        """One turn. What goes wrong in it is a bug, and must not end the producer's only thread."""
+        try:
+            self.run_once()
+        except Exception:
+            logger.exception("Uncaught error in kafka producer I/O thread")
+            self._time.sleep(10)  # lest a bug fill the disk with logs
+
+    def wake_up(self) -> None:
+        """There is something to do."""
+        self._client.wakeup()
+
+    def force_close(self) -> None:
+        """End at once, whatever waits."""
+        self._force_close = True
+        self.initiate_shutdown()
+        self.wake_up()
+
+    def on_exit(self) -> None:
+        """Send what is left, then close; or give it up when told to."""
+        while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_answers):
+            self.do_work()
+        self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
+        self._client.close()
+
+    @property
+    def _awaits_answers(self) -> bool:
+        return self._accumulator.has_incomplete and self._client.in_flight_request_count() > 0
+
+    def run_once(self) -> None:
+        """Send what is ready, receive what has come."""
+        now_ms = self._time.hi_res_ms()
+        timeout_ms = min(self._prepare_producer_id(now_ms), self._send_producer_data(now_ms))
+        self._client.poll(timeout_ms, now_ms)
+
+    # ── Batches ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _send_producer_data(self, now_ms: float) -> float:
+        """Hand over to the client what is ready; returns how long to wait at most before the next turn."""
+        cluster = self._metadata.fetch()
+        result = self._accumulator.ready(cluster, now_ms)
+        if result.unknown_leader_topics:
+            for topic in result.unknown_leader_topics:
+                self._metadata.add(topic)  # it may have been forgotten as unused
+            self._metadata.request_update()
+        nodes, not_ready_ms = self._connected(result.ready_nodes, now_ms)
+        drained = self._accumulator.drain(cluster, nodes, self._max_request_size_bytes, now_ms)
+        if self._guarantee_message_order:
+            for batches in drained.values():
+                for batch in batches:
+                    self._accumulator.mute_partition(batch.topic_partition)
+        self._expire(now_ms)
+        self._send_produce_requests(drained, now_ms)
+        if any(drained.values()):
+            return 0  # there may be more for those nodes
+        return min(result.next_ready_check_delay_ms, not_ready_ms, self._next_expiry_ms(now_ms))
+
+    def _connected(self, nodes: Iterable[Node], now_ms: float) -> tuple[list[Node], float]:
+        """Those of the nodes that can be sent to, and how long the others are left alone at least."""
+        connected, not_ready_ms = [], math.inf
+        for node in nodes:
+            if self._client.ready(node, now_ms):
+                connected.append(node)
+            else:
+                not_ready_ms = min(not_ready_ms, self._client.connection_delay_ms(node, now_ms))
+        return connected, not_ready_ms
+
+    def _next_expiry_ms(self, now_ms: float) -> float:
+        oldest = min((batch.created_ms for batch in self._in_flight), default=math.inf)
+        in_flight_ms = max(0.0, oldest + self._delivery_timeout_ms - now_ms)
+        return min(self._accumulator.next_expiry_ms(now_ms), in_flight_ms)
+
+    def _expire(self, now_ms: float) -> None:
+        """Give up batches whose ``delivery.timeout.ms`` is over, whether they wait or are in flight."""
+        for batch in self._accumulator.expired_batches(now_ms):
+            self._give_up(batch, now_ms)
+        for batch in list(self._in_flight):
+            if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms):
+                self._give_up(batch, now_ms)
+
+    def _give_up(self, batch: ProducerBatch, now_ms: float) -> None:
+        error = expired_error(batch, now_ms)
+        if self._transactions is not None and not batch.in_flight:
+            self._transactions.failed(batch, broker_has_refused=False)
+        if batch.abort(error) and not batch.in_flight:
+            # The memory of one in flight is in use until its request has ended.
+            self._accumulator.deallocate(batch)
+
+    def _send_produce_requests(self, drained: dict[int, list[ProducerBatch]], now_ms: float) -> None:
+        for node_id, batches in drained.items():
+            if batches:
+                self._send_produce_request(node_id, batches, now_ms)
+
+    def _send_produce_request(self, node_id: int, batches: list[ProducerBatch], now_ms: float) -> None:
+        """One request for one broker, in the newest format that all its batches can have."""
+        magic = min(self._api_versions.max_usable_produce_magic, *(batch.magic for batch in batches))
+        by_partition = {batch.topic_partition: batch for batch in batches}
+        self._in_flight.update(dict.fromkeys(batches))
+        request = produce_request(batches, magic, self._acks, self._request_timeout_ms)
+        oldest, latest = ZSTD_VERSIONS if self._compression is CompressionType.ZSTD else PRODUCE_VERSIONS[magic]
+        builder = RequestBuilder.of(request, oldest, latest)
+        callback = partial(self._handle_produce_response, by_partition)
+        client_request = self._client.new_client_request(str(node_id), builder, now_ms, self._acks != 0, callback)
+        self._client.send(client_request, now_ms)
+
+    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _handle_produce_response(self, batches: dict[TopicPartition, ProducerBatch], response: ClientResponse) -> None:
+        now_ms = response.received_time_ms
+        for batch in batches.values():
+            batch.in_flight = False
+            self._in_flight.pop(batch, None)
+        if response.was_disconnected:
+            outcome = answer(Errors.NETWORK_EXCEPTION, f"Disconnected from node {response.destination}")
+            self._complete_all(batches.values(), outcome, now_ms)
+        elif response.version_mismatch is not None:
+            outcome = answer(Errors.UNSUPPORTED_VERSION, str(response.version_mismatch))
+            self._complete_all(batches.values(), outcome, now_ms)
+        elif response.response is None:
+            self._complete_all(batches.values(), answer(Errors.NONE), now_ms)  # acks=0: nobody will ever say
+        else:
+            self._handle_answers(batches, cast(ProduceResponse, response.response), now_ms)
+
+    def _complete_all(self, batches: Iterable[ProducerBatch], outcome: PartitionProduceResponse, now_ms: float) -> None:
+        for batch in batches:
+            self._complete_batch(batch, outcome, now_ms)
+
+    def _handle_answers(
+        self, batches: dict[TopicPartition, ProducerBatch], response: ProduceResponse, now_ms: float
+    ) -> None:
+        left = dict(batches)
+        for topic in response.responses:
+            for each in topic.partition_responses:
+                batch = left.pop(TopicPartition(topic.name, each.index), None)
+                if batch is not None:
+                    self._complete_batch(batch, each, now_ms)
+        outcome = answer(Errors.UNKNOWN_SERVER_ERROR, "the broker's answer does not mention the partition")
+        self._complete_all(left.values(), outcome, now_ms)
+
+    def _complete_batch(self, batch: ProducerBatch, outcome: PartitionProduceResponse, now_ms: float) -> None:
+        """End one batch, or put it back."""
+        error = Errors.for_code(outcome.error_code)
+        if error is Errors.NONE or (error is Errors.DUPLICATE_SEQUENCE_NUMBER and batch.has_sequence):
+            self._succeed(batch, outcome)
+        elif batch.is_done:
+            self._forget(batch, error)  # given up meanwhile: only its memory was still in use
+        elif error is Errors.MESSAGE_TOO_LARGE and batch.record_count > 1:
+            self._split(batch)
+        elif self._can_retry(batch, error, now_ms):
+            logger.warning(
+                "Got error produce response on %s, retrying (%s attempts left). Error: %s",
+                batch.topic_partition, self._retries - batch.attempts - 1, outcome.error_message or error.name,
+            )  # fmt: skip
+            self._accumulator.reenqueue(batch, now_ms)
+        else:
+            self._fail(batch, error, outcome)
+        if error in INVALID_METADATA:
+            self._metadata.request_update()
+        if self._guarantee_message_order:
+            self._accumulator.unmute_partition(batch.topic_partition)
+
+    def _can_retry(self, batch: ProducerBatch, error: Errors, now_ms: float) -> bool:
+        if batch.has_reached_delivery_timeout(self._delivery_timeout_ms, now_ms) or batch.attempts >= self._retries:
+            return False
+        return error.retriable or (self._transactions is not None and self._transactions.can_retry(batch, error))
+
+    def _split(self, batch: ProducerBatch) -> None:
+        parts = self._accumulator.split_and_reenqueue(batch)
+        logger.warning("Batch for %s was too large for the broker: split into %d", batch.topic_partition, parts)
+        self._accumulator.deallocate(batch)
+
+    def _succeed(self, batch: ProducerBatch, outcome: PartitionProduceResponse) -> None:
+        if self._transactions is not None:
+            self._transactions.completed(batch)
+        batch.complete(outcome.base_offset, outcome.log_append_time_ms)
+        self._accumulator.deallocate(batch)
+
+    def _forget(self, batch: ProducerBatch, error: Errors) -> None:
+        if self._transactions is not None:
+            self._transactions.failed(batch, broker_has_refused=error is not Errors.NETWORK_EXCEPTION)
+        self._accumulator.deallocate(batch)
+
+    def _fail(self, batch: ProducerBatch, error: Errors, outcome: PartitionProduceResponse) -> None:
+        batch.fail(errors_of_records(error, outcome, batch))
+        self._forget(batch, error)
+
+    # ── The producer's id ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _prepare_producer_id(self, now_ms: float) -> float:
+        """Ask for an id when it is time to; returns how long to wait at most before the next turn."""
+        manager = self._transactions
+        if manager is None:
+            return math.inf
+        if manager.state is State.FATAL_ERROR:
+            self._fail_undrained(manager)
+            return math.inf
+        manager.maybe_resolve()
+        if not manager.needs_producer_id:
+            return math.inf
+        if now_ms < self._init_backoff_until_ms:
+            return self._init_backoff_until_ms - now_ms
+        node = self._client.least_loaded_node(now_ms)
+        if node is None or not self._client.ready(node, now_ms):
+            return self._retry_backoff_ms
+        manager.initializing()
+        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0x7FFFFFFF)
+        builder = RequestBuilder.of(request, 0, 4)
+        client_request = self._client.new_client_request(
+            node.id_string, builder, now_ms, callback=partial(self._handle_init_producer_id, manager)
+        )
+        self._client.send(client_request, now_ms)
+        return math.inf
+
+    def _handle_init_producer_id(self, manager: TransactionManager, response: ClientResponse) -> None:
+        if response.version_mismatch is not None:
+            manager.unsupported(Errors.UNSUPPORTED_VERSION.exception(str(response.version_mismatch)))
+            return
+        answered = cast(InitProducerIdResponse | None, response.response)
+        error = Errors.NETWORK_EXCEPTION if answered is None else Errors.for_code(answered.error_code)
+        if answered is not None and error is Errors.NONE:
+            manager.initialized(answered.producer_id, answered.producer_epoch)
+        elif error.retriable:
+            manager.initialization_failed()
+            self._init_backoff_until_ms = response.received_time_ms + self._retry_backoff_ms
+        else:
+            manager.fatal(error.exception("the broker gives no producer id: " + error.message))
+
+    def _fail_undrained(self, manager: TransactionManager) -> None:
+        error = manager.error
+        assert error is not None
+        for batch in self._accumulator.take_undrained():
+            batch.abort(error)
+            self._accumulator.deallocate(batch)
+
+
+def produce_request(batches: Sequence[ProducerBatch], magic: int, acks: int, timeout_ms: float) -> ProduceRequest:
+    """The batches by topic and partition, converted where they are newer than ``magic``."""
+    topics: dict[str, list[PartitionProduceData]] = {}
+    for batch in batches:
+        records: Buffer = batch.records
+        if batch.magic > magic:
+            records = down_convert(records, magic)
+        data = PartitionProduceData(index=batch.topic_partition.partition, records=records)
+        topics.setdefault(batch.topic_partition.topic, []).append(data)
+    topic_data = [TopicProduceData(name=name, partition_data=data) for name, data in topics.items()]
+    return ProduceRequest(acks=acks, timeout_ms=int(timeout_ms), topic_data=topic_data)
+
+
+def answer(error: Errors, message: str | None = None) -> PartitionProduceResponse:
+    """An outcome that no broker has sent."""
+    return PartitionProduceResponse(
+        error_code=error.code, base_offset=-1, log_append_time_ms=NO_TIMESTAMP, error_message=message
+    )
+
+
+def errors_of_records(
+    error: Errors, outcome: PartitionProduceResponse, batch: ProducerBatch
+) -> Callable[[int], Exception]:
+    """The error of each record: the broker may have said which ones it refused (KIP-467)."""
+    text = f"{batch.topic_partition}: {outcome.error_message or error.message}"
+    refused = {each.batch_index: each.batch_index_error_message for each in outcome.record_errors}
+    if not refused or batch.record_count == 1:
+        only = next(iter(refused.values()), None)
+        return lambda _place: error.exception(only or text)
+
+    def error_of(place: int) -> Exception:
+        if place in refused:
+            return error.exception(refused[place] or text)
+        return error.exception(
+            f"{batch.topic_partition}: nothing of the batch was appended, because of the records at {sorted(refused)}"
+        )
+
+    return error_of
