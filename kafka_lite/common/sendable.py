@@ -42,6 +42,8 @@ Part = Buffer | Sendable
 
 def size_of(part: Part) -> int:
     """Size of a part in bytes."""
-    if isinstance(part, bytes | bytearray | memoryview):
-        return memoryview(part).nbytes
+    if isinstance(part, bytes | bytearray):
+        return len(part)
+    if isinstance(part, memoryview):
+        return part.nbytes
     return part.size_in_bytes

@@ -157,13 +157,13 @@ class KafkaChannel:
         return self._invalid_receive is not None
 
     def _split(self, data: memoryview) -> None:
-        position = 0
-        while position < len(data):
-            if self._receive is None:
-                self._receive = NetworkReceive(self.id, self._max_receive_size)
-            position += self._receive.feed(data[position:])
-            if self._receive.complete:
-                self._stage(self._receive)
+        while data:
+            receive = self._receive
+            if receive is None:
+                self._receive = receive = NetworkReceive(self.id, self._max_receive_size)
+            data = data[receive.feed(data) :]
+            if receive.complete:
+                self._stage(receive)
 
     def _stage(self, receive: NetworkReceive) -> None:
         self.staged.append(receive)

@@ -128,17 +128,18 @@ class Processor(ShutdownableThread):
 
     def _process_new_responses(self) -> None:
         while responses := self._request_channel.receive_responses(self.id):
-            connections: dict[str, None] = {}
+            channels: dict[str, KafkaChannel] = {}
             for response in responses:
                 connection_id = response.request.connection_id
-                if self._selector.channel(connection_id) is None:
+                channel = self._selector.channel(connection_id)
+                if channel is None:
                     # The connection was lost, or closed for being idle, while the request was at work.
                     self._request_channel.request_completed(response.request)
                     continue
                 self._inflight_responses[connection_id].append(response)
-                connections[connection_id] = None
-            for connection_id in connections:
-                if not self._selector.is_sending(connection_id):
+                channels[connection_id] = channel
+            for connection_id, channel in channels.items():
+                if not channel.has_send:
                     self._answer(connection_id)
 
     def _answer(self, connection_id: str) -> None:

@@ -68,12 +68,22 @@ class NetworkReceive:
         Raises InvalidReceiveError when the announced size is negative or above the maximum.
         """
         taken = 0
-        if self.size < 0:
+        if self.size < 0 and not self._size_bytes and len(data) >= SIZE_BYTES:
+            self._check_size(*_INT32.unpack_from(data))
+            taken = SIZE_BYTES + self.size
+            if len(data) >= taken:  # all of it, as with most frames
+                self._payload = bytearray(data[SIZE_BYTES:taken])
+                self._received = self.size
+                return taken
+            self._allocate()
+            taken = SIZE_BYTES
+        elif self.size < 0:
             taken = min(SIZE_BYTES - len(self._size_bytes), len(data))
             self._size_bytes += data[:taken]
             if len(self._size_bytes) < SIZE_BYTES:
                 return taken
-            self._set_size(*_INT32.unpack(self._size_bytes))
+            self._check_size(*_INT32.unpack(self._size_bytes))
+            self._allocate()
         start = self._received
         taken_payload = min(self.size - start, len(data) - taken)
         if len(self._payload) < start + taken_payload:
@@ -92,13 +102,15 @@ class NetworkReceive:
         """``count`` bytes were written into ``room()``."""
         self._received += count
 
-    def _set_size(self, size: int) -> None:
+    def _check_size(self, size: int) -> None:
         if size < 0:
             raise InvalidReceiveError(f"Invalid receive (size = {size})")
         if self._max_size != UNLIMITED and size > self._max_size:
             raise InvalidReceiveError(f"Invalid receive (size = {size} larger than {self._max_size})")
         self.size = size
-        self._payload = bytearray(min(size, FIRST_ALLOCATION_BYTES))
+
+    def _allocate(self) -> None:
+        self._payload = bytearray(min(self.size, FIRST_ALLOCATION_BYTES))
 
     def _grow(self, needed: int) -> None:
         capacity = min(self.size, max(needed, 2 * len(self._payload)))

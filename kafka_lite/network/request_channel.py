@@ -247,9 +247,13 @@ class RequestChannel:
 
     def receive_responses(self, processor: int) -> list[Response]:
         """All responses that wait for a processor now."""
-        responses = []
-        while (response := self.receive_response(processor)) is not None:
-            responses.append(response)
+        waiting = self._responses[processor]
+        if not waiting:
+            return []
+        now_ms = self._time.hi_res_ms()
+        responses = [waiting.popleft() for _ in range(len(waiting))]  # others may append meanwhile, but not take
+        for response in responses:
+            response.request.response_dequeue_time_ms = now_ms
         return responses
 
     @property

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (Request), clients/.../reque
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.protocol.api_key import ApiKey
@@ -23,8 +23,7 @@ class InvalidRequestError(KafkaError):
     """The frame is not a request of Kafka's protocol; the message says what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedRequest:
+class ParsedRequest(NamedTuple):
     """A frame that was understood."""
 
     header: RequestHeader

@@ -151,10 +151,6 @@ class Selector:
             self.counters.sent(send)
         return is_out
 
-    def is_sending(self, connection_id: str) -> bool:
-        """Whether a frame is on its way out over the connection."""
-        return self._channel_or_fail(connection_id).has_send
-
     def mute(self, connection_id: str) -> None:
         """Read nothing more from the connection until ``unmute``."""
         self._channel_or_fail(connection_id).mute()
@@ -195,8 +191,11 @@ class Selector:
         select_ms = self._time.hi_res_ms()
         events = self._select(timeout_ms)
         now_ms = self._time.hi_res_ms()
-        for channel, ready in events:
-            self._poll_channel(channel, ready, now_ms)
+        for key, ready in events:
+            if key.data is None:
+                self._drain_wakeups()
+            else:
+                self._poll_channel(key.data, ready, now_ms)
         self._complete_receives()
         # With the time at the end of select, so that no connection is closed that was served just now.
         self._close_idle_connections(now_ms)
@@ -214,19 +213,13 @@ class Selector:
             _, channel = channels.popitem()
             self._guarded_io(channel, ready)
 
-    def _select(self, timeout_ms: float) -> list[tuple[KafkaChannel, int]]:
+    def _select(self, timeout_ms: float) -> list[tuple[selectors.SelectorKey, int]]:
         self._polling = True
         if self._wakeup_pending:
             timeout_ms = 0
-        ready = self._selector.select(timeout_ms / 1000)
+        events = self._selector.select(timeout_ms / 1000)
         self._polling = False
         self._wakeup_pending = False
-        events = []
-        for key, mask in ready:
-            if key.data is None:
-                self._drain_wakeups()
-            else:
-                events.append((key.data, mask))
         return events
 
     def _drain_wakeups(self) -> None:

@@ -10,7 +10,7 @@ import struct
 from collections import deque
 from collections.abc import Iterable
 
-from kafka_lite.common.sendable import Part, Sendable, size_of
+from kafka_lite.common.sendable import Buffer, Part, Sendable, size_of
 
 _INT32 = struct.Struct(">i")
 
@@ -18,6 +18,7 @@ _INT32 = struct.Struct(">i")
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 # The kernel takes at most IOV_MAX buffers in one sendmsg; 1024 on Linux and macOS.
 _MAX_BUFFERS = 512
+_BUFFERS = (bytes, bytearray, memoryview)
 
 
 class NetworkSend:
@@ -30,8 +31,14 @@ class NetworkSend:
     __slots__ = ("_current_sent", "_parts", "destination", "frames", "remaining_bytes", "size_in_bytes")
 
     def __init__(self, destination: str, parts: Iterable[Part]) -> None:
-        body = [part for part in parts if size_of(part)]
-        body_size = sum(map(size_of, body))
+        body_size = 0
+        body: deque[Part] = deque()
+        for part in parts:
+            # (Most parts are bytes, and there is a send for every request: ``size_of`` for the others only.)
+            size = len(part) if type(part) is bytes else size_of(part)
+            if size:  # a sendable that sends nothing would look like one that ended early
+                body_size += size
+                body.append(part)
         self.destination = destination
         """Id of the connection."""
         self.frames = 1
@@ -39,8 +46,8 @@ class NetworkSend:
         self.size_in_bytes = _INT32.size + body_size
         """Size of the frame, with its prefix."""
         self.remaining_bytes = self.size_in_bytes
-        self._parts: deque[Part] = deque(body)
-        self._parts.appendleft(_INT32.pack(body_size))
+        self._parts = body
+        body.appendleft(_INT32.pack(body_size))
         self._current_sent = 0  # bytes of a Sendable at the head that are out already
 
     def append(self, send: NetworkSend) -> None:
@@ -70,19 +77,22 @@ class NetworkSend:
     def _write_some(self, sock: socket.socket) -> bool:
         """One system call; false when the socket took less than it was offered."""
         head = self._parts[0]
-        if isinstance(head, bytes | bytearray | memoryview):
+        if isinstance(head, _BUFFERS):
             return self._write_buffers(sock)
         return self._write_sendable(sock, head)
 
     def _write_buffers(self, sock: socket.socket) -> bool:
-        buffers: list[bytes | bytearray | memoryview] = []
+        buffers: list[Buffer] = []
         for part in self._parts:
-            if not isinstance(part, bytes | bytearray | memoryview) or len(buffers) == _MAX_BUFFERS:
+            if not isinstance(part, _BUFFERS) or len(buffers) == _MAX_BUFFERS:
                 break
             buffers.append(part)
         flags = _MORE_FOLLOWS if len(buffers) < len(self._parts) else 0
         sent = sock.sendmsg(buffers, (), flags)
         self.remaining_bytes -= sent
+        if not self.remaining_bytes:
+            self._parts.clear()
+            return True
         while self._parts and buffers and sent >= (size := size_of(buffers[0])):
             sent -= size
             self._parts.popleft()

@@ -35,15 +35,15 @@ class PlaintextTransportLayer:
 
     def add_interest(self, events: int) -> None:
         """Watch ``events`` too; costs nothing when they are watched already."""
-        self._set_interest(self._interest | events)
+        if events & ~self._interest:
+            self._set_interest(self._interest | events)
 
     def remove_interest(self, events: int) -> None:
         """Watch ``events`` no more."""
-        self._set_interest(self._interest & ~events)
+        if events & self._interest:
+            self._set_interest(self._interest & ~events)
 
     def _set_interest(self, events: int) -> None:
-        if events == self._interest:
-            return
         if not events:
             self._selector.unregister(self.sock)
         elif not self._interest:
@@ -70,5 +70,5 @@ class PlaintextTransportLayer:
 
     def close(self) -> None:
         """Stop watching and close the socket."""
-        self._set_interest(0)
+        self.remove_interest(self._interest)
         self.sock.close()

@@ -10,6 +10,7 @@ Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java, RequestHeader.ja
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
@@ -17,8 +18,24 @@ from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
 from kafka_lite.protocol.schema import Request, Response, join_small_parts
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 
+
+class _Codec(NamedTuple):
+    """What is to be known of one version of one API, worked out once: every request asks for it."""
+
+    request_header_version: int
+    response_header_version: int
+    request: type[Request]
+
+
 _SPECS: dict[int, ApiSpec] = {int(key): spec for key, spec in API_SPECS.items()}
+_CODECS: dict[tuple[int, int], _Codec] = {
+    (key, version): _Codec(spec.request_header_version(version), spec.response_header_version(version), spec.request)
+    for key, spec in _SPECS.items()
+    for version in range(spec.min_version, spec.max_version + 1)
+}
 _KEY_AND_VERSION = struct.Struct(">hh")
+_PACK_RESPONSE_HEADER = (struct.Struct(">i").pack, struct.Struct(">ix").pack)
+"""By the version of the header: correlation id; correlation id and the zero that says "no tagged fields"."""
 
 
 def encode_request(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
@@ -57,19 +74,20 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     Raises ``UnsupportedVersionError`` for a key or version that has no codec, with the header on it if that could be
     read, and ``SchemaError`` for bytes that are no request.
     """
-    header, position = decode_request_header(frame)
-    spec = _SPECS[header.api_key]
-    if not spec.min_version <= header.api_version <= spec.max_version:
-        raise UnsupportedVersionError(f"{spec.key.name} has no version {header.api_version} here", header)
-    message, _ = spec.request.decode_from(frame, position, header.api_version)
-    return header, message
+    codec = _CODECS.get(_KEY_AND_VERSION.unpack_from(frame)) if len(frame) >= _KEY_AND_VERSION.size else None
+    if codec is None:
+        header, _ = decode_request_header(frame)
+        raise UnsupportedVersionError(f"{ApiKey(header.api_key).name} has no version {header.api_version} here", header)
+    header, position = RequestHeader.decode_from(frame, 0, codec.request_header_version)
+    return header, codec.request.decode_from(frame, position, header.api_version)[0]
 
 
 def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:
     """An answer with its header, in parts: records in it are passed on unread. Raises ``SchemaError``."""
-    parts: list[Part] = []
-    header_version = _spec_of(response.API_KEY).response_header_version(version)
-    ResponseHeader(correlation_id=correlation_id).encode_to(parts, header_version)
+    codec = _CODECS.get((response.API_KEY, version))
+    if codec is None:
+        raise UnsupportedVersionError(f"{response.API_KEY.name} has no version {version} here")
+    parts: list[Part] = [_PACK_RESPONSE_HEADER[codec.response_header_version](correlation_id)]
     response.encode_to(parts, version)
     return join_small_parts(parts)
 

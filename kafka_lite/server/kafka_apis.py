@@ -85,10 +85,20 @@ class KafkaApis:
             ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
             ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
         }
+        self._routes = self._served_routes()
+
+    def _served_routes(self) -> dict[tuple[int, int], Handler]:
+        """By key and version, so that each request costs one look."""
+        return {
+            (int(api_key), version): self.handlers[api_key]
+            for api_key, served in SERVED_VERSIONS.items()
+            for version in range(served.min_version, served.max_version + 1)
+        }
 
     def wrap_handlers(self, wrap: HandlerWrapper) -> None:
         """Put another handler before each one."""
         self.handlers = {api_key: wrap(api_key, handler) for api_key, handler in self.handlers.items()}
+        self._routes = self._served_routes()
 
     def handle(self, request: Request) -> None:
         """Serve one request. What the table does not know closes the connection, as in Kafka."""
@@ -96,8 +106,8 @@ class KafkaApis:
         if request.unsupported_api_version:
             self._send(request, 0, self._metadata.unsupported_api_versions())
             return
-        served = SERVED_VERSIONS.get(ApiKey(header.api_key))
-        if served is None or not served.min_version <= header.api_version <= served.max_version:
+        handler = self._routes.get((header.api_key, header.api_version))
+        if handler is None:
             logger.info(
                 "Closing %s: %s version %d is not served",
                 request.connection_id,
@@ -106,7 +116,7 @@ class KafkaApis:
             )
             self._channel.close_connection(request)
             return
-        self.handlers[ApiKey(header.api_key)](request, request.body, self._responder(request))
+        handler(request, request.body, self._responder(request))
 
     def _responder(self, request: Request) -> Respond:
         def respond(response: Response | None) -> None:
