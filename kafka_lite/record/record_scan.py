@@ -29,6 +29,10 @@ from typing import NamedTuple
 from kafka_lite.record.record import InvalidRecordError
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
+MAX_OUT_OF_ORDER = 100_000
+"""Batches of more records must have the offset deltas 0, 1, 2, ...: to bring others into order all records are built
+anew, and a kilobyte that is compressed well holds millions."""
+
 _NULL = 1  # zig-zag of the length -1
 _FIRST_WINDOW = 512  # how far to look for records that are alike; more when all of a window were
 _SHORT_RUN = 8
@@ -73,7 +77,7 @@ class _Layout(NamedTuple):
 def scan_records(data: bytes, record_count: int) -> RecordScan:
     """Check that ``data`` is ``record_count`` well-formed records and nothing else, and sum them up.
 
-    Raises ``InvalidRecordError`` otherwise.
+    Raises ``InvalidRecordError`` otherwise, and for more than ``MAX_OUT_OF_ORDER`` records that are out of order.
     """
     scanner = _Scanner(data, record_count)
     scanner.scan()
@@ -103,6 +107,8 @@ class _Scanner:
             elif run < _SHORT_RUN and self.index < self.record_count:
                 window = _FIRST_WINDOW
                 self._add_differing()
+            if not self.consecutive and self.record_count > MAX_OUT_OF_ORDER:
+                raise InvalidRecordError(f"Offsets out of order in a batch of {self.record_count} records")
         if self.position != len(self.data):
             rest = len(self.data) - self.position
             raise InvalidRecordError(f"{rest} bytes follow the {self.record_count} records of the batch")
@@ -128,9 +134,9 @@ class _Scanner:
     def _add_differing(self) -> None:
         """Take records until some in a row are of one length, or one is in any way unusual.
 
-        This is ``_read_layout`` written out for records without headers that have a value, whose key is shorter than
-        64 bytes and whose other numbers take up to two bytes (the offset delta three): several times as fast. Numbers
-        stay as they are stored, twice what they mean; an odd one would be negative.
+        This is ``_read_layout`` written out for records that have a value, whose key is shorter than 64 bytes and whose
+        other numbers take up to two bytes (the offset delta three): several times as fast. Numbers stay as they are
+        stored, twice what they mean; an odd one would be negative.
         """
         data, position = self.data, self.position
         consecutive, first_null_key = self.consecutive, self.first_null_key
@@ -162,19 +168,18 @@ class _Scanner:
                 if value_length >= 0x80:
                     value_length, at = value_length & 0x7F | data[at] << 7, at + 1
                 at += value_length >> 1
-                if at + 1 != end or data[at] or (length | delta | value_length) >= 0x4000 or key_length >= 0x80:
-                    break  # longer, with headers, or wrong
-                if (length | delta | offset | value_length) & 1:
+                if (length | delta | value_length) >= 0x4000 or key_length >= 0x80 or offset >= 0x200000:
+                    break  # a longer number: what was read of it means nothing
+                if (length | delta | offset | value_length) & 1 or (key_length & 1 and key_length != _NULL):
                     break
-                if key_length & 1:
-                    if key_length != _NULL:
-                        break
-                    if first_null_key is None:
-                        first_null_key = index
+                if (at + 1 != end or data[at]) and (at >= end or _skip_headers(data, at) != end):
+                    break
+                if key_length == _NULL and first_null_key is None:
+                    first_null_key = index
                 if offset != index << 1:
-                    if offset >= 0x200000:
-                        break
                     consecutive = False
+                    if self.record_count > MAX_OUT_OF_ORDER:
+                        break
                 if delta != last_delta:
                     last_delta = delta
                     least, most = min(least, delta), max(most, delta)

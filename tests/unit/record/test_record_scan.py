@@ -135,3 +135,31 @@ def test_a_count_above_the_records_is_noticed() -> None:
         scan_records(data, count + 1)
     with pytest.raises(InvalidRecordError, match="bytes follow the 4 records"):
         scan_records(data, count - 1)
+
+
+def test_headers_of_all_lengths() -> None:
+    randomly = random.Random(8)
+    pieces = [
+        encode_record(
+            index // 5,
+            index,
+            b"key",
+            b"value",
+            tuple(Header("h" * randomly.randrange(9), b"1") for _ in range(index % 4)),
+        )
+        for index in range(500)
+    ]
+    data = b"".join(pieces)
+    assert scan_records(data, 500) == scan_by_decoding(data, 500)
+
+
+@pytest.mark.parametrize("wrong", [1, 50, 99])
+def test_only_so_many_records_may_be_out_of_order(wrong: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [encode_record(0, index, b"key", b"x" * (index % 7), ()) for index in range(100)]
+    pieces[wrong] = encode_record(0, wrong - 1, b"key", b"x", ())
+    data = b"".join(pieces)
+    monkeypatch.setattr(record_scan, "MAX_OUT_OF_ORDER", 100)
+    assert not scan_records(data, 100).offsets_are_consecutive
+    monkeypatch.setattr(record_scan, "MAX_OUT_OF_ORDER", 99)
+    with pytest.raises(InvalidRecordError, match="out of order"):
+        scan_records(data, 100)
