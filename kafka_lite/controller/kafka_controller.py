@@ -18,6 +18,7 @@ from kafka_lite.controller.controller_broker_request_batch import ControllerBrok
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager, SendRequest
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
+from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
@@ -63,6 +64,7 @@ class KafkaController:
         zk_client: KafkaZkClient,
         send_request: SendRequest,
         on_topic_deleted: Callable[[str], None] = lambda _topic: None,
+        stats: ControllerStats | None = None,
     ) -> None:
         """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
 
@@ -73,6 +75,7 @@ class KafkaController:
         self._zk_client = zk_client
         self._send_request = send_request
         self._on_topic_deleted = on_topic_deleted
+        self._stats = stats or ControllerStats()
         self._thread = ControllerEventThread(config.broker_id)
         self._active = threading.Event()
         self.context = ControllerContext()
@@ -101,7 +104,9 @@ class KafkaController:
         unclean = self._unclean_leader_election_enable
         is_deleted = deletion.is_topic_queued_up_for_deletion
         self._batch = batch()
-        self.partition_state_machine = PartitionStateMachine(broker_id, context, zk_client, batch(), unclean)
+        self.partition_state_machine = PartitionStateMachine(
+            broker_id, context, zk_client, batch(), unclean, self._stats.unclean_leader_election_rate.mark
+        )
         self.replica_state_machine = ReplicaStateMachine(broker_id, context, zk_client, batch(), is_deleted, unclean)
         deletion.attach(self.partition_state_machine, self.replica_state_machine)
 
@@ -207,7 +212,7 @@ class KafkaController:
 
     def _watch(self) -> None:
         zk = self._zk_client
-        zk.watch_broker_ids(lambda: self._enqueue_if_active("BrokerChange", self._process_broker_change))
+        zk.watch_broker_ids(lambda: self._enqueue_if_active("BrokerChange", self._process_timed_broker_change))
         zk.watch_topics(lambda: self._enqueue_if_active("TopicChange", self._process_topic_change))
         zk.watch_topic_deletions(lambda: self._enqueue_if_active("TopicDeletion", self._process_topic_deletion))
         zk.watch_isr_changes(lambda: self._enqueue_if_active("IsrChangeNotification", self._process_isr_changes))
@@ -255,6 +260,10 @@ class KafkaController:
             except ZnodeDataError as error:
                 logger.error("Ignoring broker %d: %s", broker_id, error)
         return brokers
+
+    def _process_timed_broker_change(self) -> None:
+        with self._stats.leader_election_timer.time():
+            self._process_broker_change()
 
     def _process_broker_change(self) -> None:
         """Brokers have come or gone. Only the set of ids counts, as in Kafka."""

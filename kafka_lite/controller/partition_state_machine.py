@@ -65,6 +65,7 @@ class PartitionStateMachine:
         zk_client: KafkaZkClient,
         request_batch: ControllerBrokerRequestBatch,
         unclean_leader_election_enable: Callable[[str], bool],
+        on_unclean_election: Callable[[], None] = lambda: None,
     ) -> None:
         """``unclean_leader_election_enable`` says what holds for a topic."""
         self._controller_id = controller_id
@@ -72,6 +73,7 @@ class PartitionStateMachine:
         self._zk_client = zk_client
         self._batch = request_batch
         self._unclean_leader_election_enable = unclean_leader_election_enable
+        self._on_unclean_election = on_unclean_election
         self._states: dict[TopicPartition, PartitionState] = {}
 
     # ---------------------------------------------------------------------------------------------------------- life
@@ -211,6 +213,7 @@ class PartitionStateMachine:
         in_sync = any(replica in current.isr for replica in live)
         unclean = not in_sync and self._unclean_leader_election_enable(partition.topic)
         if unclean and live:
+            self._on_unclean_election()
             logger.warning(
                 "No broker in ISR %s of %s is alive. Elect %d; messages that it did not have are lost",
                 current.isr,

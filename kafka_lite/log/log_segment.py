@@ -20,6 +20,7 @@ from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
+from kafka_lite.log.log_flush_stats import log_flush_timer
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
@@ -351,9 +352,10 @@ class LogSegment:
 
     def flush(self) -> None:
         """Force everything to disk. Raises OSError."""
-        self.log.flush()
-        self.offset_index.flush()
-        self.time_index.flush()
+        with log_flush_timer.time():
+            self.log.flush()
+            self.offset_index.flush()
+            self.time_index.flush()
 
     def change_file_suffixes(self, old_suffix: str, new_suffix: str) -> None:
         """Rename the three files: ``00.log.swap`` → ``00.log``. Raises OSError."""

@@ -92,22 +92,22 @@ class AdminManager:
         self._admin_utils = AdminUtils(zk_client, config.log_config_map())
         self._config_helper = ConfigHelper(config, dynamic_config)
         self._loggers = RuntimeLoggerManager(config.broker_id)
-        self._topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
+        self.topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
             "topic", broker_id=config.broker_id, time=time
         )
 
     def shutdown(self) -> None:
         """Stop the purgatory."""
-        self._topic_purgatory.shutdown()
+        self.topic_purgatory.shutdown()
 
     def try_complete_delayed_topic_operations(self, topic: str) -> None:
         """The metadata cache knows something new of a topic, or it is deleted: answer who waited for that."""
-        self._topic_purgatory.check_and_complete(topic)
+        self.topic_purgatory.check_and_complete(topic)
 
     def _finish(self, operation: DelayedTopicOperation, topics: Collection[Hashable], wait: bool) -> None:
         """Answer at once when nothing can be waited for; else when the operation completes."""
         if wait and topics:
-            self._topic_purgatory.try_complete_else_watch(operation, list(topics))
+            self.topic_purgatory.try_complete_else_watch(operation, list(topics))
         else:
             operation.force_complete()
 

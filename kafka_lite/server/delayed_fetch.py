@@ -48,6 +48,7 @@ class DelayedFetch(DelayedOperation):
         partition_of: Callable[[TopicPartition], Partition | None],
         read_again: Callable[[], list[tuple[TopicPartition, LogReadResult]]],
         respond: Callable[[list[tuple[TopicPartition, LogReadResult]]], None],
+        expired: Callable[[bool], None] = lambda _from_follower: None,
     ) -> None:
         super().__init__(params.max_wait_ms)
         self._params = params
@@ -55,6 +56,7 @@ class DelayedFetch(DelayedOperation):
         self._partition_of = partition_of
         self._read_again = read_again
         self._respond = respond
+        self._expired = expired
 
     def try_complete(self) -> bool:
         """Add up what has come since; positions in the newest segment make that a subtraction, not a read."""
@@ -86,7 +88,8 @@ class DelayedFetch(DelayedOperation):
         return min(end.position_diff(position), asked.max_bytes)
 
     def on_expiration(self) -> None:
-        """The long poll has lasted as long as the client wished; nothing is wrong with that."""
+        """The long poll has lasted as long as the client wished; nothing is wrong with that, but it is counted."""
+        self._expired(self._params.from_follower)
 
     def on_complete(self) -> None:
         """Read once more and answer; called exactly once."""

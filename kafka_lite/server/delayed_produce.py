@@ -53,13 +53,16 @@ class DelayedProduce(DelayedOperation):
         self,
         delay_ms: float,
         statuses: Mapping[TopicPartition, ProducePartitionStatus],
-        partition_of: Callable[[TopicPartition], Partition | None],
+        leader_partition_of: Callable[[TopicPartition], Partition],
         respond: Callable[[dict[TopicPartition, PartitionResponse]], None],
+        expired: Callable[[TopicPartition], None] = lambda _topic_partition: None,
     ) -> None:
+        """``leader_partition_of`` raises ApiError when this broker does not lead the partition any more."""
         super().__init__(delay_ms)
         self._statuses = statuses
-        self._partition_of = partition_of
+        self._leader_partition_of = leader_partition_of
         self._respond = respond
+        self._expired = expired
         for status in statuses.values():
             status.acks_pending = status.response.error is Errors.NONE
 
@@ -74,9 +77,7 @@ class DelayedProduce(DelayedOperation):
 
     def _check(self, topic_partition: TopicPartition, status: ProducePartitionStatus) -> None:
         try:
-            partition = self._partition_of(topic_partition)
-            if partition is None:
-                raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
+            partition = self._leader_partition_of(topic_partition)
             reached, error = partition.check_enough_replicas_reach_offset(status.required_offset)
         except ApiError as failure:
             reached, error = False, failure.error
@@ -86,8 +87,10 @@ class DelayedProduce(DelayedOperation):
 
     def on_expiration(self) -> None:
         """Time is up for what still waits."""
-        waiting = [str(tp) for tp, status in self._statuses.items() if status.acks_pending]
-        logger.debug("Produce request timed out waiting for the replicas of %s", ", ".join(waiting))
+        waiting = [tp for tp, status in self._statuses.items() if status.acks_pending]
+        logger.debug("Produce request timed out waiting for the replicas of %s", ", ".join(map(str, waiting)))
+        for topic_partition in waiting:
+            self._expired(topic_partition)
 
     def on_complete(self) -> None:
         """Answer; called exactly once."""

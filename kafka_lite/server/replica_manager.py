@@ -24,6 +24,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_validator import RecordValidationError
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrPartitionError,
     LeaderAndIsrPartitionState,
@@ -40,6 +41,7 @@ from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.server.delayed_produce import DelayedProduce, PartitionResponse, ProducePartitionStatus
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +66,7 @@ class ReplicaManager:
         scheduler: Scheduler,
         time: Time,
         running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that runs by itself
+        registry: MetricsRegistry | None = None,  # without it nobody sees the metrics
     ) -> None:
         self.config = config
         self.log_manager = log_manager
@@ -93,6 +96,9 @@ class ReplicaManager:
             purge_interval=config.fetch_purgatory_purge_interval_requests,
             time=running_time,
         )
+        self.metrics = ReplicaManagerMetrics(registry or MetricsRegistry(), time, lambda: self.partitions)
+        self.metrics.measure_purgatories(self.delayed_produce_purgatory, self.delayed_fetch_purgatory)
+        self.broker_topic_stats = self.metrics.measure_topics(lambda tp: tp in self._partitions)
 
     # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -164,9 +170,11 @@ class ReplicaManager:
             tp: self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
             for tp, records in entries.items()
         }
+        self.broker_topic_stats.produced(entries, statuses)
         responses = {tp: status.response for tp, status in statuses.items()}
         if required_acks == -1 and any(response.error is Errors.NONE for response in responses.values()):
-            delayed = DelayedProduce(timeout_ms, statuses, self.get_partition, respond)
+            expired = self.metrics.produce_expired
+            delayed = DelayedProduce(timeout_ms, statuses, self.get_leader_partition, respond, expired)
             self.delayed_produce_purgatory.try_complete_else_watch(delayed, list(statuses))
         else:
             respond(responses)
@@ -225,7 +233,12 @@ class ReplicaManager:
             if result.fetch_offset_metadata is not None
         }
         delayed = DelayedFetch(
-            params, fetched_at, self.get_partition, lambda: self.read_from_local_logs(params, fetch_infos), respond
+            params,
+            fetched_at,
+            self.get_partition,
+            lambda: self.read_from_local_logs(params, fetch_infos),
+            respond,
+            self.metrics.fetch_expired,
         )
         self.delayed_fetch_purgatory.try_complete_else_watch(delayed, list(fetched_at))
 
@@ -242,6 +255,7 @@ class ReplicaManager:
         min_one_message = not params.hard_max_bytes
         for topic_partition, asked in fetch_infos:
             result = self._read_from_local_log(params, topic_partition, asked, left_bytes, min_one_message)
+            self.broker_topic_stats.read(topic_partition, result.error)
             size = result.size_in_bytes
             if size > 0:
                 min_one_message = False
@@ -436,6 +450,9 @@ class ReplicaManager:
         if topic_partition in self._offline:
             return Errors.KAFKA_STORAGE_ERROR
         self._checkpointed.pop(topic_partition, None)
+        self.metrics.remove_partition(topic_partition)
+        if not any(tp.topic == topic_partition.topic for tp in self._partitions):
+            self.broker_topic_stats.remove_metrics(topic_partition.topic)
         try:
             if self.log_manager.get_log(topic_partition) is not None:
                 self.log_manager.async_delete(topic_partition)

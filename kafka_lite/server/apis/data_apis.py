@@ -215,6 +215,7 @@ class DataApis:
                 topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic))
             data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
             topics[-1].partitions.append(data)
+            self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
         return fetch.FetchResponse(responses=topics)
 
     def _fetch_partition_data(

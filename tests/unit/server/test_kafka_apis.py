@@ -10,7 +10,9 @@ from typing import Any, cast
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import decode_response
@@ -35,6 +37,7 @@ from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.broker_topic_stats import BrokerTopicStats
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.kafka_apis import KafkaApis
@@ -54,6 +57,7 @@ class FakeReplicaManager:
         self.appended: dict[TopicPartition, Any] = {}
         self.params: FetchParams | None = None
         self.respond: Callable[[Any], None] | None = None
+        self.broker_topic_stats = BrokerTopicStats(MetricsRegistry(), MockTime(), lambda _: True)
 
     def append_records(self, _timeout: int, _acks: int, _internal: bool, entries: Any, respond: Any) -> None:
         self.appended, self.respond = dict(entries), respond
