@@ -30,8 +30,11 @@ from kafka_lite.zookeeper.data import (
 )
 from kafka_lite.zookeeper.zookeeper_client import (
     BadVersionError,
+    CreateNode,
     NodeExistsError,
     NoNodeError,
+    SetNode,
+    ZkError,
     ZooKeeperClient,
 )
 
@@ -292,6 +295,41 @@ class KafkaZkClient:
         """The first leader and ISR; creates the parents. Raises NodeExistsError."""
         self.zookeeper.create_recursive(paths.partition_state(*partition), state.encode())
 
+    def get_partition_states(
+        self, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, LeaderIsrAndControllerEpoch]:
+        """The same of many partitions; those that have none are left out."""
+        asked = {partition: paths.partition_state(*partition) for partition in partitions}
+        states = {}
+        for (partition, path), found in zip(asked.items(), self.zookeeper.get_all(list(asked.values())), strict=True):
+            if isinstance(found, ZkError):
+                if not isinstance(found, NoNodeError):
+                    raise found
+                continue
+            states[partition] = LeaderIsrAndControllerEpoch.decode(found[0], found[1].version, path)
+        return states
+
+    def create_partition_states(
+        self, states: Mapping[TopicPartition, LeaderIsrAndControllerEpoch]
+    ) -> set[TopicPartition]:
+        """The first leaders and ISRs of many partitions, with the parents; those that had one already are returned.
+
+        A state that is just what was to be written is taken for our own, whose answer was lost.
+        """
+        for topic in {partition.topic for partition in states}:
+            self.zookeeper.ensure_path(paths.topic_partitions(topic))
+        nodes = []
+        for partition, state in states.items():
+            path = paths.partition_state(*partition)
+            nodes += [CreateNode(path.rpartition("/")[0], None), CreateNode(path, state.encode())]
+        results = self.zookeeper.write_all(nodes)[1::2]
+        refused = {partition: error for partition, error in zip(states, results, strict=True) if error is not None}
+        for error in refused.values():
+            if isinstance(error, ZkError) and not isinstance(error, NodeExistsError):
+                raise error
+        found = self.get_partition_states(refused)
+        return {partition for partition in refused if found.get(partition) != states[partition]}
+
     def update_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
         """Write leader and ISR if the node still has the version ``state.leader_and_isr.zk_version``.
 
@@ -299,6 +337,19 @@ class KafkaZkClient:
         """
         version = state.leader_and_isr.zk_version
         return self._conditional_set(paths.partition_state(*partition), state.encode(), version)
+
+    def update_partition_states(
+        self, states: Mapping[TopicPartition, LeaderIsrAndControllerEpoch]
+    ) -> dict[TopicPartition, int]:
+        """The same of many partitions: the new versions of those that could be written."""
+        writes = [
+            SetNode(paths.partition_state(*partition), state.encode(), state.leader_and_isr.zk_version)
+            for partition, state in states.items()
+        ]
+        results = self.zookeeper.write_all(writes)
+        return {
+            partition: version for partition, version in zip(states, results, strict=True) if isinstance(version, int)
+        }
 
     def _conditional_set(self, path: str, data: bytes, expected_version: int) -> int | None:
         try:

@@ -9,20 +9,25 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
 from kazoo.client import KazooClient, KazooState
+from kazoo.protocol.serialization import Create, Delete, SetData
 from kazoo.protocol.states import EventType
 from kazoo.retry import KazooRetry
+from kazoo.security import OPEN_ACL_UNSAFE
 
 from kafka_lite.common.errors import KafkaError
 
 logger = logging.getLogger(__name__)
 
 ANY_VERSION = -1
+MAX_OPERATIONS_AT_ONCE = 500
+"""So many go into one transaction, or are under way without an answer: far below ZooKeeper's limit of a request."""
 
 
 class ZkError(KafkaError):
@@ -65,6 +70,39 @@ _ERRORS: list[tuple[type[Exception], type[ZkError]]] = [
 ]
 
 
+def _our_error(error: BaseException, path: object = "") -> ZkError:
+    kind = next(ours for theirs, ours in _ERRORS if isinstance(error, theirs))
+    detail = str(error) or type(error).__name__
+    return kind(f"{detail} ({path})" if path else detail)
+
+
+@dataclass(frozen=True)
+class CreateNode:
+    """A node to create, beneath one that exists or is created before it."""
+
+    path: str
+    data: bytes | None
+
+
+@dataclass(frozen=True)
+class SetNode:
+    """Data to write if the node still has the version; the result is the new version."""
+
+    path: str
+    data: bytes
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True)
+class DeleteNode:
+    """A node to delete, which has no children or whose children are deleted before it."""
+
+    path: str
+
+
+Operation = CreateNode | SetNode | DeleteNode
+
+
 @dataclass(frozen=True)
 class ZnodeStat:
     """What ZooKeeper knows about a node besides its data."""
@@ -96,6 +134,13 @@ def _stat(stat: Any) -> ZnodeStat:
         data_length=stat.dataLength,
         num_children=stat.numChildren,
     )
+
+
+def _result(done: Any) -> int | ZkError | None:
+    """What an operation has given: of a set the version, of a create (which gives the path) and a delete nothing."""
+    if isinstance(done, ZkError):
+        return done
+    return getattr(done, "version", None)
 
 
 class _Watch:
@@ -218,9 +263,7 @@ class ZooKeeperClient:
         try:
             return self._retry.copy()(function, *args, **kwargs)
         except (kazoo_exceptions.KazooException, InterruptedError) as error:
-            kind = next(ours for theirs, ours in _ERRORS if isinstance(error, theirs))
-            detail = str(error) or type(error).__name__
-            raise kind(f"{detail} ({args[0]})" if args else detail) from error
+            raise _our_error(error, args[0] if args else "") from error
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         """Data (None: null) and stat."""
@@ -277,15 +320,105 @@ class ZooKeeperClient:
     def delete_recursive(self, path: str) -> bool:
         """Delete a node and all below it; false when there is none."""
         while True:
-            for child in self.children(path):
-                self.delete_recursive(f"{path.rstrip('/')}/{child}")
-            try:
-                self.delete(path)
-            except NoNodeError:
-                return False
-            except NotEmptyError:
-                continue  # somebody created a child meanwhile
-            return True
+            results = self.write_all([DeleteNode(each) for each in reversed(self._tree(path))])
+            for error in results:
+                if isinstance(error, ZkError) and not isinstance(error, NoNodeError | NotEmptyError):
+                    raise error
+            if not isinstance(results[-1], NotEmptyError):  # else somebody created a child meanwhile
+                return not isinstance(results[-1], NoNodeError)
+
+    def _tree(self, path: str) -> list[str]:
+        """A node and all below it, parents before their children."""
+        found, level = [path], [path]
+        while level:
+            children = self._pipeline([(self._client.get_children, self._client.get_children_async, p) for p in level])
+            level = [
+                f"{parent.rstrip('/')}/{name}"
+                for parent, names in zip(level, children, strict=True)
+                if not isinstance(names, ZkError)
+                for name in sorted(names)
+            ]
+            found += level
+        return found
+
+    # --------------------------------------------------------------------------------------------- many nodes at a time
+
+    def get_all(self, paths: Sequence[str]) -> list[tuple[bytes | None, ZnodeStat] | ZkError]:
+        """``get`` of many nodes without waiting for each; instead of raising, the error is the node's result."""
+        found = self._pipeline([(self._client.get, self._client.get_async, path) for path in paths])
+        return [each if isinstance(each, ZkError) else (each[0], _stat(each[1])) for each in found]
+
+    def write_all(self, operations: Sequence[Operation]) -> list[int | ZkError | None]:
+        """Create, write and delete many nodes, in this order; each has its own result, the new version after a set.
+
+        They travel as transactions, which cost one request and one wait for the disk. A transaction is refused when
+        one operation of it is: then they are sent again one by one, without waiting for each.
+        """
+        results: list[int | ZkError | None] = []
+        remaining = iter(operations)
+        while chunk := list(islice(remaining, MAX_OPERATIONS_AT_ONCE)):
+            done = self._call(self._commit, chunk) if len(chunk) > 1 else [RuntimeError("no transaction for one")]
+            if any(isinstance(each, Exception) for each in done):
+                done = self._pipeline([self._single(operation) for operation in chunk])
+            results += map(_result, done)
+        return results
+
+    def _commit(self, operations: Iterable[Operation]) -> list[Any]:
+        transaction = self._client.transaction()
+        transaction.operations += [self._kazoo_operation(operation) for operation in operations]
+        return list(transaction.commit())
+
+    def _kazoo_operation(self, operation: Operation) -> Create | SetData | Delete:
+        """Made by hand, for kazoo's own ``create`` of a transaction knows no null data."""
+        path = self._chroot + operation.path
+        match operation:
+            case CreateNode():
+                return Create(path, operation.data, OPEN_ACL_UNSAFE, 0)
+            case SetNode():
+                return SetData(path, operation.data, operation.version)
+            case DeleteNode():
+                return Delete(path, ANY_VERSION)
+
+    def _single(self, operation: Operation) -> tuple[Any, ...]:
+        client = self._client
+        match operation:
+            case CreateNode(path, data):
+                return client.create, client.create_async, path, data
+            case SetNode(path, data, version):
+                return client.set, client.set_async, path, data, version
+            case DeleteNode(path):
+                return client.delete, client.delete_async, path
+
+    def _pipeline(self, calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Send requests (function, asynchronous function, arguments) without waiting; their results or ZkErrors.
+
+        A request whose answer gets lost with the connection is sent again by itself. Raises ZkConnectionError.
+        """
+        results: list[Any] = []
+        remaining = iter(calls)
+        while chunk := list(islice(remaining, MAX_OPERATIONS_AT_ONCE)):
+            if self._closed:
+                raise ZkConnectionError("this ZooKeeper client is closed")
+            sent = [asynchronous(*args) for _, asynchronous, *args in chunk]
+            results += [self._answer(*answer) for answer in zip(sent, chunk, strict=True)]
+        return results
+
+    def _answer(self, sent: Any, call: tuple[Any, ...]) -> Any:
+        function, _, *args = call
+        try:
+            return sent.get()
+        except self._retry.retry_exceptions:
+            return self._again(function, args)
+        except kazoo_exceptions.KazooException as error:
+            return _our_error(error, args[0])
+
+    def _again(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
+        try:
+            return self._call(function, *args)
+        except ZkConnectionError:
+            raise
+        except ZkError as error:
+            return error
 
     def acl(self, path: str) -> list[tuple[str, str, int]]:
         """(scheme, id, permission bits) of every entry of a node's access control list."""

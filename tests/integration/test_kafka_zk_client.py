@@ -163,6 +163,48 @@ def test_topics_and_partition_states(zk):
     assert zk.update_partition_state(P0, state(1, [1])) is None
 
 
+def test_many_partition_states(zk):
+    zk.create_topic_assignment("t", TopicAssignment({}))
+    many = {TopicPartition("t", number): state(1, [1]) for number in range(700)}  # more than one transaction holds
+    before = TopicPartition("t", 33)
+    zk.create_partition_state(before, state(7, [7]))
+    assert zk.create_partition_states(many) == {before}
+    assert zk.create_partition_states(many) == {before}  # ours already, as after an answer that was lost
+    found = zk.get_partition_states([*many, TopicPartition("t", 999)])
+    assert found == {**many, before: state(7, [7])}
+
+    changed = {partition: state(2, [2, 1], epoch=1, version=0) for partition in many}
+    stale = TopicPartition("t", 650)
+    assert zk.update_partition_state(stale, state(9, [9])) == 1
+    assert zk.update_partition_states({**changed, TopicPartition("t", 999): state(1, [1])}) == {
+        partition: 1 for partition in changed if partition != stale
+    }
+    assert zk.get_partition_state(stale) == state(9, [9], version=1)
+    assert zk.get_partition_state(P0) == state(2, [2, 1], epoch=1, version=1)
+
+    zk.delete_topic_znode("t")
+    assert not zk.topic_exists("t")
+    zk.delete_topic_znode("t")  # nothing to do
+
+
+def test_a_tree_that_grows_while_it_is_deleted(zk, connect, monkeypatch):
+    zookeeper = zk.zookeeper
+    for path in ("/tree", "/tree/a", "/tree/a/b"):
+        zookeeper.create(path, None)
+    other, write_all = connect(), zookeeper.write_all
+    late = iter([b"late"])
+
+    def write_after_somebody_else(operations):
+        for data in late:
+            other.zookeeper.create("/tree/a/b/c", data)
+        return write_all(operations)
+
+    monkeypatch.setattr(zookeeper, "write_all", write_after_somebody_else)
+    assert zookeeper.delete_recursive("/tree")
+    assert zookeeper.exists("/tree") is None
+    assert not zookeeper.delete_recursive("/tree")
+
+
 def test_isr_changes(zk):
     zk.propagate_isr_changes([P0])
     zk.propagate_isr_changes([TopicPartition("u", 1)])
