@@ -5,7 +5,7 @@ Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (ControllerBrok
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kafka_lite.cluster.broker import Broker
@@ -31,7 +31,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
 
-StopReplicaCallback = Callable[[PartitionAndReplica, StopReplicaResponse], None]
+StopReplicaCallback = Callable[[Sequence[PartitionAndReplica], StopReplicaResponse], None]
 Send = Callable[[int, Request, Callable[[Response], None] | None], None]
 
 
@@ -124,8 +124,6 @@ class ControllerBrokerRequestBatch:
         for partition in self._context.partition_leadership_info if partitions is None else partitions:
             if partition not in to_be_deleted:
                 self._add_metadata(partition, being_deleted=False)
-        for partition in to_be_deleted:
-            self._add_metadata(partition, being_deleted=True)
 
     def _add_metadata(self, partition: TopicPartition, *, being_deleted: bool) -> None:
         info = self._context.partition_leadership_info.get(partition)
@@ -152,6 +150,8 @@ class ControllerBrokerRequestBatch:
                 self._trace_leader_and_isr(broker_id, states)
             self._send(broker_id, self._leader_and_isr_request(states), None)
         if self._metadata_brokers:
+            for partition in self._partitions_to_be_deleted():
+                self._add_metadata(partition, being_deleted=True)
             if state_change_logger.is_tracing():
                 self._trace_update_metadata()
             request = self._update_metadata_request()
@@ -211,14 +211,16 @@ class ControllerBrokerRequestBatch:
         )
 
     def _send_stop_replica(self, broker_id: int, stops: list[_StopReplica]) -> None:
-        """One request for all that are only stopped; one for each whose answer somebody waits for."""
+        """One request for all that are only stopped, one for all that are deleted, as in Kafka since 2.2.
+
+        0.10.2 sends a request for each replica whose answer it waits for.
+        """
+        requests: dict[tuple[bool, StopReplicaCallback | None], list[_StopReplica]] = {}
         for stop in stops:
-            if stop.callback is not None:
-                self._send(broker_id, self._stop_replica_request([stop]), _answer_to(stop.callback, stop.replica))
-        for delete in (False, True):
-            quiet = [stop for stop in stops if stop.callback is None and stop.delete == delete]
-            if quiet:
-                self._send(broker_id, self._stop_replica_request(quiet), None)
+            requests.setdefault((stop.delete, stop.callback), []).append(stop)
+        for (_, callback), together in sorted(requests.items(), key=lambda item: item[0][0]):
+            answered = None if callback is None else _answer_to(callback, [stop.replica for stop in together])
+            self._send(broker_id, self._stop_replica_request(together), answered)
 
     def _stop_replica_request(self, stops: list[_StopReplica]) -> StopReplicaRequest:
         partitions = [stop.replica.partition for stop in stops]
@@ -232,10 +234,10 @@ class ControllerBrokerRequestBatch:
         )
 
 
-def _answer_to(callback: StopReplicaCallback, replica: PartitionAndReplica) -> Callable[[Response], None]:
+def _answer_to(callback: StopReplicaCallback, replicas: Sequence[PartitionAndReplica]) -> Callable[[Response], None]:
     def answered(response: Response) -> None:
         if isinstance(response, StopReplicaResponse):
-            callback(replica, response)
+            callback(replicas, response)
 
     return answered
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_lite.cluster.broker import Broker
@@ -361,11 +361,11 @@ class KafkaController:
             logger.info("Topics marked for deletion: %s", sorted(new))
             self.topic_deletion_manager.enqueue_topics_for_deletion(new)
 
-    def _stop_replica_answered(self, replica: PartitionAndReplica, response: StopReplicaResponse) -> None:
+    def _stop_replica_answered(self, replicas: Sequence[PartitionAndReplica], response: StopReplicaResponse) -> None:
         """In the thread of a channel."""
         manager = self.topic_deletion_manager
         self._enqueue_if_active(
-            "TopicDeletionStopReplicaResult", lambda: manager.stop_replica_answered(replica, response)
+            "TopicDeletionStopReplicaResult", lambda: manager.stop_replica_answered(replicas, response)
         )
 
     # ----------------------------------------------------------------------------------------------------- partitions
@@ -383,10 +383,7 @@ class KafkaController:
         self._zk_client.delete_isr_change_notifications(names)
 
     def _update_leader_and_isr_cache(self, partitions: Collection[TopicPartition]) -> None:
-        for partition in partitions:
-            state = self._zk_client.get_partition_state(partition)
-            if state is not None:
-                self.context.partition_leadership_info[partition] = state
+        self.context.partition_leadership_info |= self._zk_client.get_partition_states(partitions)
 
     def _unclean_leader_election_enable(self, topic: str) -> bool:
         """What the topic's configuration, or else the broker's, says now."""

@@ -20,7 +20,6 @@ from kafka_lite.controller.partition_leader_selector import (
 )
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +74,7 @@ class PartitionStateMachine:
         self._unclean_leader_election_enable = unclean_leader_election_enable
         self._on_unclean_election = on_unclean_election
         self._states: dict[TopicPartition, PartitionState] = {}
+        self._first_states: dict[TopicPartition, LeaderIsrAndControllerEpoch] = {}
 
     # ---------------------------------------------------------------------------------------------------------- life
 
@@ -117,6 +117,8 @@ class PartitionStateMachine:
         if not partitions:
             return
         self._batch.new_batch()
+        if target is PartitionState.ONLINE:
+            self._create_first_states(partitions)
         for partition in sorted(partitions):
             self._handle_state_change(partition, target)
         self._batch.send_requests_to_brokers()
@@ -169,20 +171,31 @@ class PartitionStateMachine:
         else:
             self._elect_leader(partition)
 
+    def _create_first_states(self, partitions: Collection[TopicPartition]) -> None:
+        """Write the first leader and ISR of those partitions that have none, all at a time.
+
+        The first live replica leads; all live replicas are in sync, for there is nothing to copy yet.
+        """
+        states = {}
+        for partition in partitions:
+            live = self._context.live_replicas(partition)
+            if live and self.state(partition) is PartitionState.NEW:
+                leader_and_isr = LeaderAndIsr(live[0], list(live))
+                states[partition] = LeaderIsrAndControllerEpoch(leader_and_isr, self._context.epoch)
+        refused = self._zk_client.create_partition_states(states) if states else ()
+        self._first_states = {partition: state for partition, state in states.items() if partition not in refused}
+
     def _initialize_leader_and_isr(self, partition: TopicPartition) -> None:
-        """The first leader: the first live replica; all live replicas are in sync, for there is nothing to copy yet."""
-        live = self._context.live_replicas(partition)
+        """What ``_create_first_states`` has written holds."""
         assigned = self._context.partition_replica_assignment.get(partition, [])
-        if not live:
-            raise StateChangeFailedError(f"none of the assigned replicas {assigned} is alive")
-        state = LeaderIsrAndControllerEpoch(LeaderAndIsr(live[0], list(live)), self._context.epoch)
-        try:
-            self._zk_client.create_partition_state(partition, state)
-        except NodeExistsError:
+        state = self._first_states.pop(partition, None)
+        if state is None:
+            if not self._context.live_replicas(partition):
+                raise StateChangeFailedError(f"none of the assigned replicas {assigned} is alive")
             found = self._zk_client.get_partition_state(partition)
-            raise StateChangeFailedError(f"its leader and ISR are in ZooKeeper already: {found}") from None
+            raise StateChangeFailedError(f"its leader and ISR are in ZooKeeper already: {found}")
         self._context.partition_leadership_info[partition] = state
-        self._batch.add_leader_and_isr(live, partition, state, assigned, is_new=True)
+        self._batch.add_leader_and_isr(state.leader_and_isr.isr, partition, state, assigned, is_new=True)
 
     def _elect_leader(self, partition: TopicPartition) -> None:
         """Choose, write on condition that nobody else wrote meanwhile, and if somebody did, read and choose again."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from enum import Enum
 
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
@@ -82,6 +83,7 @@ class ReplicaStateMachine:
         self._unclean_leader_election_enable = unclean_leader_election_enable
         # By topic, since deletion asks again and again about all replicas of one.
         self._states: dict[str, dict[PartitionAndReplica, ReplicaState]] = {}
+        self._removed: dict[PartitionAndReplica, LeaderIsrAndControllerEpoch] = {}
         self._actions: dict[ReplicaState, Callable[[PartitionAndReplica, ReplicaState], None]] = {
             ReplicaState.NEW: self._become_new,
             ReplicaState.ONLINE: self._become_online,
@@ -139,11 +141,14 @@ class ReplicaStateMachine:
     ) -> None:
         """Bring replicas into a state, then send the requests that follow from it.
 
-        ``stop_replica_callback`` gets each broker's answer to DELETION_STARTED, in the thread of its channel.
+        ``stop_replica_callback`` gets each broker's answer to DELETION_STARTED, in the thread of its channel, with the
+        replicas that it is about.
         """
         if not replicas:
             return
         self._batch.new_batch()
+        if target is ReplicaState.OFFLINE:
+            self._remove_replicas_from_isr(replicas)
         for replica in sorted(replicas):
             self._handle_state_change(replica, target, stop_replica_callback)
         self._batch.send_requests_to_brokers()
@@ -183,7 +188,7 @@ class ReplicaStateMachine:
         return controller_id, epoch, replica.replica, partition, current, target
 
     def _become_new(self, replica: PartitionAndReplica, _current: ReplicaState) -> None:
-        state = self._zk_client.get_partition_state(replica.partition)
+        state = self._context.partition_leadership_info.get(replica.partition)
         if state is None:
             return  # the replica will be told when its partition gets a leader
         if state.leader_and_isr.leader == replica.replica:
@@ -233,6 +238,8 @@ class ReplicaStateMachine:
         of the ISR may lead: otherwise nobody ever could again.
         """
         partition = replica.partition
+        if (removed := self._removed.pop(replica, None)) is not None:
+            return removed
         while True:
             found = self._zk_client.get_partition_state(partition)
             if found is None:
@@ -247,11 +254,30 @@ class ReplicaStateMachine:
             state = LeaderIsrAndControllerEpoch(shrunk, self._context.epoch)
             version = self._zk_client.update_partition_state(partition, state)
             if version is not None:
-                stored = LeaderAndIsr(shrunk.leader, shrunk.isr, shrunk.leader_epoch, version)
-                state = LeaderIsrAndControllerEpoch(stored, self._context.epoch)
+                state = LeaderIsrAndControllerEpoch(replace(shrunk, zk_version=version), self._context.epoch)
                 break
         self._context.partition_leadership_info[partition] = state
         return state
+
+    def _remove_replicas_from_isr(self, replicas: Collection[PartitionAndReplica]) -> None:
+        """The same for many, all at a time, where it succeeds at the first try; what is left is done one by one."""
+        previous = VALID_PREVIOUS_STATES[ReplicaState.OFFLINE]
+        leaving = {
+            replica.partition: replica
+            for replica in replicas
+            if self.state(replica) in previous and self._has_leader(replica.partition)
+        }
+        shrunk = {}
+        for partition, found in self._zk_client.get_partition_states(leaving).items():
+            replica, current = leaving[partition], found.leader_and_isr
+            if found.controller_epoch <= self._context.epoch and replica.replica in current.isr:
+                shrunk[partition] = LeaderIsrAndControllerEpoch(self._without(replica, current), self._context.epoch)
+        self._removed = {}
+        for partition, version in self._zk_client.update_partition_states(shrunk).items():
+            written = replace(shrunk[partition].leader_and_isr, zk_version=version)
+            state = LeaderIsrAndControllerEpoch(written, self._context.epoch)
+            self._context.partition_leadership_info[partition] = state
+            self._removed[leaving[partition]] = state
 
     def _without(self, replica: PartitionAndReplica, current: LeaderAndIsr) -> LeaderAndIsr:
         leader = NO_LEADER if current.leader == replica.replica else current.leader

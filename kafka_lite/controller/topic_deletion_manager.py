@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_broker_request_batch import StopReplicaCallback
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import VALID_PREVIOUS_STATES, ReplicaState, ReplicaStateMachine
@@ -40,7 +41,7 @@ class TopicDeletionManager:
         context: ControllerContext,
         zk_client: KafkaZkClient,
         send_update_metadata: Callable[[Collection[TopicPartition]], None],
-        on_stop_replica_answer: Callable[[PartitionAndReplica, StopReplicaResponse], None],
+        on_stop_replica_answer: StopReplicaCallback,
         *,
         on_deleted: Callable[[str], None],
         enabled: bool,
@@ -127,15 +128,21 @@ class TopicDeletionManager:
             self._ineligible -= resumed
             self.resume_deletions()
 
-    def stop_replica_answered(self, replica: PartitionAndReplica, response: StopReplicaResponse) -> None:
-        """A broker has deleted a replica, or failed to."""
-        errors = [response.error_code, *(error.error_code for error in response.partition_errors)]
-        if any(code != Errors.NONE.code for code in errors):
-            logger.warning("Deletion of %s failed: %s", replica, [Errors.for_code(code).name for code in errors])
-            self.fail_replica_deletion([replica])
-        elif self._replica_machine.state(replica) is ReplicaState.DELETION_STARTED:
-            self._replica_machine.handle_state_changes([replica], ReplicaState.DELETION_SUCCESSFUL)
-            self._resume(replica.partition.topic)
+    def stop_replica_answered(self, replicas: Collection[PartitionAndReplica], response: StopReplicaResponse) -> None:
+        """A broker has deleted replicas, or failed to."""
+        codes = {TopicPartition(e.topic_name, e.partition_index): e.error_code for e in response.partition_errors}
+        failed = set()
+        for replica in replicas:
+            error = Errors.for_code(response.error_code or codes.get(replica.partition, Errors.NONE.code))
+            if error is not Errors.NONE:
+                logger.warning("Deletion of %s failed: %s", replica, error.name)
+                failed.add(replica)
+        self.fail_replica_deletion(failed)
+        machine = self._replica_machine
+        gone = [r for r in replicas if r not in failed and machine.state(r) is ReplicaState.DELETION_STARTED]
+        machine.handle_state_changes(gone, ReplicaState.DELETION_SUCCESSFUL)
+        for topic in {replica.partition.topic for replica in gone}:
+            self._resume(topic)
 
     def fail_replica_deletion(self, replicas: Collection[PartitionAndReplica]) -> None:
         """These replicas cannot be deleted now: their topics have to wait."""

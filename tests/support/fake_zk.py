@@ -28,6 +28,19 @@ class FakeZk:
             raise NodeExistsError(str(partition))
         self.put(partition, state)
 
+    def get_partition_states(self, partitions):
+        return {partition: self.states[partition] for partition in partitions if partition in self.states}
+
+    def create_partition_states(self, states):
+        refused = {partition for partition in states if partition in self.states}
+        for partition in states.keys() - refused:
+            self.create_partition_state(partition, states[partition])
+        return refused
+
+    def update_partition_states(self, states):
+        versions = {partition: self.update_partition_state(partition, state) for partition, state in states.items()}
+        return {partition: version for partition, version in versions.items() if version is not None}
+
     def update_partition_state(self, partition, state):
         if self.before_update is not None:
             hook, self.before_update = self.before_update, None

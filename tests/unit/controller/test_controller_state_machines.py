@@ -15,7 +15,11 @@ from kafka_lite.controller.partition_state_machine import PartitionState, Partit
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
-from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
+from kafka_lite.protocol.messages.api_05_stop_replica import (
+    StopReplicaPartitionError,
+    StopReplicaRequest,
+    StopReplicaResponse,
+)
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 from tests.support.fake_zk import FakeZk
@@ -370,3 +374,31 @@ def test_a_change_that_is_not_allowed_is_an_error_in_the_log(caplog):
         f"Controller 1 epoch 5 initiated state change for partition {bracketed(P)} "
         "from NonExistentPartition to OfflinePartition failed" in caplog.text
     )
+
+
+def test_one_request_deletes_all_replicas_of_a_broker_and_each_has_its_own_error():
+    other = TopicPartition("t", 1)
+    controller = Controller(live=(1,), assignment={P: [1], other: [1]})
+    controller.create(P)
+    controller.create(other)
+    controller.sent.clear()
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    stops = [request for _, request in controller.told(StopReplicaRequest)]
+    assert [(stop.delete_partitions, len(stop.ungrouped_partitions)) for stop in stops] == [(False, 2), (True, 2)]
+    ((replicas, response),) = controller.answers
+    failed = StopReplicaPartitionError(topic_name="t", partition_index=1, error_code=56)
+    done = StopReplicaPartitionError(topic_name="t", partition_index=0, error_code=0)
+    response.partition_errors = [done, failed]
+    controller.deletion.stop_replica_answered(replicas, response)
+    states = {r.partition.partition: controller.replicas.state(r) for r in replicas}
+    assert states == {0: ReplicaState.DELETION_SUCCESSFUL, 1: ReplicaState.DELETION_INELIGIBLE}
+    assert controller.zk.deleted == []
+
+
+def test_replicas_of_one_partition_leave_the_isr_one_after_the_other():
+    controller = Controller(assignment={P: [1, 2, 3]})
+    controller.create()
+    replicas = [PartitionAndReplica(P, broker_id) for broker_id in (2, 3)]
+    controller.replicas.handle_state_changes(replicas, ReplicaState.OFFLINE)
+    assert controller.state().isr == [1]
+    assert controller.context.partition_leadership_info[P].leader_and_isr == controller.state()
