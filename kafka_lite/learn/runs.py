@@ -61,7 +61,7 @@ def network_watches() -> list[Watch]:
         *watch_phases(),
         *watch_queue("new connection", Processor.accept, Selector.register, take_item="sock"),
         *watch_queue("request queue", RequestChannel.send_request, RequestChannel.receive_request),
-        *watch_queue("response queue", RequestChannel.send_response, RequestChannel.receive_response),
+        *watch_queue("response queue", RequestChannel.send_response, RequestChannel.receive_responses),
         *watch(KafkaApis.handle),
     ]
 

@@ -87,7 +87,7 @@ def watch_queue(
     """Things that one thread puts and another takes: who, when, how long they waited.
 
     ``put_item`` and ``take_item`` say which object goes through: by default the first argument of ``put`` and the
-    result of ``take`` (None is nothing taken). The same object at both ends, or an equal ``key`` of it, makes a
+    result of ``take`` (None is nothing, a list is all that is in it). The same object at both ends, or an equal ``key`` of it, makes a
     hand-over. The queue is drawn as a lane of its own, called as the class of ``put`` unless ``lane`` says otherwise.
     """
     things = Things(key)
@@ -136,9 +136,12 @@ class _Passage:
         return Watch.of(function, before=self._pass)
 
     def _pass(self, call: Call) -> None:
-        thing = _picked(call, self._pick)
-        if thing is None:
-            return
+        picked = _picked(call, self._pick)
+        for thing in picked if isinstance(picked, list) else [picked]:
+            if thing is not None:
+                self._pass_one(thing, call)
+
+    def _pass_one(self, thing: Any, call: Call) -> None:
         number = self._things.put(thing, call) if self._kind is Kind.PUT else self._things.take(thing)
         if number:
             short = summary(thing)

@@ -142,7 +142,7 @@ def test_recordings_of_one_run_have_one_structure(produce):
 
 
 def test_nothing_stays_wrapped(produce):
-    for method in (Processor.accept, RequestChannel.send_request, RequestChannel.receive_response):
+    for method in (Processor.accept, RequestChannel.send_request, RequestChannel.receive_responses):
         assert not hasattr(method, "__wrapped__")
 
 

@@ -56,6 +56,9 @@ class Mailbox:
     def collect(self):
         return self._letters.get(timeout=10)
 
+    def collect_all(self):
+        return [self._letters.get() for _ in range(self._letters.qsize())]
+
 
 class Machine:
     """Keeps the states of many things."""
@@ -144,6 +147,16 @@ def test_hand_overs_tell_who_put_what_and_who_took_it():
     positions = [list(recording.run).index(event) for pair in pairs for event in (pair.put, pair.take)]
     assert positions[0] < positions[1]
     assert positions[2] < positions[3], "nothing is taken before it is put"
+
+
+def test_several_things_may_be_taken_at_once():
+    mailbox = Mailbox()
+    with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect_all)) as recording:
+        mailbox.post("first")
+        mailbox.post("second")
+        mailbox.collect_all()
+        mailbox.collect_all()
+    assert [pair.take.detail["thing"] for pair in recording.run.hand_overs()] == ["first", "second"]
 
 
 def test_what_was_put_before_the_recording_is_no_hand_over():
