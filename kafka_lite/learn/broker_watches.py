@@ -31,7 +31,7 @@ def watch_files() -> list[Watch]:
     return [
         Watch.of(FileMessageSet.append, _note_size, _after_append),
         Watch.of(FileMessageSet.read, after=_after_read),
-        Watch.of(FileMessageSetSlice.send_to, after=_after_send),
+        Watch.of(FileMessageSetSlice.send_to, Call.hold_place, _after_send),
         Watch.of(OffsetIndex.append, _note_entries, _after_entry),
         Watch.of(TimeIndex.maybe_append, _note_entries, _after_entry),
     ]
@@ -39,6 +39,7 @@ def watch_files() -> list[Watch]:
 
 def _note_size(call: Call) -> None:
     call.scratch = call.subject.size_in_bytes
+    call.hold_place()
 
 
 def _after_append(call: Call) -> None:

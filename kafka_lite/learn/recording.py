@@ -48,22 +48,24 @@ class RecordingError(Exception):
 
 
 class Call:
-    """One call of a watched function, as watches see it."""
+    """One call of a watched function, as one watch sees it."""
 
-    __slots__ = ("_args", "_kwargs", "_names", "error", "number", "recording", "result", "scratch")
+    __slots__ = ("_args", "_kwargs", "_names", "_place", "error", "number", "recording", "result", "scratch", "watch")
 
     def __init__(
-        self, recording: Recording, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, recording: Recording, watch: Watch, names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.recording = recording
+        self.watch = watch
         self._names = names
         self._args = args
         self._kwargs = kwargs
+        self._place: Place | None = None
         self.number = 0
         self.result: Any = None
         self.error: BaseException | None = None
         self.scratch: Any = None
-        """What a watch noted before the call for after it."""
+        """What the watch noted before the call for after it."""
 
     @property
     def subject(self) -> Any:
@@ -92,8 +94,27 @@ class Call:
     def emit(
         self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
     ) -> None:
-        """Record an event in the thread that calls."""
-        self.recording.emit(kind, who, what, detail, number=number, where=where)
+        """Record an event in the thread that calls: now, or in the place that was held for it."""
+        self.recording.emit(kind, who, what, detail, number=number, where=where, place=self._place)
+        self._place = None
+
+    def hold_place(self) -> None:
+        """Keep a place for the next event of this call.
+
+        For an event of which all is known only after the call, while its effects can be seen during it: bytes that are
+        sent may have been received before this thread comes to write down how many they were.
+        """
+        self._place = self.recording.hold_place()
+
+
+class Place:
+    """Where an event is in the order of the run; empty until there is one."""
+
+    __slots__ = ("event", "time_ns")
+
+    def __init__(self, time_ns: int) -> None:
+        self.time_ns = time_ns
+        self.event: Event | None = None
 
 
 Hook = Callable[[Call], None]
@@ -138,7 +159,7 @@ class Recording:
         self._clock_ns = clock_ns
         self._active = not paused
         self._installed: list[tuple[type | ModuleType, str, Any]] = []
-        self._events: list[Event] = []
+        self._places: list[Place] = []
         self._actors: dict[str, str] = {}
         self._numbers = itertools.count(1)
         self._local = threading.local()
@@ -192,7 +213,7 @@ class Recording:
             time.sleep(_POLL_S)
 
     def _has_happened(self, name: str, count: int) -> bool:
-        events = tuple(self._events)
+        events = self._events
         begun = sum(event.kind is Kind.CALL for event in events)
         ended = sum(event.kind is Kind.RETURN for event in events)
         return begun == ended and sum(matches(event, name) for event in events) >= count
@@ -202,10 +223,14 @@ class Recording:
     @property
     def run(self) -> RecordedRun:
         """What has been recorded so far; time begins with the first event."""
-        events = tuple(self._events)
+        events = self._events
         start_ns = events[0].time_ns if events else 0
         shifted = tuple(replace(event, time_ns=event.time_ns - start_ns) for event in events)
         return RecordedRun(shifted, self._title, actors=dict(self._actors))
+
+    @property
+    def _events(self) -> list[Event]:
+        return [place.event for place in tuple(self._places) if place.event is not None]
 
     def note(self, text: str, **detail: Any) -> None:
         """Record a remark of the calling thread."""
@@ -213,15 +238,32 @@ class Recording:
             self.emit(Kind.NOTE, actor_of(threading.current_thread()), text, detail)
 
     def emit(
-        self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
+        self,
+        kind: Kind,
+        who: str,
+        what: str,
+        detail: Detail | None = None,
+        *,
+        number: int = 0,
+        where: str = "",
+        place: Place | None = None,
     ) -> None:
-        """Record an event of the calling thread, inside the call that it is in."""
+        """Record an event of the calling thread, inside the call that it is in; in its ``place`` if that was held."""
         thread = threading.current_thread()
         if thread.name not in self._actors:
             self._actors[thread.name] = actor_of(thread)
         parent = self._stack[-1] if self._stack else 0
-        # list.append is atomic, so the list is in causal order: a thing is put, by convention, before it can be taken.
-        self._events.append(Event(self._clock_ns(), thread.name, kind, who, what, number, parent, where, detail or {}))
+        place = place or self.hold_place()
+        place.event = Event(place.time_ns, thread.name, kind, who, what, number, parent, where, detail or {})
+
+    def hold_place(self) -> Place:
+        """The next place in the order of events.
+
+        ``list.append`` is atomic, so the order is causal as long as causes get their places before they take effect.
+        """
+        place = Place(self._clock_ns())
+        self._places.append(place)
+        return place
 
     def new_number(self) -> int:
         """A number that no call and no thing has yet."""
@@ -282,37 +324,40 @@ class Recording:
 
     def _wrapper(self, function: Callable[..., Any], watches: list[Watch]) -> Callable[..., Any]:
         names = _parameter_names(function)
-        befores = [one.before for one in watches if one.before is not None]
-        afters = [one.after for one in reversed(watches) if one.after is not None]
-        only_afters = [one.after for one in reversed(watches) if one.after is not None and one.before is None]
+        any_sees_ends = any(watch.before is None for watch in watches)
 
         @functools.wraps(function)
         def recorded(*args: Any, **kwargs: Any) -> Any:
-            if not self._active and not only_afters:
-                return function(*args, **kwargs)
-            call = Call(self, names, args, kwargs)
             begun = self._active
+            if not begun and not any_sees_ends:
+                return function(*args, **kwargs)
+            calls = [Call(self, watch, names, args, kwargs) for watch in watches]
             if begun:
-                self._run_hooks(befores, call)
+                for call in calls:
+                    self._run_hook(call.watch.before, call)
+            result, failure = None, None
             try:
-                call.result = function(*args, **kwargs)
+                result = function(*args, **kwargs)
             except BaseException as error:
-                call.error = error
+                failure = error
                 raise
             finally:
-                if begun or self._active:
-                    self._run_hooks(afters if begun else only_afters, call)
-            return call.result
+                for call in reversed(calls):
+                    if begun or (self._active and call.watch.before is None):
+                        call.result, call.error = result, failure
+                        self._run_hook(call.watch.after, call)
+            return result
 
         return recorded
 
-    def _run_hooks(self, hooks: list[Hook], call: Call) -> None:
+    def _run_hook(self, hook: Hook | None, call: Call) -> None:
         """A watch that fails must not disturb what it watches: it is told of at the end."""
-        for hook in hooks:
-            try:
-                hook(call)
-            except Exception as error:  # noqa: BLE001  (raised when the recording ends)
-                self._problems.append(f"a watch failed: {error!r}")
+        if hook is None:
+            return
+        try:
+            hook(call)
+        except Exception as error:  # noqa: BLE001  (raised when the recording ends)
+            self._problems.append(f"a watch failed: {error!r}")
 
 
 _ABSENT = object()

@@ -57,8 +57,9 @@ def drift(path: Path) -> list[str]:
     Raises what ``record`` and ``RecordedRun.load`` raise.
     """
     kept = RecordedRun.load(path)
-    lines = [_lines(run.structure()) for run in (kept, record(kept.recorded_by))]
-    return [line for line in difflib.ndiff(*lines) if line.startswith(("+", "-"))]
+    now = record(kept.recorded_by)
+    differences = difflib.ndiff(_lines(kept.structure()), _lines(now.structure()))
+    return [line for line in differences if line.startswith(("+", "-"))]
 
 
 def _lines(structure: dict[str, list[str]]) -> list[str]:

@@ -87,8 +87,9 @@ def watch_queue(
     """Things that one thread puts and another takes: who, when, how long they waited.
 
     ``put_item`` and ``take_item`` say which object goes through: by default the first argument of ``put`` and the
-    result of ``take`` (None is nothing, a list is all that is in it). The same object at both ends, or an equal ``key`` of it, makes a
-    hand-over. The queue is drawn as a lane of its own, called as the class of ``put`` unless ``lane`` says otherwise.
+    result of ``take`` (None is nothing, a list is all that is in it). The same object at both ends, or an equal ``key``
+    of it, makes a hand-over. The queue is drawn as a lane of its own, called as the class of ``put`` unless ``lane``
+    says otherwise.
     """
     things = Things(key)
     first = list(inspect.signature(put).parameters)[1]
@@ -163,6 +164,7 @@ def watch_states(owner: type, attribute: str = "state") -> list[Watch]:
     def before(call: Call) -> None:
         if call.argument("name") == attribute:
             call.scratch = getattr(call.subject, attribute, None)
+            call.hold_place()  # others may see the new state before this thread goes on
 
     def after(call: Call) -> None:
         if call.argument("name") == attribute and call.error is None:
@@ -183,6 +185,7 @@ def watch_state_machine(
 
     def before(call: Call) -> None:
         call.scratch = state(call.subject, call.argument(subject))
+        call.hold_place()
 
     def after(call: Call) -> None:
         thing = call.argument(subject)

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_lite.learn import broker_watches
 from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Recording, RecordingError, Watch
+from kafka_lite.learn.recording import Call, Recording, RecordingError, Watch
 from kafka_lite.learn.summaries import fields, summary
 from kafka_lite.learn.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.protocol.messages.headers import RequestHeader
@@ -181,6 +181,34 @@ def test_changes_of_state_are_recorded_whoever_makes_them():
         ("Store", "state", "RED", "GREEN"),
         ("Machine", "t-0", "RED", "GREEN"),
     ]
+
+
+def test_many_watches_of_one_method_do_not_get_into_each_other_s_way():
+    watches = [
+        *watch_states(Store, "state"),
+        *watch_states(Store, "rows"),
+        *watch(Store.put),
+        *watch(Store.put, who="again"),
+    ]
+    with Recording(watches) as recording:
+        store = Store()
+        store.state = Color.GREEN
+        store.put(1)
+    assert words(recording.run)[-4:] == ["call Store.put", "call again.put", "return again.put", "return Store.put"]
+    assert [event.what for event in recording.run.of_kinds({Kind.STATE})] == ["rows", "state", "state"]
+
+
+def test_an_event_that_is_complete_later_has_the_place_that_was_held_for_it():
+    def after(call):
+        call.emit(Kind.NOTE, "Store", "put", {"rows": call.result})
+
+    with Recording([Watch.of(Store.put, Call.hold_place, after)], watch(Store.check)) as recording:
+        Store().put("row")
+    assert words(recording.run) == ["note Store.put", "call Store.check", "return Store.check"]
+    assert recording.run.events[0].detail == {"rows": 1}
+    with Recording([Watch.of(Store.put, Call.hold_place)]) as recording:
+        Store().put("row")
+    assert len(recording.run) == 0, "a place that nobody took"
 
 
 def test_threads_have_stacks_of_their_own():
