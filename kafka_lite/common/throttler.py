@@ -33,6 +33,8 @@ class Throttler:
         self._lock = threading.Lock()
         self._period_start_ms = time.hi_res_ms()
         self._observed_so_far = 0.0
+        self.total_observed = 0.0
+        """All that was ever counted."""
 
     def pause_ms(self, observed: float) -> float:
         """Count ``observed``; returns how long to pause now (ms), mostly 0.
@@ -41,6 +43,7 @@ class Throttler:
         """
         with self._lock:
             self._observed_so_far += observed
+            self.total_observed += observed
             now_ms = self._time.hi_res_ms()
             elapsed_ms = now_ms - self._period_start_ms
             if elapsed_ms <= self._check_interval_ms or self._observed_so_far == 0:

@@ -265,6 +265,11 @@ class KafkaConfig:
         self.replication_quota_window_size_seconds: int = v["replication.quota.window.size.seconds"]
         self.metrics_num_samples: int = v["metrics.num.samples"]
         self.metrics_sample_window_ms: int = v["metrics.sample.window.ms"]
+        self.metrics_recording_level: str = v["metrics.recording.level"]
+        self.metric_reporters: list[str] = v["metric.reporters"]
+        self.kafka_metrics_reporters: list[str] = v["kafka.metrics.reporters"]
+        self.metrics_http_port: int = v["metrics.http.port"]
+        self.metrics_http_host: str = v["metrics.http.host"]
 
     # ------------------------------------------------------------------------------------------------ derived values
 

@@ -37,6 +37,7 @@ from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
+from kafka_lite.server.broker_metrics import BrokerMetrics
 from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
@@ -134,6 +135,7 @@ class KafkaServer:
     def _start_parts(self) -> None:
         raise_open_files_limit()
         self._start_scheduler()
+        self._start_metrics()
         self._start_zookeeper()
         self._assign_broker_id()
         self._start_logs()
@@ -153,6 +155,12 @@ class KafkaServer:
         self.scheduler.startup()
         self._on_stop("scheduler", self.scheduler.shutdown)
 
+    def _start_metrics(self) -> None:
+        self.metrics = BrokerMetrics(self.config, self.time)
+        self.metrics.measure_server(lambda: self.state, lambda: self.cluster_id)
+        self.metrics.start(self.scheduler)
+        self._on_stop("metrics", self.metrics.shutdown)
+
     def _start_zookeeper(self) -> None:
         config = self.config
         connect = config.zk_connect
@@ -162,6 +170,7 @@ class KafkaServer:
             connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time
         )
         self.zk_client.start(create_chroot=True)
+        self.metrics.measure_zookeeper(self.zk_client)
         self._on_stop("ZooKeeper client", self.zk_client.close)
         self.zk_client.create_persistent_paths()
         self.cluster_id = self.zk_client.create_or_get_cluster_id()
@@ -222,6 +231,8 @@ class KafkaServer:
             cleaner_config=config.cleaner_config(),
         )
         self.log_manager.startup()
+        self.metrics.measure_logs(self.log_manager)
+        self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
 
     def _configured_topics(self) -> list[str]:
@@ -252,6 +263,7 @@ class KafkaServer:
             self.time,
         )
         self.socket_server.startup()
+        self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
 
     def _start_replicas(self) -> None:
@@ -267,8 +279,9 @@ class KafkaServer:
             lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
+        self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
         self.replica_manager = ReplicaManager(
-            config, self.log_manager, self._topic_config, self.scheduler, self.time, self.time
+            config, self.log_manager, self._topic_config, self.scheduler, self.time, self.time, self.metrics.registry
         )
         self.replica_manager.startup()
         self._on_stop("replica manager", self.replica_manager.shutdown)
@@ -288,7 +301,9 @@ class KafkaServer:
             self.zk_client,
             self._send_to_broker,
             self.admin_manager.try_complete_delayed_topic_operations,
+            self.metrics.controller_stats(),
         )
+        self.metrics.measure_controller(self.controller)
         self.controller.startup()
         self._on_stop("controller", self.controller.shutdown)
 
@@ -376,6 +391,7 @@ class KafkaServer:
             ).includes
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time, is_quick)
         self._on_stop("request handlers", self._handler_pool.shutdown)
+        self.metrics.measure_handlers(self._handler_pool)
 
 
 def raise_open_files_limit() -> None:

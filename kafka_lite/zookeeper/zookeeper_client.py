@@ -11,13 +11,14 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
 from kazoo.client import KazooClient, KazooState
 from kazoo.protocol.serialization import Create, Delete, SetData
-from kazoo.protocol.states import EventType
+from kazoo.protocol.states import EventType, KeeperState
 from kazoo.retry import KazooRetry
 from kazoo.security import OPEN_ACL_UNSAFE
 
@@ -143,6 +144,17 @@ def _result(done: Any) -> int | ZkError | None:
     return getattr(done, "version", None)
 
 
+class SessionEvent(Enum):
+    """What can happen to a session; the values are the words of Kafka's metrics."""
+
+    DISCONNECTED = "Disconnects"
+    SYNC_CONNECTED = "SyncConnects"
+    AUTH_FAILED = "AuthFailures"
+    CONNECTED_READ_ONLY = "ReadOnlyConnects"
+    SASL_AUTHENTICATED = "SaslAuthentications"
+    EXPIRED = "Expires"
+
+
 class _Watch:
     """ZooKeeper's watches fire once: this one sets itself again, then tells ``callback`` that there may be news.
 
@@ -201,6 +213,7 @@ class ZooKeeperClient:
         self._lock = threading.Lock()
         self._watches: dict[tuple[str, str], _Watch] = {}
         self._session_listeners: list[Callable[[], None]] = []
+        self._event_listeners: list[Callable[[SessionEvent], None]] = []
 
     def _new_client(self, hosts: str) -> Any:
         forever = {"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1}
@@ -474,6 +487,7 @@ class ZooKeeperClient:
         """Called in kazoo's connection thread, which must not be blocked."""
         if self._closed or not self._started:
             return
+        self._tell_event(state)
         if state == KazooState.LOST:
             logger.warning("The ZooKeeper session has expired")
             self._session_lost = True
@@ -482,6 +496,22 @@ class ZooKeeperClient:
         elif state == KazooState.CONNECTED:
             expired, self._session_lost = self._session_lost, False
             self._client.handler.spawn(self._reconnected, expired)
+
+    def add_event_listener(self, listener: Callable[[SessionEvent], None]) -> None:
+        """Call ``listener`` for whatever happens to the connection and its session, in kazoo's connection thread."""
+        self._event_listeners.append(listener)
+
+    def _tell_event(self, state: str) -> None:
+        if state == KazooState.SUSPENDED:
+            event = SessionEvent.DISCONNECTED
+        elif state == KazooState.LOST:
+            refused = self._client.client_state == KeeperState.AUTH_FAILED
+            event = SessionEvent.AUTH_FAILED if refused else SessionEvent.EXPIRED
+        else:
+            read_only = self._client.client_state == KeeperState.CONNECTED_RO
+            event = SessionEvent.CONNECTED_READ_ONLY if read_only else SessionEvent.SYNC_CONNECTED
+        for listener in self._event_listeners:
+            listener(event)
 
     def _reconnected(self, expired: bool) -> None:
         if expired:

@@ -30,7 +30,6 @@ NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
     ),
     "transactions": ("transaction.", "transactional.id.expiration.ms"),
     "quotas": ("quota.", "replication.quota."),
-    "metrics": ("metric.reporters", "metrics."),
     "security": ("principal.builder.class", "sasl.", "ssl."),
 }
 """The part to come → its keys, of the broker and of topics; an entry that ends in a dot stands for all that begin so.

@@ -32,6 +32,22 @@ QUOTA_CONFIGS = (
     .define("metrics.recording.level", Type.STRING, "INFO", LOW,
             "Which metrics are recorded.")
     .define("metric.reporters", Type.LIST, "", LOW,
-            "Classes that are told of every metric.")
+            "Classes (`package.module.Class`, subclasses of `kafka_lite.metrics.metrics_reporter.MetricsReporter`) "
+            "that are told of every metric of Kafka's own metrics library.")
+    .define("kafka.metrics.reporters", Type.LIST, "", LOW,
+            "Classes (subclasses of `kafka_lite.metrics.kafka_metrics_reporter.KafkaMetricsReporter`) that get at all "
+            "metrics of the broker, such as `kafka_lite.metrics.kafka_csv_metrics_reporter.KafkaCSVMetricsReporter`.")
+    .define("kafka.metrics.polling.interval.secs", Type.INT, 10, LOW,
+            "How often those look.", at_least(1))
+    .define("kafka.csv.metrics.dir", Type.STRING, "kafka_metrics", LOW,
+            "Where KafkaCSVMetricsReporter writes a file for each metric; what is there is deleted at the start.")
+    .define("kafka.csv.metrics.reporter.enabled", Type.BOOLEAN, False, LOW,
+            "Whether it writes.")
+    .define("metrics.http.port", Type.INT, -1, MEDIUM,
+            "The port on which all metrics are shown over HTTP: `/metrics` for Prometheus, `/jmx` as JSON. 0: any free "
+            "port, which `kafka-lite top` finds by itself; -1: no HTTP. (Kafka has JMX instead.)",
+            Range.between(-1, 65535))
+    .define("metrics.http.host", Type.STRING, "127.0.0.1", LOW,
+            "The address for that; whoever can connect to it can read the metrics.")
 )
 # fmt: on

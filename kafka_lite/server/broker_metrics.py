@@ -1,0 +1,147 @@
+"""All that a broker shows of itself, and how: the registries, the beans made of them, the reporters, the HTTP server.
+
+Kafka 0.10.2: core/.../server/KafkaServer.scala (metrics), core/.../metrics/KafkaMetricsReporter.scala · book 2.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import kafka_lite
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.time import Time
+from kafka_lite.controller.controller_metrics import measure_controller
+from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_metrics import measure_logs
+from kafka_lite.metrics.jmx_reporter import JmxReporter
+from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
+from kafka_lite.metrics.kafka_metrics_reporter import KafkaMetricsReporter
+from kafka_lite.metrics.mbean_server import MBeanServer
+from kafka_lite.metrics.meter import TICK_INTERVAL_MS, RateUnit
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
+from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.network.socket_server import SocketServer
+from kafka_lite.network.socket_server_metrics import measure_socket_server
+from kafka_lite.server.broker_states import BrokerState
+from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.replica_manager_metrics import measure_purgatory
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.session_metrics import measure_sessions
+
+JMX_PREFIX = "kafka.server"
+HTTP_OFF = -1
+
+
+class BrokerMetrics:
+    """The parts of a broker are measured as they come to life; ``beans`` shows whatever there is so far.
+
+    ::
+
+        MetricsRegistry    meters, histograms, gauges of the broker's classes ─┐
+        Metrics ─▶ JmxReporter    sensors of the network layer                 ├─▶ MBeanServer ─▶ MetricsHttpServer
+           └────▶ metric.reporters    the user's own                           ┘
+    """
+
+    def __init__(self, config: KafkaConfig, time: Time) -> None:
+        """Make the registries and the reporters. Raises KafkaError when a class that is configured is not there."""
+        self._time = time
+        self._config = config
+        self.registry = MetricsRegistry()
+        jmx_reporter = JmxReporter(JMX_PREFIX)
+        reporters = [
+            configured_instance(name, MetricsReporter, config.original)  # type: ignore[type-abstract]
+            for name in config.metric_reporters
+        ]
+        self._kafka_reporters = [
+            configured_instance(name, KafkaMetricsReporter, config.values)  # type: ignore[type-abstract]
+            for name in config.kafka_metrics_reporters
+        ]
+        self.metrics = Metrics(
+            MetricConfig(config.metrics_num_samples, config.metrics_sample_window_ms, config.metrics_recording_level),
+            [jmx_reporter, *reporters],
+            time,
+        )
+        self.beans = MBeanServer()
+        # The registry first: reading it makes its collectors bring the sensors of Metrics up to date, too.
+        self.beans.add_source(self.registry.beans)
+        self.beans.add_source(jmx_reporter.beans)
+        self.http_server: MetricsHttpServer | None = None
+
+    def start(self, scheduler: Scheduler) -> None:
+        """Let the rates follow the counts, and begin to show. Raises KafkaError when the HTTP port is taken."""
+        scheduler.schedule("metrics-tick", self.registry.tick, TICK_INTERVAL_MS, TICK_INTERVAL_MS)
+        for reporter in self._kafka_reporters:
+            reporter.start(self.registry)
+        if self._config.metrics_http_port != HTTP_OFF:
+            self.http_server = MetricsHttpServer(
+                self.beans, self._config.metrics_http_host, self._config.metrics_http_port
+            )
+            self.http_server.start()
+
+    def shutdown(self) -> None:
+        """Stop showing, and tell the reporters."""
+        if self.http_server is not None:
+            self.http_server.shutdown()
+        for reporter in self._kafka_reporters:
+            reporter.close()
+        self.metrics.close()
+
+    def group(self, package: str, class_name: str) -> KafkaMetricsGroup:
+        """For the metrics of one class."""
+        return KafkaMetricsGroup(self.registry, self._time, package, class_name)
+
+    def measure_server(self, state: Callable[[], BrokerState], cluster_id: Callable[[], str]) -> None:
+        """The beans of KafkaServer itself."""
+        group = self.group(JMX_PREFIX, "KafkaServer")
+        group.new_gauge("BrokerState", lambda: state().value)
+        group.new_gauge("ClusterId", cluster_id)
+        group.new_gauge("yammer-metrics-count", lambda: len(self.registry))
+
+    def register_app_info(self, broker_id: int) -> None:
+        """Which software this is; the id is known by now."""
+
+        def app_info() -> dict[str, AttributeValue]:
+            return {"Version": kafka_lite.__version__, "CommitId": "unknown"}
+
+        self.beans.register(MetricName.of(JMX_PREFIX, "app-info", tags={"id": str(broker_id)}), app_info)
+
+    def measure_zookeeper(self, zk_client: KafkaZkClient) -> None:
+        """What happens to the session."""
+        measure_sessions(self.registry, self._time, zk_client.zookeeper)
+
+    def measure_logs(self, log_manager: LogManager) -> None:
+        """Every log, the flushes, the cleaner."""
+        measure_logs(self.registry, self._time, log_manager)
+
+    def measure_sockets(self, socket_server: SocketServer) -> None:
+        """Connections, queues, and every request in its phases."""
+        measure_socket_server(self.registry, self.metrics, self._time, socket_server, SERVED_VERSIONS)
+
+    def measure_purgatory(self, purgatory: DelayedOperationPurgatory[Any]) -> None:
+        """How much waits in it."""
+        measure_purgatory(self.registry, self._time, purgatory)
+
+    def controller_stats(self) -> ControllerStats:
+        """What a controller counts."""
+        return ControllerStats(self.registry, self._time)
+
+    def measure_controller(self, controller: KafkaController) -> None:
+        """Whether it is active, and what is wrong in the cluster."""
+        measure_controller(self.registry, self._time, controller)
+
+    def measure_handlers(self, pool: KafkaRequestHandlerPool) -> None:
+        """How much of their time the request handlers have nothing to do."""
+        self.group(JMX_PREFIX, "KafkaRequestHandlerPool").new_derived_meter(
+            "RequestHandlerAvgIdlePercent", "percent", pool.average_idle_ns, unit=RateUnit.NANOSECONDS
+        )
