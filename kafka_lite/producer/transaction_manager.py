@@ -134,7 +134,10 @@ class TransactionManager:
         entry = self._entry(batch.topic_partition)
         if batch.has_sequence:
             return entry.in_flight[0] is batch and not entry.needs_reset
-        return self.state is State.READY and not entry.unresolved and not self._reset_is_due
+        # A broker that has never heard of the producer takes any number for the first. Were there several under way,
+        # and the first of them refused, the second would be appended in its place.
+        is_known = entry.last_acked_sequence != NO_SEQUENCE or not entry.in_flight
+        return self.state is State.READY and is_known and not entry.unresolved and not self._reset_is_due
 
     def number(self, batch: ProducerBatch) -> None:
         """Give a new batch its number; one that is sent again keeps its own."""
