@@ -153,7 +153,7 @@ def test_a_topic_is_deleted(cluster):
     assert not cluster.brokers.caches[1].contains("t")
     assert cluster.brokers.caches[1].contains("u")
     stops = cluster.brokers.of(StopReplicaRequest)
-    assert [(r.delete_partitions, len(r.ungrouped_partitions)) for r in stops] == [(False, 2), (True, 1), (True, 1)]
+    assert [(r.delete_partitions, len(r.ungrouped_partitions)) for r in stops] == [(False, 2), (True, 2)]
     controller = cluster.controllers[1]
     assert controller.partition_state_machine.state(TopicPartition("t", 0)) is PartitionState.NON_EXISTENT
     cluster.create_topic("t", {0: [1]})
