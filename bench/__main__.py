@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     raise_open_files_limit()
     try:
-        Runner(candidates, f"Kafka {KAFKA_VERSIONS[0]}", results, console).run(plan)
+        reference = f"Kafka {options.kafka[0] if options.kafka else KAFKA_VERSIONS[0]}"
+        Runner(candidates, reference, results, console).run(plan)
     except KeyboardInterrupt:
         console.print("stopped; what has been measured is not written")
         return 130
@@ -58,6 +59,12 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="TEXT",
         help="only what contains this in 'section: workload'; may be given several times",
     )
+    parser.add_argument(
+        "--kafka",
+        action="append",
+        metavar="VERSION",
+        help=f"beside this Kafka; several times if wanted (default {' and '.join(KAFKA_VERSIONS)}; quick: the first)",
+    )
     parser.add_argument("--without-kafka", action="store_true", help="measure kafka_lite alone")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a line for kafka_lite's server.properties"
@@ -67,6 +74,9 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.quick:
         options.rounds, options.scale = 1, options.scale * QUICK_SCALE
         options.memory_gb = min(options.memory_gb, QUICK_GIGABYTES)
+    options.kafka = options.kafka or KAFKA_VERSIONS[: 1 if options.quick else None]
+    if options.without_kafka:
+        options.kafka = []
     return options
 
 
@@ -89,7 +99,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
 def candidates_of(options: argparse.Namespace, results: Results, console: Console) -> list[Candidate]:
     """kafka_lite, and the Kafkas that can be had; why one cannot is noted."""
     candidates = [kafka_lite(dict(line.split("=", 1) for line in options.set))]
-    for version in () if options.without_kafka else KAFKA_VERSIONS:
+    for version in options.kafka:
         try:
             candidates.append(real_kafka(version))
         except JvmUnavailableError as reason:

@@ -17,6 +17,7 @@ from bench.brokers import Broker, Candidate
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
@@ -135,11 +136,17 @@ def topic(broker: Broker, partitions: int = 1) -> Iterator[str]:
 
 
 def create_topic(broker: Broker, partitions: int = 1) -> str:
-    """A topic with a new name."""
+    """A topic with a new name, whose leaders know that they are it (which a new topic of KRaft does a little later)."""
     name = f"bench-{time.monotonic_ns()}"
     admin = AdminClient({"log_level": LOG_LEVEL, "bootstrap.servers": broker.bootstrap_servers})
     created = admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=TIMEOUT_S)
     created[name].result(TIMEOUT_S)
+    deadline = time.monotonic() + TIMEOUT_S
+    for partition in range(partitions):
+        while _end(broker, name, partition).error_code:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{broker.name} does not lead {name}-{partition} within {TIMEOUT_S} s")
+            time.sleep(0.01)
     return name
 
 
@@ -149,22 +156,21 @@ def delete_topic(broker: Broker, name: str) -> None:
     admin.delete_topics([name], operation_timeout=TIMEOUT_S)[name].result(TIMEOUT_S)
 
 
-def end_offset(broker: Broker, name: str, partition: int = 0) -> int:
-    """Where a partition ends."""
+def _end(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionResponse:
+    """Where a partition ends, or why the broker cannot say."""
     asked = ListOffsetsPartition(partition_index=partition, timestamp=-1)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[asked])])
     with BlockingChannel(HOST, broker.port) as channel:
         answer = cast(ListOffsetsResponse, channel.exchange(request, _LIST_OFFSETS_VERSION))
-    found = answer.topics[0].partitions[0]
-    if found.error_code:
-        raise RuntimeError(f"{broker.name} does not say where {name}-{partition} ends: error {found.error_code}")
-    return found.offset
+    return answer.topics[0].partitions[0]
 
 
 def expect_end(broker: Broker, name: str, messages: int, partition: int = 0) -> None:
     """What was measured really happened: that many messages are in the partition. Raises RuntimeError."""
-    if (end := end_offset(broker, name, partition)) != messages:
-        raise RuntimeError(f"{broker.name} has {end} messages in {name}-{partition}, and {messages} were sent")
+    end = _end(broker, name, partition)
+    if end.error_code or end.offset != messages:
+        found = f"error {end.error_code}" if end.error_code else f"{end.offset:,} messages"
+        raise RuntimeError(f"{broker.name}: {messages:,} messages were sent to {name}-{partition}, there is {found}")
 
 
 def payload_of(size: int) -> bytes:

@@ -2,7 +2,8 @@
 
 What ``make bench`` writes (``bench/results/results.json``)::
 
-    {"measured": "2026-11-21T16:20:00+00:00", "environment": {"processors": 2, "Python": "3.11.7", …}, "notes": […],
+    {"measured": "2026-11-21T16:20:00+00:00", "environment": {"processors": 2, "Python": "3.11.7", …},
+     "options": {"rounds": 3, …}, "notes": […],
      "sections": [{"name": "One request in flight",
                    "columns": ["kafka_lite", "Kafka 3.9.1"], "reference": "Kafka 3.9.1",
                    "figures": [{"workload": "ApiVersions", "figure": "p50, ms",
@@ -41,11 +42,34 @@ _WORDS = {
     "verdict": ("{met} of {all} goals are met.", "{all} 个目标中达到了 {met} 个。"),
     "none": ("`make bench` has not been run here yet.", "这里还没有运行过 `make bench`。"),
     "reading": (
-        "Each cell: the median of the rounds, and the smallest and largest in parentheses.",
-        "每格为各轮的中位数，括号内为最小值和最大值。",
+        "Rounds: {rounds}. Each cell is the median of the rounds, with the smallest and the largest in parentheses.",
+        "共 {rounds} 轮。每格为各轮的中位数，括号内为最小值和最大值。",
     ),
 }
 """English and Chinese."""
+
+_CHINESE = {
+    "Produce in batches, librdkafka": "批量生产，librdkafka",
+    "Produce prebuilt batches, the broker is the limit": "生产预先构造的批次，瓶颈在 broker",
+    "Produce in batches, Java": "批量生产，Java",
+    "Consume from the page cache": "从页缓存消费",
+    "One request in flight": "一次一个请求",
+    "Requests": "请求",
+    "End to end": "端到端",
+    "Connections and partitions beside": "同时存在的连接与分区",
+    "Start": "启动",
+    "Many gigabytes, and kill -9": "大量数据与 kill -9",
+    "A million timeouts": "一百万个超时任务",
+    "thousand messages/s": "千条消息/秒",
+    "thousand requests/s": "千个请求/秒",
+    "broker CPU, µs each": "broker CPU，每个 µs",
+    "throughput, share of that without": "吞吐量，占没有时的比例",
+    "broker CPU, share of that without": "broker CPU，占没有时的比例",
+    "read, per byte to recover": "每个待恢复字节的读取量",
+    "processor time, µs each": "处理器时间，每个 µs",
+    "tasks per outstanding task": "每个未到期任务所占的任务数",
+}
+"""Titles of sections and names of figures; what is not here is the same in both languages."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +94,8 @@ def as_markdown(document: Mapping[str, Any], language: str = "en") -> str:
     facts = ", ".join(f"{name} {value}" for name, value in document["environment"].items())
     parts = [f"{_word('measured', language)} {document['measured'][:16].replace('T', ' ')} UTC: {facts}."]
     parts += [f"**{note}**" for note in document["notes"]]
-    parts.append(f"{verdict(document, language)} {_word('reading', language)}")
+    reading = _word("reading", language).format(rounds=document["options"]["rounds"])
+    parts.append(f"{verdict(document, language)} {reading}")
     for table in tables(document, language):
         parts += [f"## {table.title}", _markdown_table(table), *table.remarks]
     return "\n\n".join(parts)
@@ -103,7 +128,11 @@ def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: b
     rows = []
     for figure in section["figures"]:
         unit, factor = _UNITS.get(figure["figure"], (figure["figure"], 1.0))
-        row = [figure["workload"], unit, *(_cell(figure["samples"].get(column), factor, ranges) for column in columns)]
+        row = [
+            figure["workload"],
+            _named(unit, language),
+            *(_cell(figure["samples"].get(column), factor, ranges) for column in columns),
+        ]
         row += [_number(ratio(figure, columns, reference))] if with_ratio else []
         row += [_goal(figure["goal"], language), _judgement(figure, columns, reference, language)] if with_goals else []
         rows.append(row)
@@ -111,13 +140,13 @@ def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: b
         f"{_word('skipped', language)}: {each['workload']}, {each['column']}: {each['reason']}."
         for each in section["skipped"]
     ]
-    return ResultTable(section["name"], head, rows, remarks)
+    return ResultTable(_named(section["name"], language), head, rows, remarks)
 
 
 def ratio(figure: Mapping[str, Any], columns: Sequence[str], reference: str) -> float | None:
-    """The median of the first column to that of the reference; None when one of them is not there."""
+    """The median of the first column to that of the reference; None when one is not there, or not above zero."""
     ours, theirs = figure["samples"].get(columns[0]), figure["samples"].get(reference)
-    if not ours or not theirs or not statistics.median(theirs):
+    if not ours or not theirs or min(statistics.median(ours), statistics.median(theirs)) <= 0:
         return None
     return float(statistics.median(ours) / statistics.median(theirs))
 
@@ -164,6 +193,10 @@ def _number(value: float | None) -> str:
 def _markdown_table(table: ResultTable) -> str:
     lines = [table.head, ["---", "---"] + ["--:"] * (len(table.head) - 2), *table.rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _named(text: str, language: str) -> str:
+    return _CHINESE.get(text, text) if language == "zh" else text
 
 
 def _word(name: str, language: str) -> str:
