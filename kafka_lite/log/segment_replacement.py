@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../log/Log.scala (replaceSegments, asyncDeleteSegment); sinc
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,11 +57,15 @@ class SegmentReplacement:
             new.delete()
             raise
         self._segments.replace(new, old)
-        for segment in old:
-            has_successor = segment.base_offset == new.base_offset
-            self._retire(segment, directory, delete_delay_ms, with_snapshot=not has_successor)
-        new.change_file_suffixes(SWAP_FILE_SUFFIX, "")
-        flush_file_or_directory(directory)
+        try:
+            for segment in old:
+                has_successor = segment.base_offset == new.base_offset
+                self._retire(segment, directory, delete_delay_ms, with_snapshot=not has_successor)
+            new.change_file_suffixes(SWAP_FILE_SUFFIX, "")
+            flush_file_or_directory(directory)
+        except OSError as error:
+            # From here only the next start can go on. A full disk, after which a log stays in use, must not hide that.
+            raise OSError(errno.EIO, f"stopped in the midst of replacing segments ({error.strerror})") from error
 
     def delete(self, segment: LogSegment, directory: Path, delete_delay_ms: int) -> None:
         """Take a segment out. Raises OSError."""

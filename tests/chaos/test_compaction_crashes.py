@@ -1,0 +1,96 @@
+"""Long histories of compacted logs, and crashes at every step of a cleaning and of the start after it."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.log.log import Log
+from tests.support.compaction import Crash, all_records, append, clean, crash_at, no_waiting_for_the_disk, replayed
+from tests.support.compaction_machine import CompactionMachine
+from tests.support.logs import open_log
+
+
+class LongCompactionMachine(CompactionMachine):
+    """The same, more of it."""
+
+    def teardown(self) -> None:
+        super().teardown()
+        gc.collect()  # the files of processes that have crashed are closed when their logs are gone
+
+
+LongCompactionMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+TestLongCompactionModel = pytest.mark.timeout(600)(LongCompactionMachine.TestCase)
+
+
+@pytest.fixture(autouse=True)
+def quick() -> Iterator[None]:
+    with no_waiting_for_the_disk():
+        yield
+
+
+def open_compacted(parent: Path, time: MockTime) -> Log:
+    return open_log(parent, time=time, cleanup_policy="compact", segment_bytes=300, index_interval_bytes=50)
+
+
+def filled(parent: Path, time: MockTime) -> Log:
+    """Groups of several segments each: some of which little is left, one of which nothing is."""
+    log = open_compacted(parent, time)
+    for n in range(36):
+        append(log, (b"%d" % (n % 5 + 5 * (n // 12)), b"%d" % n))
+    append(log, (b"3", None))
+    log.roll()
+    append(log, (b"active", b"v"))
+    return log
+
+
+def test_two_crashes_at_any_two_steps(tmp_path: Path) -> None:
+    time = MockTime()
+    original = filled(tmp_path / "original", time)
+    before = replayed(all_records(original))
+    step, crashed = 0, True
+    while crashed:
+        directory = tmp_path / "crashed"
+        shutil.copytree(tmp_path / "original", directory)
+        log = open_compacted(directory, MockTime())
+        crashed = False
+        try:
+            with crash_at(step):
+                clean(log, time)
+        except Crash:
+            crashed = True
+        _crash_at_any_step_of_the_start(directory, before, tmp_path)
+        shutil.rmtree(directory)
+        step += 1
+    assert step > 60
+
+
+def _crash_at_any_step_of_the_start(directory: Path, before: dict[bytes | None, bytes], scratch: Path) -> None:
+    step, crashed = 0, True
+    while crashed:
+        again = scratch / "again"
+        shutil.copytree(directory, again)
+        crashed = False
+        try:
+            with crash_at(step):
+                open_compacted(again, MockTime())
+        except Crash:
+            crashed = True
+        _must_be_whole(again, before)
+        shutil.rmtree(again)
+        step += 1
+
+
+def _must_be_whole(directory: Path, before: dict[bytes | None, bytes]) -> None:
+    log = open_compacted(directory, MockTime())
+    assert replayed(all_records(log)) == before
+    assert log.log_end_offset == 38
+    assert not [path for path in log.dir.iterdir() if path.suffix in (".cleaned", ".swap", ".deleted")]
+    clean(log, MockTime())
+    assert replayed(all_records(log)) == before
