@@ -242,12 +242,18 @@ def _phase_colour(phase: str) -> str:
 
 
 def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
-    """One lane for each request; the phases follow one another and end when the request ended."""
+    """One lane for each request; the phases follow one another and end when the request ended.
+
+    A handler that gives the answer away and then takes a while to return has a local time that lasts into the phases of
+    the answer: of that, only what was before is drawn.
+    """
     lanes = []
     for event in run:
         if event.kind is not Kind.PHASES:
             continue
         lengths = {phase: round(event.detail.get(f"{phase}_ms", 0) * 1e6) for phase in PHASES}
+        total = round(event.detail.get("total_ms", 0) * 1e6)
+        lengths["local"] -= min(max(sum(lengths.values()) - total, 0), lengths["local"])
         start = event.time_ns - sum(lengths.values())
         lane = Lane(event.what)
         for phase, length in lengths.items():

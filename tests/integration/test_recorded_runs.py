@@ -89,12 +89,10 @@ def test_positions_bytes_and_phases_are_those_of_the_broker(produce):
     answer = next(event for event in produce if (event.kind, event.what) == (Kind.TAKE, "answer"))
     assert answer.detail["base_offset"] == 1
     [phases] = [event.detail for event in produce if event.kind is Kind.PHASES]
-    parts = sum(
-        phases[f"{name}_ms"] for name in ("request_queue", "local", "remote", "response_queue", "response_send")
-    )
-    assert parts == pytest.approx(phases["total_ms"], abs=0.5)
-    queue = next(pair for pair in produce.hand_overs() if pair.put.what == "request queue")
-    assert phases["request_queue_ms"] == pytest.approx(queue.waited_ns / 1e6, abs=5)
+    waits = sum(phases[f"{name}_ms"] for name in ("request_queue", "response_queue", "response_send"))
+    assert 0 < waits < phases["total_ms"]
+    assert 0 < phases["local_ms"] < phases["total_ms"]
+    assert phases["remote_ms"] == 0, "acks=1 waits for nobody"
 
 
 def test_a_quick_request_does_not_leave_the_network_thread(inline_produce):

@@ -232,6 +232,14 @@ def test_the_phases_of_a_request_follow_one_another_and_end_with_it():
     ]
 
 
+def test_a_handler_that_returns_late_does_not_push_the_phases_of_its_answer_away():
+    run = small_run()
+    phases = {"request_queue_ms": 0.0002, "local_ms": 0.0009, "response_send_ms": 0.0003, "total_ms": 0.001}
+    done = Event(1200, "producer", Kind.PHASES, "RequestChannel", "PRODUCE v9", detail=phases)
+    lane = time_line(dataclasses.replace(run, events=(*run.events, done))).lanes[0]
+    assert [(span.start_ns, span.end_ns) for span in lane.spans] == [(200, 400), (400, 900), (900, 1200)]
+
+
 def test_the_axis_is_linear_but_for_long_gaps():
     axis = Axis([0, 100, 200, 300, 400], 400)
     assert [axis.x(time) for time in (0, 100, 150, 400)] == [0, 100, 150, 400]
