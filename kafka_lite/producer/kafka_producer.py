@@ -5,7 +5,6 @@ Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1
 
 from __future__ import annotations
 
-import importlib
 import logging
 import threading
 from collections.abc import Mapping
@@ -16,8 +15,8 @@ from kafka_lite.clients.client_utils import parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.clients.network_client import NetworkClient
-from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -298,15 +297,3 @@ class KafkaProducer:
         instance = new_instance(key, kind, name)
         instance.configure(self.config.originals)
         return instance
-
-
-def new_instance(key: str, kind: type[Any], name: str) -> Any:
-    """An object of the class that is called ``package.module.Class``. Raises ConfigError when there is no such one."""
-    module, _, class_name = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(key, name, f"not found: it is written package.module.Class ({error})") from error
-    if not (isinstance(found, type) and issubclass(found, kind)):
-        raise ConfigError(key, name, f"is not a {kind.__name__}")
-    return found()

@@ -1,0 +1,26 @@
+"""Objects of classes that a configuration names.
+
+Kafka 0.10.2: clients/.../common/config/AbstractConfig.java, common/utils/Utils.java · book 2.1.1
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from kafka_lite.common.config_def import ConfigError
+
+
+def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> Any:
+    """An object of the class that is called ``package.module.Class``, made with ``arguments``.
+
+    Raises ConfigError, which names ``key``, when there is no such class, or it is no ``kind``.
+    """
+    module, _, class_name = name.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(key, name, f"not found: it is written package.module.Class ({error})") from error
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise ConfigError(key, name, f"is not a {kind.__name__}")
+    return found(*arguments)

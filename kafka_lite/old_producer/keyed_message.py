@@ -1,0 +1,40 @@
+"""What the old producer is given.
+
+Kafka 0.10.2: core/.../producer/KeyedMessage.scala · book 2.2.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedMessage:
+    """A message for a topic. ``key`` is stored with it and chooses the partition, unless ``part_key`` does."""
+
+    topic: str
+    message: Any
+    key: Any = None
+    part_key: Any = None
+
+    @property
+    def partition_key(self) -> Any:
+        """By what the partition is chosen; None: any partition will do."""
+        return self.key if self.part_key is None else self.part_key
+
+    def serialized(self, key: bytes | None, message: bytes | None, timestamp: int) -> SerializedMessage:
+        """The same as bytes, stamped."""
+        return SerializedMessage(self.topic, self.partition_key, key, message, timestamp)
+
+
+@dataclass(frozen=True, slots=True)
+class SerializedMessage:
+    """A message that is ready to be put into a message set."""
+
+    topic: str
+    partition_key: Any
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    """Ms since the epoch."""

@@ -1,0 +1,128 @@
+"""The old producer.
+
+Kafka 0.10.2: core/.../producer/Producer.scala · book 2.2.1
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Mapping
+from typing import Any, Self
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.new_instance import new_instance
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.old_producer.default_event_handler import DefaultEventHandler, EventHandler
+from kafka_lite.old_producer.encoder import Encoder
+from kafka_lite.old_producer.keyed_message import KeyedMessage
+from kafka_lite.old_producer.partitioner import Partitioner
+from kafka_lite.old_producer.producer_config import ProducerConfig
+from kafka_lite.old_producer.producer_pool import ProducerPool
+from kafka_lite.old_producer.producer_send_thread import ProducerSendThread
+
+
+class ProducerClosedError(KafkaError):
+    """The producer is closed."""
+
+    def __init__(self) -> None:
+        super().__init__("producer already closed")
+
+
+class QueueFullError(KafkaError):
+    """The queue of an asynchronous producer is full: the message was dropped."""
+
+
+class Producer:
+    """``send`` blocks until the broker has the messages (``producer.type=sync``), or only queues them (async).
+
+    ::
+
+        sync    send ─▶ DefaultEventHandler.handle ─▶ SyncProducer ─▶ broker
+        async   send ─▶ queue ─▶ ProducerSendThread ─ batch ─▶ DefaultEventHandler.handle ─▶ …
+
+    Beside the new producer: nobody learns where a message lies, an asynchronous one that fails is a line in the log,
+    and a thread that sends waits for one broker after the other. Thread-safe, one ``send`` at a time.
+    """
+
+    def __init__(
+        self, configs: Mapping[str, object], event_handler: EventHandler | None = None, time: Time = SYSTEM_TIME
+    ) -> None:
+        """Raises ConfigError. ``event_handler`` takes the default one's place in tests."""
+        self.config = config = ProducerConfig(configs)
+        self._handler = event_handler or default_event_handler(config, time)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._queue: queue.Queue[KeyedMessage | None] = queue.Queue(config["queue.buffering.max.messages"])
+        self._send_thread: ProducerSendThread | None = None
+        if config["producer.type"] == "async":
+            self._send_thread = ProducerSendThread(
+                f"ProducerSendThread-{config['client.id']}",
+                self._queue,
+                self._handler,
+                config["queue.buffering.max.ms"],
+                config["batch.num.messages"],
+                time,
+            )
+            self._send_thread.start()
+
+    def send(self, *messages: KeyedMessage) -> None:
+        """Send messages, or queue them.
+
+        Raises ProducerClosedError; FailedToSendMessageError (sync); QueueFullError (async, when the queue stays full
+        for ``queue.enqueue.timeout.ms``).
+        """
+        with self._lock:
+            if self._closed:
+                raise ProducerClosedError
+            if self._send_thread is None:
+                self._handler.handle(messages)
+            else:
+                for message in messages:
+                    self._enqueue(message)
+
+    def _enqueue(self, message: KeyedMessage) -> None:
+        timeout_ms = self.config["queue.enqueue.timeout.ms"]
+        try:
+            if timeout_ms < 0:
+                self._queue.put(message)
+            else:
+                self._queue.put(message, block=timeout_ms > 0, timeout=timeout_ms / 1000 or None)
+        except queue.Full:
+            raise QueueFullError(
+                f"Event queue is full of unsent messages, could not send event for topic {message.topic}"
+            ) from None
+
+    def close(self) -> None:
+        """Send what is in the queue, then close all connections; again: nothing happens."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._send_thread is not None:
+                self._send_thread.finish()
+            self._handler.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def default_event_handler(config: ProducerConfig, time: Time) -> DefaultEventHandler:
+    """The handler with the partitioner and the encoders that the configuration names."""
+
+    def made(key: str, kind: type[Any], name: str) -> Any:
+        return new_instance(key, kind, name, config.originals)
+
+    encoder = made("serializer.class", Encoder, config["serializer.class"])
+    key_encoder_name = config["key.serializer.class"] or config["serializer.class"]
+    return DefaultEventHandler(
+        config,
+        made("partitioner.class", Partitioner, config["partitioner.class"]),
+        encoder,
+        made("key.serializer.class", Encoder, key_encoder_name),
+        ProducerPool(config),
+        time,
+    )

@@ -1,0 +1,59 @@
+"""One blocking connection of the old producer to one broker.
+
+Kafka 0.10.2: core/.../producer/SyncProducer.scala · book 2.2.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import cast
+
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import ProduceRequest, ProduceResponse
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.schema import Request, Response
+
+logger = logging.getLogger(__name__)
+
+PRODUCE_VERSION = 2
+"""Message sets v1; the last that 0.10.2 had."""
+METADATA_VERSION = 0
+
+
+class SyncProducer:
+    """Sends a request and waits for its answer, one at a time. Connects when needed, and again after a failure."""
+
+    def __init__(self, host: str, port: int, client_id: str, request_timeout_ms: float) -> None:
+        self.host = host
+        self.port = port
+        self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=request_timeout_ms)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def send(self, request: ProduceRequest) -> ProduceResponse | None:
+        """Produce; None with acks=0, which has no answer. Raises ConnectionError."""
+        return cast(ProduceResponse | None, self._exchange(request, PRODUCE_VERSION, request.acks != 0))
+
+    def send_metadata_request(self, request: MetadataRequest) -> MetadataResponse:
+        """Ask for metadata. Raises ConnectionError."""
+        return cast(MetadataResponse, self._exchange(request, METADATA_VERSION, expect_response=True))
+
+    def close(self) -> None:
+        """Close the connection for good."""
+        with self._lock:
+            self._closed = True
+            self._channel.close()
+
+    def _exchange(self, request: Request, version: int, expect_response: bool) -> Response | None:
+        with self._lock:
+            if self._closed:
+                raise ConnectionError(f"the producer for {self.host}:{self.port} is closed")
+            try:
+                self._channel.connect()
+                self._channel.send(request, version, expect_response=expect_response)
+                return cast(Response, self._channel.receive()) if expect_response else None
+            except ConnectionError:
+                # Whatever is left of the exchange would be taken for the answer to the next.
+                self._channel.close()
+                raise
