@@ -1,0 +1,164 @@
+"""The pytest plugin, in runs of pytest of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
+
+
+# By its entry point, as pytest finds it by itself; without this project's many other plugins, which take two seconds.
+ALONE = ("-p", "kafka_lite")
+
+
+def run(
+    folder: Path, code: str, *arguments: str, ini: str = "", conftest: str = "", plugins: Sequence[str] = ALONE
+) -> subprocess.CompletedProcess[str]:
+    (folder / "test_it.py").write_text(code, encoding="utf-8")
+    (folder / "pytest.ini").write_text(f"[pytest]\n{ini}\n", encoding="utf-8")
+    (folder / "conftest.py").write_text(conftest, encoding="utf-8")
+    environment = os.environ | ({"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} if plugins else {})
+    command = [*PYTEST, *plugins, *arguments, "test_it.py"]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def assert_passed(done: subprocess.CompletedProcess[str], count: int) -> None:
+    assert f"{count} passed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+def test_fixtures_and_isolation(tmp_path: Path) -> None:
+    code = """
+import pytest
+from kafka_lite.testing import Errors
+
+TOPICS = []
+
+@pytest.fixture
+def fragile(kafka_cluster):
+    yield
+    assert kafka_cluster.faults == []  # already at teardown
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_every_test_has_a_topic_of_its_own(kafka_cluster, kafka_topic, kafka_bootstrap_servers, number):
+    assert kafka_bootstrap_servers == kafka_cluster.bootstrap_servers
+    assert kafka_cluster.topics == {kafka_topic: 1}
+    TOPICS.append(kafka_topic)
+    assert len(set(TOPICS)) == number
+
+@pytest.mark.parametrize("kafka_topic", [{"partitions": 3, "configs": {"cleanup.policy": "compact"}}], indirect=True)
+def test_a_topic_may_be_of_another_kind(kafka_cluster, kafka_topic):
+    assert kafka_cluster.topics == {kafka_topic: 3}
+
+def test_faults_are_left(kafka_faults, fragile):
+    kafka_faults.inject("Metadata", Errors.LEADER_NOT_AVAILABLE).always()
+    kafka_faults.pause()
+
+def test_faults_are_gone(kafka_cluster):
+    assert kafka_cluster.faults == []
+    assert len(kafka_cluster.requests) == 0
+
+def test_an_own_cluster_is_another_one(kafka_cluster, kafka_own_cluster):
+    assert kafka_own_cluster.bootstrap_servers != kafka_cluster.bootstrap_servers
+    kafka_own_cluster.time.advance(days=1)
+    assert kafka_cluster.time.ahead_ms == 0
+"""
+    assert_passed(run(tmp_path, code), 6)
+
+
+def test_a_failure_shows_what_the_broker_saw(tmp_path: Path) -> None:
+    code = """
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from kafka_lite.testing import Errors
+
+def test_it(kafka_cluster):
+    kafka_cluster.inject("ApiVersions", Errors.UNKNOWN_SERVER_ERROR).once()
+    host, port = kafka_cluster.bootstrap_servers.split(":")
+    with BlockingChannel(host, int(port), client_id="shop") as channel:
+        assert channel.exchange(ApiVersionsRequest(), 0).error_code == 0
+
+def test_without_a_broker():
+    assert False
+"""
+    shown = run(tmp_path, code).stdout
+    assert re.search(r"-- kafka_lite broker 127\.0\.0\.1:\d+ --", shown), shown
+    assert "API_VERSIONS: UNKNOWN_SERVER_ERROR, met 1 times" in shown
+    assert re.search(r"API_VERSIONS v0 of 'shop' at .*← API_VERSIONS: UNKNOWN_SERVER_ERROR", shown), shown
+    assert shown.count("-- kafka_lite broker") == 1
+    assert "2 failed" in shown
+
+
+def test_a_fault_that_is_not_in_force_fails_its_test(tmp_path: Path) -> None:
+    code = """
+def test_forgotten(kafka_cluster):
+    kafka_cluster.inject("Produce").drop_answer()
+
+def test_the_next_one(kafka_cluster):
+    kafka_cluster.inject("Produce").drop_answer().once()
+"""
+    shown = run(tmp_path, code).stdout
+    assert "1 failed, 1 passed" in shown
+    assert "not in force: PRODUCE: handled, connection closed instead of the answer; end it with .once()" in shown
+
+
+def test_configuration_comes_from_ini_command_line_and_conftest(tmp_path: Path) -> None:
+    code = """
+def test_it(kafka_cluster):
+    config = kafka_cluster.server.config
+    assert (config.num_partitions, config.message_max_bytes) == (5, 2000)
+    assert not config.auto_create_topics_enable
+"""
+    ini = "kafka_config =\n    num.partitions=4\n    message.max.bytes=2000"
+    conftest = """
+import pytest
+
+@pytest.fixture(scope="session")
+def kafka_cluster_config(kafka_cluster_config):
+    return kafka_cluster_config | {"auto.create.topics.enable": False}
+"""
+    assert_passed(run(tmp_path, code, "--kafka-config", "num.partitions=5", ini=ini, conftest=conftest), 1)
+
+
+def test_a_bad_option_is_told(tmp_path: Path) -> None:
+    done = run(tmp_path, "def test_it(kafka_cluster): pass", "--kafka-config", "nonsense")
+    assert "'nonsense' is not of the form key=value" in done.stdout
+
+
+def test_the_log_level_can_be_raised(tmp_path: Path) -> None:
+    code = "def test_it(kafka_own_cluster): assert False"
+    assert "Awaiting socket connections" not in run(tmp_path, code).stdout
+    assert "Awaiting socket connections" in run(tmp_path, code, ini="kafka_log_level = info").stdout
+
+
+def test_who_does_not_use_it_does_not_pay_for_it(tmp_path: Path) -> None:
+    code = """
+import sys
+
+def test_nothing_is_loaded():
+    loaded = {name for name in sys.modules if name.startswith("kafka_lite")}
+    assert loaded == {"kafka_lite", "kafka_lite.testing", "kafka_lite.testing.pytest_plugin"}
+"""
+    assert_passed(run(tmp_path, code, plugins=()), 1)
+
+
+@pytest.mark.slow
+def test_workers_have_their_own_brokers(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_it(kafka_cluster, kafka_topic, number):
+    kafka_cluster.produce(kafka_topic, str(number))
+    assert kafka_cluster.values(kafka_topic) == [str(number).encode()]
+"""
+    assert_passed(run(tmp_path, code, "-n", "2", plugins=()), 4)
