@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../log/Log.scala (loadSegments, recoverLog); since 3.0 LogLo
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,15 +111,27 @@ class LogLoader:
     # -- pass 3 ------------------------------------------------------------------------------------------------------
 
     def _load_segment_files(self) -> None:
+        first_to_recover = self._first_to_recover()
         for file in self._files():
             base_offset = offset_from_file(file)
             if base_offset is None:
                 continue
             if file.name.endswith(LOG_FILE_SUFFIX):
-                self._segments.add(self._load_segment(base_offset))
+                # What the next pass reads as a whole gets its indexes there: nothing is read twice.
+                load = self._load_segment if base_offset < first_to_recover else self._open
+                self._segments.add(load(base_offset))
             elif not log_file(self._dir, base_offset).exists():
                 logger.warning("Found an orphaned index file %s without a log file, deleting it", file)
                 file.unlink()
+
+    def _first_to_recover(self) -> float:
+        """Base offset of the segment with the recovery point; infinite when nothing is to be recovered."""
+        if self._had_clean_shutdown:
+            return math.inf
+        logs = (file for file in self._files() if file.name.endswith(LOG_FILE_SUFFIX))
+        base_offsets = [offset for file in logs if (offset := offset_from_file(file)) is not None]
+        point = self._recovery_point_checkpoint
+        return max((offset for offset in base_offsets if offset <= point), default=point)
 
     def _load_segment(self, base_offset: int) -> LogSegment:
         has_index = offset_index_file(self._dir, base_offset).exists()

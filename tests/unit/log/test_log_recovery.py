@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
+from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.record.compression import CompressionType
 from tests.support.logs import open_log, read_records, record_set
 
@@ -138,6 +140,25 @@ def test_below_the_recovery_point_nothing_is_read(tmp_path: Path) -> None:
         file.seek(70)
         file.write(b"\xff\xff")
     assert reopened(tmp_path, recovery_point=8).log_end_offset == 12
+
+
+@pytest.mark.parametrize(("recovery_point", "expected"), [(0, [0, 4, 8]), (3, [0, 4, 8]), (4, [4, 8]), (9, [8])])
+def test_after_a_crash_each_segment_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recovery_point: int, expected: list[int]
+) -> None:
+    """The index of the active segment is as long as it may become, and looks corrupt: no reason to read it twice."""
+    filled(tmp_path)
+    read: list[int] = []
+    recover = LogSegment.recover
+
+    def noted(segment: LogSegment, *args: Any) -> int:
+        read.append(segment.base_offset)
+        return recover(segment, *args)
+
+    monkeypatch.setattr(LogSegment, "recover", noted)
+    log = reopened(tmp_path, recovery_point=recovery_point)
+    assert read == expected
+    assert_holds(log, 12)
 
 
 def test_zeros_at_the_end_of_a_preallocated_file(tmp_path: Path) -> None:
