@@ -7,12 +7,17 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from kafka_lite.controller.partition_state_machine import PartitionStateMachine
+from kafka_lite.controller.replica_state_machine import ReplicaStateMachine
 from kafka_lite.learn import run_store, runs
 from kafka_lite.learn.book_map import PROJECT_ROOT
 from kafka_lite.learn.directives import DirectiveError, Page, expand
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_lite.learn.recording import Recording
 from kafka_lite.learn.sequence_diagram import sequence_diagram
 from kafka_lite.learn.time_line import time_line
+from kafka_lite.learn.watches import watch_state_machine, watch_states
+from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
 
@@ -137,6 +142,22 @@ def test_every_run_makes_a_figure_of_a_size_that_one_can_take_in(name, request):
 
 def test_recordings_of_one_run_have_one_structure(produce):
     assert runs.produce_request().structure() == produce.structure()
+
+
+def test_state_changes_of_channels_and_of_the_controller_are_recorded():
+    watches = [
+        *watch_states(KafkaChannel),
+        *watch_state_machine(PartitionStateMachine._handle_state_change, "partition", PartitionStateMachine.state),
+        *watch_state_machine(ReplicaStateMachine._handle_state_change, "replica", ReplicaStateMachine.state),
+    ]
+    with Recording(watches) as recording, runs.running_broker():
+        pass  # a topic is created on the way
+    changes = [(event.who, event.detail["before"], event.detail["after"]) for event in recording.run]
+    assert [after for who, _, after in changes if who == "PartitionStateMachine"] == ["NEW", "ONLINE"]
+    assert [after for who, _, after in changes if who == "ReplicaStateMachine"] == ["NEW", "ONLINE"]
+    channel = [change for change in changes if change[0] == "KafkaChannel"]
+    assert channel[:2] == [("KafkaChannel", None, "CONNECTING"), ("KafkaChannel", "CONNECTING", "READY")]
+    assert channel[-1] == ("KafkaChannel", "READY", "CLOSED")
 
 
 def test_nothing_stays_wrapped(produce):
