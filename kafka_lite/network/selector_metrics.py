@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from kafka_lite.common.time import Time
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import KafkaMetricName, MeasurableStat, Sensor
@@ -35,12 +36,15 @@ class SelectorMetrics:
         tags: Mapping[str, str],
         counters: SelectorCounters,
         connection_count: Callable[[], int],
+        time: Time,
     ) -> None:
         self._metrics = metrics
         self._group = f"{prefix}-metrics"
         self._tags = dict(tags)
         self._counters = counters
         self._lock = threading.Lock()
+        self._time = time
+        self._collected_ms = time.hi_res_ms()
         self._seen = SelectorCounters()
         self._sensors: list[Sensor] = []
         self._add_sensors()
@@ -80,18 +84,24 @@ class SelectorMetrics:
         return self._metrics.metric_name(name, self._group, description, self._tags)
 
     def collect(self) -> None:
-        """Record what the selector has counted since the last time."""
+        """Record what the selector has counted since the last time, as of then: that is when a window begins."""
         with self._lock:
+            since_ms, self._collected_ms = self._collected_ms, self._time.hi_res_ms()
+
+            def record(sensor: Sensor, total: float, events: float) -> None:
+                if events:
+                    sensor.record(total, since_ms, events)
+
             selects = self._added("selects")
-            _record(self._select_time, self._added("io_wait_ms") * NANOS_PER_MS, selects)
-            _record(self._io_time, self._added("io_ms") * NANOS_PER_MS, selects)
-            _record(self._sent, self._added("bytes_sent"), self._added("sends"))
-            _record(self._received, self._added("bytes_received"), self._added("receives"))
+            record(self._select_time, self._added("io_wait_ms") * NANOS_PER_MS, selects)
+            record(self._io_time, self._added("io_ms") * NANOS_PER_MS, selects)
+            record(self._sent, self._added("bytes_sent"), self._added("sends"))
+            record(self._received, self._added("bytes_received"), self._added("receives"))
             created, closed = self._added("connections_created"), self._added("connections_closed")
-            _record(self._created, created, created)
-            _record(self._closed, closed, closed)
+            record(self._created, created, created)
+            record(self._closed, closed, closed)
             largest, self._counters.largest_send_bytes = self._counters.largest_send_bytes, 0
-            _record(self._largest_sent, largest, 1 if largest else 0)
+            record(self._largest_sent, largest, 1 if largest else 0)
 
     def _added(self, counter: str) -> float:
         now, before = getattr(self._counters, counter), getattr(self._seen, counter)
@@ -103,11 +113,6 @@ class SelectorMetrics:
         self._metrics.remove_metric(self._connection_count)
         for sensor in self._sensors:
             self._metrics.remove_sensor(sensor.name)
-
-
-def _record(sensor: Sensor, total: float, events: float) -> None:
-    if events:
-        sensor.record(total, events=events)
 
 
 DESCRIPTIONS: dict[str, str] = {

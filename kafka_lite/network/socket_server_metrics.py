@@ -42,7 +42,9 @@ def _measure_processor(
 ) -> Callable[[], float]:
     """The beans of one network thread; returns what reads the idle part of its time, 0 to 1."""
     tags = {"networkProcessor": str(processor.id)}
-    selector = SelectorMetrics(metrics, SOCKET_SERVER, tags, processor.counters, lambda: processor.connection_count)
+    selector = SelectorMetrics(
+        metrics, SOCKET_SERVER, tags, processor.counters, lambda: processor.connection_count, time
+    )
     registry.add_collector(selector.collect)
 
     def idle() -> float:

@@ -49,6 +49,8 @@ TOOLS = (
     Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),
     Tool("dump-log", "dump_log", "show what is in the files of a log, and check its indexes"),
     Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),
+    Tool("top", "top", "watch a broker at work: topics, rates, requests by phase, purgatories"),
+    Tool("jmx", "jmx_tool", "print a broker's metrics as CSV, under the names of Kafka's JMX beans"),
     Tool("labs", "labs", "graded labs on the code of the broker itself"),
 )
 

@@ -69,6 +69,8 @@ class ForegroundBroker:
             "listeners": self._listeners(),
             "log.dirs": ",".join(config.log_dirs),
         }
+        if self._server.metrics.http_server is not None:
+            facts["metrics.url"] = self._server.metrics.http_server.url
         self._brokers.enter(facts)
 
     def ready_line(self) -> str:
