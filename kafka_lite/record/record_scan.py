@@ -36,7 +36,7 @@ anew, and a kilobyte that is compressed well holds millions."""
 _NULL = 1  # zig-zag of the length -1
 _FIRST_WINDOW = 512  # how far to look for records that are alike; more when all of a window were
 _SHORT_RUN = 8
-_FEW = 4  # so many repeated lengths may be a run that is worth a look
+_FEW = 8  # so many repeated lengths may be a run that is worth a look
 _LARGEST_WINDOW = 4096
 _COMPILED = not __file__.endswith(".py")
 _LONGEST_OFFSET_VARINT = 3  # runs end at offset delta 2**20
@@ -98,6 +98,8 @@ class _Scanner:
 
     def scan(self) -> None:
         window = _FIRST_WINDOW
+        if _COMPILED or self.record_count <= _FEW:
+            self._add_differing()
         while self.index < self.record_count:
             layout = _read_layout(self.data, self.position)
             self._add(layout)
@@ -259,7 +261,7 @@ def _alike(data: bytes, layout: _Layout, index: int, limit: int) -> tuple[int, i
     # A cheap look before the thorough one: most records that are not alike differ in length.
     if data[start : timestamp_at - 1] != data[end : timestamp_at - 1 + size]:
         return nothing
-    run = _expected_offsets(data, layout, index, min(limit, (len(data) - end) // size))
+    run = min(limit, (len(data) - end) // size)
     for at in (
         *range(start, timestamp_at - 1),
         *range(layout.key_length_at, layout.key_at),
@@ -275,6 +277,7 @@ def _alike(data: bytes, layout: _Layout, index: int, limit: int) -> tuple[int, i
         if column != data[at : at + 1] * run:
             varying = True
             run = _leading(column, _LAST if at == offset_at - 1 else _CONTINUED)
+    run = _expected_offsets(data, layout, index, run)
     if run <= 0:
         return nothing
     if not varying:
