@@ -1,6 +1,6 @@
 """What is to go wrong, with which requests, and how often.
 
-Kafka 0.10.2: clients/.../test/.../MockClient.java · book 2.2.5
+Kafka 0.10.2: clients/.../test/.../MockClient.java · book 2.1.3
 """
 
 from __future__ import annotations
