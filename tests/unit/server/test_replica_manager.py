@@ -337,6 +337,13 @@ class TestFailedDisks:
         assert only(broker.fetched).error is Errors.KAFKA_STORAGE_ERROR
         assert broker.lead(TP1, epoch=1) == [0, 0], "its disk is well"
 
+    def test_a_waiting_producer_hears_that_the_disk_has_failed(self, broker: Broker) -> None:
+        broker.lead(TP, epoch=1, isr=(1, 2))
+        broker.produce(TP, 1, acks=-1)
+        assert not broker.produced, "the follower has not fetched it"
+        self.fail(broker, broker.log(TP).dir.parent)
+        assert [answer[TP].error for answer in broker.produced] == [Errors.KAFKA_STORAGE_ERROR]
+
     def test_nor_by_a_broker_that_finds_the_disk_failed_when_it_starts(self, broker: Broker) -> None:
         lost, kept = broker.log(TP).dir.parent, broker.log(TP1).dir.parent
         broker.close()
