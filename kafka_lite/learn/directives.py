@@ -15,8 +15,8 @@
 
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
 ``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
-as a ``sequence`` diagram (options: ``lanes``, ``hide``, ``returns``) or as a ``time-line`` (``hide``, ``threads``);
-below it the steps in words unfold, unless ``words=no``.
+as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
+``threads``); below it the steps in words unfold, unless ``words=no``.
 Whatever goes wrong names the page and the line.
 """
 
@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from kafka_lite.learn.recorded_run import RecordedRun
+from kafka_lite.learn.recorded_run import RecordedRun, thread_names
 from kafka_lite.learn.run_store import recorded_run
 from kafka_lite.learn.run_words import word
 from kafka_lite.learn.sequence_diagram import SequenceDiagram, sequence_diagram
@@ -168,12 +168,13 @@ def _words(diagram: SequenceDiagram | TimeLine, language: str) -> str:
 
 
 def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> SequenceDiagram:
-    known = _known(options, "lanes", "hide", "returns")
+    known = _known(options, "lanes", "hide", "returns", "by")
     lanes, hide = _list(known.get("lanes")), _list(known.get("hide"))
-    unknown = set(lanes) - {event.who for event in run} - set(run.actors.values())
-    if unknown:
+    threads = thread_names(run.threads).values()
+    if unknown := set(lanes) - {event.who for event in run} - set(run.actors.values()) - set(threads):
         raise ValueError(f"nothing of {', '.join(sorted(unknown))} is in the recorded run")
-    return sequence_diagram(run, lanes=lanes, hide=hide, returns=known.get("returns", "results"), language=language)
+    returns, by = known.get("returns", "results"), known.get("by", "objects")
+    return sequence_diagram(run, lanes=lanes, hide=hide, returns=returns, by=by, language=language)
 
 
 def _time_line(run: RecordedRun, options: dict[str, str], language: str) -> TimeLine:

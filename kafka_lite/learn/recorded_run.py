@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -265,3 +265,20 @@ def thread_role(thread: str) -> str:
     'kafka-network-thread-PLAINTEXT'
     """
     return _NUMBERS.sub("", thread)
+
+
+def thread_names(threads: Iterable[str]) -> dict[str, str]:
+    """Short names for threads: no ``kafka-`` in front, and numbers from 1 only where there are several of a pool.
+
+    >>> list(thread_names(["kafka-request-handler-3", "producer", "kafka-request-handler-7"]).values())
+    ['request-handler 1', 'request-handler 2', 'producer']
+    """
+    pools: dict[str, list[str]] = {}
+    for thread in threads:
+        role = thread_role(thread).removeprefix("kafka-").replace("MainThread", "main")
+        pools.setdefault(role, []).append(thread)
+    return {
+        thread: f"{role} {number}" if len(pool) > 1 else role
+        for role, pool in pools.items()
+        for number, thread in enumerate(pool, 1)
+    }

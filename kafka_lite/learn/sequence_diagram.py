@@ -12,12 +12,12 @@ on a lane is a thread at work there, a dotted one something that waits in a queu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from kafka_lite.learn.recorded_run import RecordedRun, thread_role
+from kafka_lite.learn.recorded_run import RecordedRun, thread_names
 from kafka_lite.learn.run_words import duration, word
 from kafka_lite.learn.sequence_layout import Bar, Layout, Step, StepKind, lay_out
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, shorten, text_width
@@ -190,12 +190,12 @@ class SequenceDiagram:
         self._canvas.path([(x, y - 7), (x + 16, y - 7), (x + 16, y), (x, y)], stroke=colour, width=1.4, dash=dash)
         self._canvas.arrow_head((x, y), to_right=False, fill=colour)
         label = self._label(step)
-        if x + 22 + text_width(label, LABEL) <= self._width:
-            self._canvas.text((x + 22, y), label, size=LABEL, halo=True)
+        left, right = self._x(step.target) - BAR - GUTTER, self._width - x - 22
+        if text_width(label, LABEL) <= right or right >= left:
+            self._canvas.text((x + 22, y), shorten(label, right, LABEL), size=LABEL, halo=True)
         else:
-            self._canvas.text(
-                (self._x(step.target) - BAR, y), self._fitting(label), size=LABEL, anchor="end", halo=True
-            )
+            words = shorten(label, left, LABEL)
+            self._canvas.text((GUTTER + left, y), words, size=LABEL, anchor="end", halo=True)
 
     def _draw_note(self, step: Step, row: int) -> None:
         y = self._y(row)
@@ -263,27 +263,13 @@ def sequence_diagram(
     lanes: Sequence[str] = (),
     hide: Sequence[str] = (),
     returns: str = "results",
+    by: str = "objects",
     language: str = "en",
 ) -> SequenceDiagram:
-    """Draw a run; ``lay_out`` says what ``lanes``, ``hide`` and ``returns`` mean, and when it raises ValueError."""
-    return SequenceDiagram(run, lay_out(run, lanes=lanes, hide=hide, returns=returns, language=language), language)
-
-
-def thread_names(threads: Iterable[str]) -> dict[str, str]:
-    """Short names for threads: no ``kafka-`` in front, and numbers from 1 only where there are several of a pool.
-
-    >>> list(thread_names(["kafka-request-handler-3", "producer", "kafka-request-handler-7"]).values())
-    ['request-handler 1', 'request-handler 2', 'producer']
-    """
-    pools: dict[str, list[str]] = {}
-    for thread in threads:
-        role = thread_role(thread).removeprefix("kafka-").replace("MainThread", "main")
-        pools.setdefault(role, []).append(thread)
-    return {
-        thread: f"{role} {number}" if len(pool) > 1 else role
-        for role, pool in pools.items()
-        for number, thread in enumerate(pool, 1)
-    }
+    """Draw a run; ``lay_out`` says what its options mean, and when it raises ValueError."""
+    return SequenceDiagram(
+        run, lay_out(run, lanes=lanes, hide=hide, returns=returns, by=by, language=language), language
+    )
 
 
 def _pauses(times_ns: list[int]) -> dict[int, int]:

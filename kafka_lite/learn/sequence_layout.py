@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matches
+from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matches, thread_names
 from kafka_lite.learn.run_words import duration, word
 
 RETURNS = ("all", "results", "none")
+LANES_ARE = ("objects", "threads")
 FRAME_BYTES = "frame_bytes"
 _MANY_ZEROS = re.compile(r"^0{16}")
 
@@ -74,6 +75,7 @@ def lay_out(
     lanes: Sequence[str] = (),
     hide: Sequence[str] = (),
     returns: str = "results",
+    by: str = "objects",
     language: str = "en",
 ) -> Layout:
     """Lay out a run.
@@ -82,11 +84,38 @@ def lay_out(
     called by whoever called them. ``hide`` leaves out events (see ``matches``) in the same way. Without either, it is
     as the run itself suggests. ``returns``: ``all``, those that bring ``results``, or ``none``.
 
-    Raises ValueError for unknown ``returns``.
+    With ``by="threads"`` the lanes are threads, by their short names: what a thread calls are loops in its lane, and
+    what goes through a queue goes from thread to thread.
+
+    Raises ValueError for unknown ``returns`` and ``by``.
     """
     if returns not in RETURNS:
         raise ValueError(f"returns={returns}: must be one of {', '.join(RETURNS)}")
+    if by not in LANES_ARE:
+        raise ValueError(f"by={by}: must be one of {', '.join(LANES_ARE)}")
+    if by == "threads":
+        return _Builder(
+            by_threads(run.without(*(hide or run.hide)), language), list(lanes), [], returns, language
+        ).build()
     return _Builder(run, list(lanes or run.lanes), list(hide or run.hide), returns, language).build()
+
+
+def by_threads(run: RecordedRun, language: str = "en") -> RecordedRun:
+    """The run with a lane for each thread: every event is its thread's, and names its object in ``what``."""
+    names = thread_names(run.threads)
+    takes = {
+        id(pair.take): pair for pair in run.hand_overs() if pair.take is not None and pair.put.who == pair.take.who
+    }
+    events = []
+    for event in run:
+        changed = replace(event, who=names[event.thread])
+        if event.kind in (Kind.CALL, Kind.RETURN):
+            changed = replace(changed, what=f"{event.who}.{event.what}")
+        elif id(event) in takes:
+            waited = f"{word('after', language)} {duration(takes[id(event)].waited_ns)}"
+            changed = replace(changed, detail=event.detail | {"waited": waited})
+        events.append(changed)
+    return RecordedRun(tuple(events), run.title, run.recorded_by, names)
 
 
 class _Builder:

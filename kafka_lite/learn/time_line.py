@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from rich.table import Table
 from rich.text import Text
 
-from kafka_lite.learn.recorded_run import CallSpan, Kind, RecordedRun
+from kafka_lite.learn.recorded_run import CallSpan, Kind, RecordedRun, thread_names
 from kafka_lite.learn.run_words import duration, word
-from kafka_lite.learn.sequence_diagram import RICH_COLOURS, thread_names
+from kafka_lite.learn.sequence_diagram import RICH_COLOURS
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, text_width
 
 WIDTH = 744
@@ -263,7 +263,7 @@ def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
                 )
             start += length
         lanes.append(lane)
-    return lanes
+    return sorted(lanes, key=lambda lane: lane.spans[0].start_ns if lane.spans else 0)
 
 
 def _thread_spans(run: RecordedRun, thread: str, colour: str) -> list[Span]:

@@ -217,7 +217,7 @@ def test_a_page_shows_a_recording_with_its_steps_in_words(kept):
         ("{kept} view=round", "view=round: must be one of sequence, time-line"),
         ("{kept} lanes=Procesor", "nothing of Procesor is in the recorded run"),
         ("{kept} returns=some", "returns=some: must be one of"),
-        ("{kept} width=3", "'width' is none of its options: lanes, hide, returns"),
+        ("{kept} width=3", "'width' is none of its options: lanes, hide, returns, by"),
         ("{kept} view=time-line lanes=Log", "'lanes' is none of its options: hide, threads"),
     ],
 )

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
-from kafka_lite.learn.sequence_diagram import sequence_diagram, thread_names
+from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun, thread_names
+from kafka_lite.learn.sequence_diagram import GUTTER, LABEL, sequence_diagram
 from kafka_lite.learn.sequence_layout import StepKind, lay_out
 from kafka_lite.learn.svg import shorten, text_width
 from kafka_lite.learn.time_line import Axis, time_line
@@ -24,6 +24,10 @@ def steps(layout):
 
 def texts(svg):
     return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def bold(element):
+    return element.get("font-weight") == "bold"
 
 
 def rendered(table):
@@ -80,6 +84,23 @@ def test_returns_are_shown_as_asked_for():
     assert [count("none"), count("results"), count("all")] == [0, 1, 2]  # a loop never gets one
     with pytest.raises(ValueError, match="returns=some: must be one of all, results, none"):
         lay_out(run, returns="some")
+
+
+def test_threads_may_be_the_lanes():
+    layout = lay_out(small_run(), by="threads")
+    assert layout.lanes == ["producer", "network-thread-PLAINTEXT", "request-handler"]
+    assert steps(layout) == [
+        ("HAND_OVER", "producer", "network-thread-PLAINTEXT", "request: PRODUCE v9, acks=1"),
+        ("HAND_OVER", "network-thread-PLAINTEXT", "request-handler", "queue: PRODUCE v9, after 0 µs"),
+        ("CALL", "request-handler", "request-handler", "KafkaApis.handle()"),
+        ("CALL", "request-handler", "request-handler", "Log.append(89 bytes)"),
+        ("CALL", "request-handler", "request-handler", "Log.check()"),
+        ("NOTE", None, "request-handler", "append …0000.log: position 0, 89 bytes"),
+        ("HAND_OVER", "request-handler", "producer", "answer: ProduceResponse, frame_bytes=51"),
+    ]
+    assert len(lay_out(small_run(), by="threads", hide=["Log"]).steps) == 5
+    with pytest.raises(ValueError, match="by=cores: must be one of objects, threads"):
+        lay_out(small_run(), by="cores")
 
 
 def test_the_same_again_is_counted_and_not_repeated():
@@ -139,8 +160,8 @@ def test_nothing_is_drawn_outside_of_the_paper():
     long = "a_method_with_a_name_that_is_" + "much_" * 15 + "longer_than_any_method_should_have"
     events = tuple(dataclasses.replace(event, what=long if event.what == "append" else event.what) for event in run)
     for given in (run, dataclasses.replace(run, events=events)):
-        for lanes in (LANES, ("producer", "Log"), ()):
-            root = ElementTree.fromstring(sequence_diagram(given, lanes=lanes).svg())
+        for lanes, by in ((LANES, "objects"), (("producer", "Log"), "objects"), ((), "objects"), ((), "threads")):
+            root = ElementTree.fromstring(sequence_diagram(given, lanes=lanes, by=by).svg())
             width, height = map(float, root.get("viewBox").split()[2:])
             for element in root.iter():
                 for name, limit in (
@@ -156,7 +177,9 @@ def test_nothing_is_drawn_outside_of_the_paper():
                     size = text_width(element.text, float(element.get("font-size")))
                     x = float(element.get("x"))
                     left = x - size * {"start": 0, "middle": 0.5, "end": 1}[element.get("text-anchor", "start")]
-                    assert left >= -1
+                    assert left >= (
+                        GUTTER - 2 if float(element.get("font-size")) == LABEL and not bold(element) else -1
+                    )
                     assert left + size <= width + 1, element.text
 
 
