@@ -44,6 +44,8 @@ class LeaderEpochFileCache:
         self._checkpoint = checkpoint
         self._lock = threading.RLock()
         self._entries: list[EpochEntry] = []
+        self._unsynced = False
+        """Whether an epoch was noted that may not be on disk yet."""
         try:
             stored = checkpoint.read()
         except CheckpointFormatError as error:
@@ -76,17 +78,29 @@ class LeaderEpochFileCache:
         entries = self._entries  # without the lock, which every append would take: a change puts another list in place
         return entries[-1].epoch if entries else UNDEFINED_EPOCH
 
-    def assign(self, epoch: int, start_offset: int) -> None:
+    def assign(self, epoch: int, start_offset: int, *, sync: bool = True) -> None:
         """Note that ``epoch`` begins at ``start_offset``, unless it is the newest one already.
 
-        Entries that contradict it (an epoch as new, an offset as large) are removed. Raises ValueError for negative
-        numbers, OSError when the checkpoint cannot be written.
+        Entries that contradict it (an epoch as new, an offset as large) are removed. Without ``sync`` the disk is not
+        waited for; ``flush`` does that. Raises ValueError for negative numbers, OSError when the checkpoint cannot be
+        written.
         """
         if epoch < 0 or start_offset < 0:
             raise ValueError(f"leader epoch {epoch} cannot begin at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
+                self._checkpoint.write(self._entries, sync=sync)
+                self._unsynced = not sync
+
+    def flush(self) -> None:
+        """Force to disk what was noted without ``sync``: before the recovery point passes messages of that epoch.
+
+        Above the recovery point it need not be there: recovery reads the epochs out of the batches. Raises OSError.
+        """
+        if self._unsynced:
+            with self._lock:
                 self._checkpoint.write(self._entries)
+                self._unsynced = False
 
     def assign_from(self, records: Buffer, info: LogAppendInfo) -> None:
         """Note the epochs of batches that are about to be appended.

@@ -90,6 +90,7 @@ class Log:
         cannot be read or written, KafkaError when the directory's name is not a partition's.
         """
         self.dir = directory
+        self.parent_dir = str(directory.parent)
         self.config = config
         self.topic_partition: TopicPartition = parse_topic_partition_name(directory)
         self._scheduler = scheduler
@@ -372,7 +373,8 @@ class Log:
         """A new leader begins its epoch at ``start_offset``."""
         if self.leader_epoch_cache is not None:
             with self._storage_errors("writing leader epochs"):
-                self.leader_epoch_cache.assign(leader_epoch, start_offset)
+                # Of an empty log nothing can be lost: no need to wait for the disk, once for each partition of a topic.
+                self.leader_epoch_cache.assign(leader_epoch, start_offset, sync=self.log_end_offset > 0)
 
     @property
     def latest_epoch(self) -> int:
@@ -517,6 +519,8 @@ class Log:
             for segment in self.segments.from_offset(self.recovery_point):
                 if segment.base_offset < upto:
                     segment.flush()
+            if self.leader_epoch_cache is not None:
+                self.leader_epoch_cache.flush()
             flush_file_or_directory(self.dir)
         with self._lock:
             # A truncation meanwhile may have taken some of it away.

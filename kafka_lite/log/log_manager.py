@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -287,11 +288,10 @@ class LogManager:
 
     def _next_log_dirs(self) -> list[Path]:
         """The live directories, the one with the fewest logs first."""
-        counts = dict.fromkeys(self.live_log_dirs, 0)
-        for log in self._logs.values():
-            if log.dir.parent in counts:
-                counts[log.dir.parent] += 1
-        return sorted(counts, key=lambda directory: counts[directory])
+        if len(self.log_dirs) == 1:
+            return self.live_log_dirs
+        counts = Counter(log.parent_dir for log in self._logs.values())
+        return sorted(self.live_log_dirs, key=lambda directory: counts[str(directory)])
 
     def _config_of(self, topic: str) -> LogConfig:
         return self._topic_configs.get(topic, self.default_config)
@@ -345,26 +345,36 @@ class LogManager:
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
-    def async_delete(self, topic_partition: TopicPartition) -> Log | None:
-        """Give up the log of a deleted partition; returns it, None when there is none.
+    def async_delete(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ApiError]:
+        """Give up the logs of deleted partitions; returns what went wrong, if anything did (KAFKA_STORAGE_ERROR).
 
-        Its directory gets another name at once, so that a topic of the same name can be created, and is removed after
-        ``file.delete.delay.ms``. Raises ApiError KAFKA_STORAGE_ERROR.
+        Their directories get other names at once, so that a topic of the same name can be created, and are removed
+        after ``file.delete.delay.ms``. The checkpoints are written once for all of them.
         """
+        errors = {}
         with self._lock:
-            log = self._logs.pop(topic_partition, None)
-            if log is None:
-                return None
+            logs = [log for tp in topic_partitions if (log := self._logs.pop(tp, None)) is not None]
             if self.cleaner is not None:
-                self.cleaner.abort_cleaning(topic_partition)
-                self.cleaner.cleaner_manager.update_checkpoints(log.dir.parent, to_remove=topic_partition)
+                for log in logs:
+                    self.cleaner.abort_cleaning(log.topic_partition)
             # First, or a new topic of that name could inherit the log start offset after a crash.
-            self._checkpoint(log.dir.parent, self._start_offsets_of, _noteworthy_start_offset)
-            self._checkpoint(log.dir.parent, self._recovery_points_of, lambda log: log.recovery_point)
-            log.rename_dir(log.dir.with_name(log_delete_dir_name(topic_partition)))
-        logger.info("Log for partition %s is renamed to %s and scheduled for deletion", topic_partition, log.dir)
-        self._delete_later(log)
-        return log
+            for directory in {log.dir.parent for log in logs}:
+                self._checkpoint_all(directory)
+            for log in logs:
+                try:
+                    log.rename_dir(log.dir.with_name(log_delete_dir_name(log.topic_partition)))
+                except ApiError as error:
+                    errors[log.topic_partition] = error
+                    continue
+                logger.info("Log for %s is renamed to %s and scheduled for deletion", log.topic_partition, log.dir)
+                self._delete_later(log)
+        return errors
+
+    def _checkpoint_all(self, directory: Path) -> None:
+        if self.cleaner is not None:
+            self.cleaner.cleaner_manager.update_checkpoints(directory)
+        self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
+        self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
 
     def _delete_later(self, log: Log) -> None:
         def delete() -> None:
@@ -436,7 +446,8 @@ class LogManager:
         offset_of: Callable[[Log], int | None],
     ) -> None:
         with self._checkpoint_lock:
-            offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.dir.parent == directory}
+            parent = str(directory)
+            offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.parent_dir == parent}
             try:
                 file_of(directory).write({tp: offset for tp, offset in offsets.items() if offset is not None})
             except OSError as error:

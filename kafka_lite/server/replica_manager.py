@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from kafka_lite.admin.topic_names import is_internal
@@ -429,15 +429,14 @@ class ReplicaManager:
                 )
                 return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
-            errors = [
-                StopReplicaPartitionError(
-                    topic_name=tp.topic,
-                    partition_index=tp.partition,
-                    error_code=self._stop_replica(tp, delete).code,
-                )
-                for tp, delete in _partitions_to_stop(request)
-            ]
-        return StopReplicaResponse(error_code=Errors.NONE.code, partition_errors=errors)
+            stops = _partitions_to_stop(request)
+            errors = {tp: self._stop_replica(tp, delete) for tp, delete in stops}
+            errors |= self._delete_logs([tp for tp, delete in stops if delete and errors[tp] is Errors.NONE])
+        results = [
+            StopReplicaPartitionError(topic_name=tp.topic, partition_index=tp.partition, error_code=error.code)
+            for tp, error in errors.items()
+        ]
+        return StopReplicaResponse(error_code=Errors.NONE.code, partition_errors=results)
 
     def _stop_replica(self, topic_partition: TopicPartition, delete: bool) -> Errors:
         what = (self.config.broker_id, str(delete).lower(), topic_partition)
@@ -445,21 +444,19 @@ class ReplicaManager:
         self._partitions.pop(topic_partition, None)
         # Whoever waits on the partition is answered that it is gone.
         self.complete_delayed_requests(topic_partition)
-        if not delete:
-            return Errors.NONE
-        if topic_partition in self._offline:
-            return Errors.KAFKA_STORAGE_ERROR
-        self._checkpointed.pop(topic_partition, None)
-        self.metrics.remove_partition(topic_partition)
-        if not any(tp.topic == topic_partition.topic for tp in self._partitions):
-            self.broker_topic_stats.remove_metrics(topic_partition.topic)
-        try:
-            if self.log_manager.get_log(topic_partition) is not None:
-                self.log_manager.async_delete(topic_partition)
-        except ApiError as failure:
+        return Errors.KAFKA_STORAGE_ERROR if delete and topic_partition in self._offline else Errors.NONE
+
+    def _delete_logs(self, stopped: Collection[TopicPartition]) -> dict[TopicPartition, Errors]:
+        """Forget stopped partitions and delete their logs; returns what went wrong."""
+        for topic_partition in stopped:
+            self._checkpointed.pop(topic_partition, None)
+            self.metrics.remove_partition(topic_partition)
+        for topic in {tp.topic for tp in stopped} - {tp.topic for tp in self._partitions}:
+            self.broker_topic_stats.remove_metrics(topic)
+        failures = self.log_manager.async_delete(stopped)
+        for topic_partition, failure in failures.items():
             logger.error("Cannot delete the log of %s: %s", topic_partition, failure)
-            return failure.error
-        return Errors.NONE
+        return {topic_partition: failure.error for topic_partition, failure in failures.items()}
 
     def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """The disk of these replicas has failed: they serve nothing until the broker starts anew."""

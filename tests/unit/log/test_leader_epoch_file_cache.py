@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,20 @@ def test_truncate_from_start(cache: LeaderEpochFileCache, tmp_path: Path) -> Non
     assert cache.entries == open_cache(tmp_path).entries == [(4, 150), (5, 180)]
     cache.truncate_from_start(180)
     assert cache.entries == [(5, 180)]
+
+
+def test_what_is_noted_without_waiting_is_forced_to_disk_by_a_flush(
+    tmp_path: Path, cache: LeaderEpochFileCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    cache.assign(0, 0, sync=False)
+    assert open_cache(tmp_path).entries == cache.entries
+    assert not synced
+    cache.flush()
+    cache.flush()
+    assert len(synced) == 1, "once is enough"
+    cache.assign(1, 10)
+    assert len(synced) == 2
+    cache.flush()
+    assert len(synced) == 2

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
+from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from tests.support.logs import read_records, record_set
@@ -261,8 +265,9 @@ def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: 
     assert log is not None
     log.maybe_increment_log_start_offset(2)
     one.manager.checkpoint_log_start_offsets()
-    assert one.manager.async_delete(T0) is log
-    assert one.manager.async_delete(T0) is None
+    assert one.manager.async_delete([T0]) == {}
+    assert one.manager.get_log(T0) is None
+    assert one.manager.async_delete([T0]) == {}
     (renamed,) = [name for name in names(tmp_path / "a") if name.endswith("-delete")]
     assert len(renamed) == len("topic-0.") + 32 + len("-delete")
     assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n0\n"
@@ -273,10 +278,68 @@ def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: 
     assert values == {T0: [b"new"], T1: [b"kept"]}
 
 
+def test_many_deletions_write_each_checkpoint_once(one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    partitions = [TopicPartition("many", number) for number in range(20)]
+    for partition in partitions:
+        one.append(partition, b"x")
+    written: list[str] = []
+    write = OffsetCheckpointFile.write
+
+    def note(checkpoint: OffsetCheckpointFile, offsets: Mapping[TopicPartition, int]) -> None:
+        written.append(checkpoint.file.name)
+        write(checkpoint, offsets)
+
+    monkeypatch.setattr(OffsetCheckpointFile, "write", note)
+    assert one.manager.async_delete(partitions) == {}
+    assert sorted(written) == ["log-start-offset-checkpoint", "recovery-point-offset-checkpoint"]
+    assert one.manager.all_logs() == []
+    assert len([name for name in names(tmp_path / "a") if name.endswith("-delete")]) == 20
+
+
+def test_a_log_that_cannot_be_renamed_does_not_keep_those_of_other_disks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = Setup(tmp_path / "a", tmp_path / "b")
+    two.append(T0, b"x")
+    two.append(T1, b"x")
+    rename = os.rename
+
+    def refuse(source: Path, target: Path) -> None:
+        if str(source).endswith(str(T0)):
+            raise OSError(errno.EIO, "no")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    failures = two.manager.async_delete([T0, T1])
+    assert {tp: error.error for tp, error in failures.items()} == {T0: Errors.KAFKA_STORAGE_ERROR}
+    assert two.manager.all_logs() == []
+
+
+def test_a_first_epoch_waits_for_the_disk_when_the_log_is_flushed(one: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = one.manager.get_or_create_log(T0)
+    events: list[str] = []
+    write = CheckpointFile.write
+
+    def note(checkpoint: CheckpointFile[object], entries: Iterable[object], sync: bool = True) -> None:
+        events.append(f"{checkpoint.file.name} {sync} {log.recovery_point}")
+        write(checkpoint, entries, sync)
+
+    monkeypatch.setattr(CheckpointFile, "write", note)
+    log.maybe_assign_epoch_start_offset(3, 0)
+    assert events == ["leader-epoch-checkpoint False 0"]
+    one.append(T0, b"x", b"y")
+    log.flush()
+    assert events[1:] == ["leader-epoch-checkpoint True 0"], "before the recovery point passes the messages"
+    assert log.recovery_point == 2
+    log.maybe_assign_epoch_start_offset(4, 2)
+    assert events[2:] == ["leader-epoch-checkpoint True 2"]
+
+
 def test_interrupted_deletion_goes_on_after_a_restart(one: Setup, tmp_path: Path) -> None:
     one.append(T0, b"old")
-    log = one.manager.async_delete(T0)
+    log = one.manager.get_log(T0)
     assert log is not None
+    one.manager.async_delete([T0])
     crash(one.manager)
     with open(log.active_segment.log.file, "ab") as file:
         file.write(b"\xff" * 100)  # what is deleted need not be sound
