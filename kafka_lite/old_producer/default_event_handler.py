@@ -116,7 +116,7 @@ class DefaultEventHandler:
         self._pool.close()
 
     def serialize(self, events: Sequence[KeyedMessage]) -> list[SerializedMessage]:
-        """Bytes of keys and messages. What cannot be encoded: an error to a synchronous caller, else a line of the log."""
+        """Bytes of keys and messages. What cannot be encoded raises if the caller waits, and is logged otherwise."""
         serialized = []
         for event in events:
             try:
