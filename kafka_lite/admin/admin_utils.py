@@ -104,11 +104,11 @@ class AdminUtils:
         self.validate_topic_config(config)
 
     def validate_topic_config(self, config: Mapping[str, str]) -> None:
-        """Raise ApiError INVALID_CONFIG for a key that topics do not have, ConfigError for a bad value."""
+        """Raise ApiError INVALID_CONFIG for a key that topics do not have, ConfigError for bad values."""
         unknown = LOG_CONFIG_DEF.unused(config)
         if unknown:
             raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}")
-        LogConfig(config, self._topic_defaults)
+        LogConfig(config, self._topic_defaults).validate_values()
 
     # ------------------------------------------------------------------------------------------------- more partitions
 

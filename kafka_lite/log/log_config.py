@@ -379,5 +379,14 @@ class LogConfig:
         for name in LOG_CONFIG_DEF.unused(props):
             raise ConfigError(name, props[name], "a topic has no such configuration")
 
+    def validate_values(self) -> None:
+        """Raise ConfigError for values that contradict each other."""
+        if self.min_compaction_lag_ms > self.max_compaction_lag_ms:
+            raise ConfigError(
+                "min.compaction.lag.ms",
+                self.min_compaction_lag_ms,
+                f"conflicts with max.compaction.lag.ms = {self.max_compaction_lag_ms}: it must not be greater",
+            )
+
     def __repr__(self) -> str:
         return f"LogConfig({self.overridden})"

@@ -63,12 +63,11 @@ def read_records(log: Log, start: int | None = None, max_bytes: int = 1 << 20) -
     found: list[Record] = []
     while offset < log.log_end_offset:
         data = log.read(offset, max_bytes, min_one_message=True)
-        records = [record for batch in batches(to_bytes(data.records)) for record in batch.records()]
-        records = [record for record in records if record.offset >= offset]
-        if not records:
+        read = list(batches(to_bytes(data.records)))
+        if not read:
             break
-        found += records
-        offset = records[-1].offset + 1
+        found += [record for batch in read for record in batch.records() if record.offset >= offset]
+        offset = read[-1].next_offset  # as consumers do: compaction may have left nothing at the end of a batch
     return found
 
 

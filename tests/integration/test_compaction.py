@@ -1,0 +1,159 @@
+"""A compacted topic of a real broker, as an unmodified client sees it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
+
+from kafka_lite.testing.cluster import Cluster
+
+TOPIC = "compacted"
+BROKER = {"log.cleaner.backoff.ms": "20", "log.cleaner.dedupe.buffer.size": "2000000", "log.cleaner.threads": "1"}
+SMALL = {"segment.bytes": "20000", "min.cleanable.dirty.ratio": "0.01", "file.delete.delay.ms": "100"}
+KEYS = 50
+MESSAGES = 4_000
+
+
+def create(cluster: Cluster, **config: str) -> AdminClient:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    topic = NewTopic(TOPIC, 1, 1, config={**SMALL, **{key.replace("_", "."): value for key, value in config.items()}})
+    admin.create_topics([topic])[TOPIC].result(10)
+    return admin
+
+
+def produce(cluster: Cluster, numbers: range, *, codec: str = "none", idempotent: bool = False) -> None:
+    """Key n % KEYS, value n; every 7th key is deleted at its last message."""
+    producer = Producer({
+        "bootstrap.servers": cluster.bootstrap_servers, "compression.type": codec, "batch.num.messages": 20,
+        "enable.idempotence": idempotent,
+    })  # fmt: skip
+    failed: list[KafkaError] = []
+
+    def on_delivery(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failed.append(error)
+
+    for n in numbers:
+        is_tombstone = n >= numbers.stop - KEYS and n % KEYS % 7 == 0
+        value = None if is_tombstone else b"%d" % n
+        producer.produce(TOPIC, value, b"%d" % (n % KEYS), partition=0, on_delivery=on_delivery)
+        producer.poll(0)
+    assert producer.flush(30) == 0
+    assert failed == []
+
+
+def consume(cluster: Cluster) -> list[Message]:
+    """Everything, from the beginning to the end."""
+    consumer = Consumer({
+        "bootstrap.servers": cluster.bootstrap_servers, "group.id": "reader", "enable.auto.commit": False,
+        "auto.offset.reset": "error", "enable.partition.eof": True,
+    })  # fmt: skip
+    consumer.assign([TopicPartition(TOPIC, 0, 0)])
+    found: list[Message] = []
+    try:
+        while True:
+            message = consumer.poll(20)
+            assert message is not None
+            error = message.error()
+            if error is not None:
+                assert error.code() == KafkaError._PARTITION_EOF, error
+                return found
+            found.append(message)
+    finally:
+        consumer.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def first_dirty_offset(data_dir: Path) -> int:
+    file = data_dir / "logs" / "cleaner-offset-checkpoint"
+    lines = file.read_text().splitlines()[2:] if file.exists() else []
+    return next((int(line.split()[2]) for line in lines if line.startswith(TOPIC)), 0)
+
+
+def last_segment(data_dir: Path) -> int:
+    return max(int(file.stem) for file in (data_dir / "logs" / f"{TOPIC}-0").glob("*.log"))
+
+
+def must_be_compacted(messages: list[Message], total: int) -> None:
+    """The newest value of every key, at the offset where it always was, and next to nothing else."""
+    offsets = [message.offset() for message in messages]
+    assert offsets == sorted(set(offsets))
+    newest = {message.key(): (message.offset(), message.value()) for message in messages}
+    for n in range(total - KEYS, total):
+        assert newest[b"%d" % (n % KEYS)] == (n, None if n % KEYS % 7 == 0 else b"%d" % n)
+    assert len(messages) < total // 2
+
+
+@pytest.mark.parametrize(
+    ("message_format", "codec"), [("3.0", "none"), ("3.0", "zstd"), ("0.10.2", "lz4"), ("0.10.2", "none")]
+)
+def test_a_compacted_topic(tmp_path: Path, message_format: str, codec: str) -> None:
+    with Cluster({**BROKER, "log.message.format.version": message_format}, tmp_path) as cluster:
+        create(cluster, cleanup_policy="compact")
+        produce(cluster, range(MESSAGES), codec=codec, idempotent=message_format == "3.0")
+        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
+        must_be_compacted(consume(cluster), MESSAGES)
+    with Cluster({**BROKER, "log.message.format.version": message_format}, tmp_path) as cluster:
+        must_be_compacted(consume(cluster), MESSAGES)
+        produce(cluster, range(MESSAGES, 2 * MESSAGES), codec=codec)
+        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > MESSAGES)
+        must_be_compacted(consume(cluster), 2 * MESSAGES)
+
+
+def test_messages_without_a_key_are_refused(tmp_path: Path) -> None:
+    with Cluster(BROKER, tmp_path) as cluster:
+        create(cluster, cleanup_policy="compact")
+        refused: list[KafkaError] = []
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+        producer.produce(TOPIC, b"v", partition=0, on_delivery=lambda error, _: refused.append(error))
+        assert producer.flush(30) == 0
+        assert [error.code() for error in refused] == [KafkaError.INVALID_RECORD]
+
+
+def test_a_topic_becomes_compacted_and_back(tmp_path: Path) -> None:
+    with Cluster(BROKER, tmp_path) as cluster:
+        admin = create(cluster, cleanup_policy="delete")
+        produce(cluster, range(MESSAGES))
+        assert len(consume(cluster)) == MESSAGES
+        set_policy(admin, "compact")
+        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path))
+        must_be_compacted(consume(cluster), MESSAGES)
+        set_policy(admin, "delete")
+        produce(cluster, range(MESSAGES, 2 * MESSAGES))
+        assert len(consume(cluster)) > MESSAGES
+
+
+def set_policy(admin: AdminClient, policy: str) -> None:
+    entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
+    admin.incremental_alter_configs([resource])[resource].result(10)
+
+
+def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) -> None:
+    with Cluster(BROKER, tmp_path) as cluster:
+        for round_number in range(3):
+            admin = create(cluster, cleanup_policy="compact")
+            produce(cluster, range(1_000 + round_number))
+            admin.delete_topics([TOPIC], operation_timeout=20)[TOPIC].result(20)
+            assert first_dirty_offset(tmp_path) == 0
+        create(cluster, cleanup_policy="compact")
+        produce(cluster, range(MESSAGES))
+        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
+        must_be_compacted(consume(cluster), MESSAGES)
+
+
+def test_conflicting_lags_are_refused(tmp_path: Path) -> None:
+    with Cluster(BROKER, tmp_path) as cluster, pytest.raises(KafkaException) as refused:
+        create(cluster, cleanup_policy="compact", min_compaction_lag_ms="100", max_compaction_lag_ms="50")
+    assert refused.value.args[0].code() == KafkaError.INVALID_CONFIG
