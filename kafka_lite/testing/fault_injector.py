@@ -20,7 +20,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.data_apis import Respond
-from kafka_lite.server.kafka_apis import Handler
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, Handler
 from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
 from kafka_lite.testing.error_answers import error_answer, mark_metadata, merge_answers
 from kafka_lite.testing.fault import Ending, Fault
@@ -60,10 +60,12 @@ class FaultInjector:
     # ── for tests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
-        """Begin a fault: see ``Fault``. ``api`` None: requests of any API."""
+        """Begin a fault: see ``Fault``. ``api`` None: requests of any API. ValueError for one that is not served."""
         if self.unarmed:
             raise RuntimeError(self.unarmed[0].not_in_force)
         fault = Fault(api, error, self._arm, self._disarm)
+        if fault.api is not None and fault.api not in SERVED_VERSIONS:
+            raise ValueError(f"this broker does not serve {fault.api.name}, so nothing can go wrong with it")
         self.unarmed.append(fault)
         return fault
 
@@ -138,7 +140,7 @@ class FaultInjector:
             fault = next((fault for fault in self.faults if fault.takes(key, request.header, body)), None)
             passage = _Passage(request, body, respond, handler, channel(), self)
             if fault is None:
-                self.pass_gate(passage.handle)
+                self.pass_gate(passage.guarded(passage.handle))
             else:
                 seen.fault = str(fault)
                 self.pass_gate(lambda: self.after(fault.delay_ms, passage.guarded(lambda: passage.meet(fault))))
@@ -193,12 +195,13 @@ class _Passage:
 
     def guarded(self, step: Callable[[], None]) -> Callable[[], None]:
         """``step``, which may come to run in a thread where nobody waits for its exceptions."""
+        key = self._request.header.api_key
 
         def run() -> None:
             try:
                 step()
             except Exception:
-                logger.exception("Error when handling a request of %s that met a fault", self._request.connection_id)
+                logger.exception("Error when handling a request of %s, api key %d", self._request.connection_id, key)
                 self._close()
 
         return run

@@ -141,7 +141,7 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Itera
     topic = f"{name}-{next(_TOPIC_NUMBERS)}"
     kafka_cluster.create_topic(topic, **wanted)
     yield topic
-    if topic in kafka_cluster.topics:
+    if kafka_cluster.server.config.delete_topic_enable and topic in kafka_cluster.topics:
         kafka_cluster.delete_topic(topic)
 
 

@@ -68,7 +68,9 @@ class SeenRequest:
 
 @dataclass
 class RequestLog:
-    """The requests of clients in the order of their arrival; the oldest go when there are too many::
+    """The requests of clients in the order of their arrival; the oldest go when there are too many.
+
+    Those that the broker refuses unread (an API or a version that it does not serve) are not among them::
 
     cluster.requests.of("Produce")[-1].body.acks
     cluster.requests.wait_for("Fetch", count=2)

@@ -14,8 +14,10 @@ import kafka_lite.testing
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.shifted_time import ShiftedTime
 
@@ -198,6 +200,21 @@ def test_retention_deletes_before_advance_returns():
         cluster.time.advance(hours=2)
         assert cluster.values("short") == []
         assert cluster.produce("short", "next") == 2
+
+
+def test_producer_ids_expire():
+    with Cluster({"transactional.id.expiration.ms": HOUR_MS, "producer.id.expiration.ms": HOUR_MS}) as cluster:
+        cluster.create_topic("t")
+        host, port = cluster.bootstrap_servers.split(":")
+        builder = MemoryRecordsBuilder(producer_id=5, producer_epoch=0, base_sequence=0)
+        builder.append(cluster.time.milliseconds(), None, b"v")
+        data = [PartitionProduceData(index=0, records=builder.build())]
+        with BlockingChannel(host, int(port)) as channel:
+            channel.exchange(ProduceRequest(acks=1, topic_data=[TopicProduceData(name="t", partition_data=data)]), 7)
+        (log,) = cluster.server.log_manager.all_logs()
+        assert list(log.producer_state.active_producers) == [5]
+        cluster.time.advance(hours=2)
+        assert list(log.producer_state.active_producers) == []
 
 
 def test_log_append_time_jumps():

@@ -10,6 +10,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError, ResponseTimeoutError
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -285,6 +286,29 @@ def test_a_predicate_that_fails_costs_the_connection_and_is_logged(cluster, chan
     with pytest.raises(NotConnectedError):
         channel.exchange(produce(), PRODUCE_VERSION)
     assert "no_such_field" in caplog.text
+
+
+def test_an_error_of_ours_after_a_pause_costs_its_connection_only(cluster, channel, caplog, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("out of order")
+
+    asked = [ListOffsetsTopic(name="a", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]
+    with connect(cluster) as other:
+        with cluster.paused():
+            monkeypatch.setattr(cluster.server.replica_manager, "get_leader_log", broken)
+            other.send(ListOffsetsRequest(replica_id=-1, topics=asked), 3)
+            cluster.requests.wait_for("ListOffsets")
+            channel.send(ApiVersionsRequest(), 0)
+            cluster.requests.wait_for("ApiVersions")
+        assert channel.receive().error_code == 0
+        with pytest.raises(NotConnectedError):
+            other.receive()
+    assert "out of order" in caplog.text
+
+
+def test_what_is_not_served_cannot_go_wrong(cluster):
+    with pytest.raises(ValueError, match="does not serve LEADER_AND_ISR"):
+        cluster.inject("LeaderAndIsr", Errors.STALE_CONTROLLER_EPOCH)
 
 
 def test_own_requests_are_neither_seen_nor_harmed(cluster):
