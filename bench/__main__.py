@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(verdict(results.document()))
     for path in write(results, options.output, "quick" if options.quick or options.only else "results"):
         console.print(f"wrote {path}")
-    return 0
+    if results.failures:
+        console.print(f"[red]{results.failures} runs of workloads failed; what failed is named below the tables.[/]")
+    return 1 if results.failures else 0
 
 
 def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -21,8 +21,8 @@ from bench.brokers import cpu_count
 from bench.measure import Goal, Sample
 from kafka_lite.learn.bench_results import as_markdown, section_table
 
-BUSY_LOAD = 0.5
-"""Processors that others keep busy before the bench starts: from there on the figures are not to be trusted."""
+BUSY_LOAD, BUSY_PROCESSORS = 0.5, 0.3
+"""Load average per processor, and processors at work now: from there on the figures are not to be trusted."""
 
 WIDE_COLUMNS = 150
 
@@ -39,6 +39,7 @@ class SectionResults:
     """By workload, then column: one per round."""
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     """By workload and column: the reason."""
+    failures: int = 0
 
     def add(self, workload: str, column: str, sample: Sample) -> None:
         """Keep the sample of one round."""
@@ -47,6 +48,12 @@ class SectionResults:
     def skip(self, workload: str, column: str, reason: str) -> None:
         """Keep why there is none."""
         self.skipped[workload, column] = reason
+
+    def fail(self, workload: str, column: str, error: Exception) -> None:
+        """Keep what went wrong; its first line, since there may be a log behind it."""
+        first_line = str(error).partition("\n")[0]
+        self.skipped[workload, column] = f"failed: {type(error).__name__}: {first_line}"
+        self.failures += 1
 
     def document(self) -> dict[str, Any]:
         """As it goes into the JSON file."""
@@ -83,6 +90,11 @@ class Results:
     notes: list[str] = field(default_factory=list)
     sections: list[SectionResults] = field(default_factory=list)
 
+    @property
+    def failures(self) -> int:
+        """How many runs of workloads went wrong."""
+        return sum(section.failures for section in self.sections)
+
     def document(self) -> dict[str, Any]:
         """As it goes into the JSON file."""
         return {
@@ -112,8 +124,8 @@ def environment() -> dict[str, Any]:
 
 def busy_note() -> str:
     """What is to be said when others are at work on the machine; empty when they are not."""
-    load, busy = os.getloadavg()[0], psutil.cpu_percent(interval=1.0) / 100 * (psutil.cpu_count() or 1)
-    if load < BUSY_LOAD and busy < BUSY_LOAD:
+    load, busy = os.getloadavg()[0], psutil.cpu_percent(interval=2.0) / 100 * (psutil.cpu_count() or 1)
+    if load < BUSY_LOAD * cpu_count() and busy < BUSY_PROCESSORS:
         return ""
     return (
         f"The machine was busy before the start: load average {load:.1f}, {busy:.1f} processors at work. "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from confluent_kafka import KafkaException
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,9 +20,12 @@ from bench.brokers import Broker, Candidate
 from bench.measure import Goal, Section, SkippedError, Study, Workload
 from bench.report import Results, SectionResults, rich_table
 from bench.sections import warm_up
+from kafka_lite.common.errors import KafkaError
 
 TIMERS = "A million timeouts"
 OUTSTANDING_TIMEOUTS = 1_000_000
+FAILURES = (RuntimeError, OSError, KafkaException, KafkaError, subprocess.SubprocessError)
+"""What may go wrong with a broker or a client; the run goes on, and says at its end that it was not complete."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,8 @@ class Runner:
             found.add(workload.name, broker.name, workload.run(broker))
         except SkippedError as reason:
             found.skip(workload.name, broker.name, str(reason))
+        except FAILURES as error:
+            found.fail(workload.name, broker.name, error)
 
     def _run_study(self, study: Study, folder: Path) -> None:
         names = [candidate.name for candidate in self._candidates]
@@ -127,8 +134,11 @@ class Runner:
                 for candidate in self._candidates:
                     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
                         tell = self._teller(f"{study.name}, round {number + 1}/{study.rounds}, {candidate.name}")
-                        for workload, sample in study.run(candidate, Path(own), tell).items():
-                            found.add(workload, candidate.name, sample)
+                        try:
+                            for workload, sample in study.run(candidate, Path(own), tell).items():
+                                found.add(workload, candidate.name, sample)
+                        except FAILURES as error:
+                            found.fail(study.name, candidate.name, error)
                     self._step(found)
 
     def _run_timers(self, count: int) -> None:
