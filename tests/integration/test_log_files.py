@@ -1,0 +1,93 @@
+"""A broker started with the shipped log configuration: its files, and levels that change while it runs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.server.broker_process import SERVER_START, BrokerProcess, ServerProcess
+from kafka_lite.tools.main import main
+
+CONFIGURATION = Path(__file__).parents[2] / "config" / "logging.toml"
+FILES = {"server.log", "controller.log", "state-change.log", "kafka-request.log", "log-cleaner.log"}
+REQUEST = re.compile(
+    r"\[[-\d]+ [\d:,]+\] DEBUG Completed request:\{api_key=3,api_version=\d+,correlation_id=\d+,client_id=\S+\} "
+    r"from connection 127\.0\.0\.1:\d+-127\.0\.0\.1:\d+-\d+;totalTime:[\d.]+,requestQueueTime:[\d.]+,localTime:[\d.]+,"
+    r"remoteTime:[\d.]+,throttleTime:[\d.]+,responseQueueTime:[\d.]+,sendTime:[\d.]+,securityProtocol:PLAINTEXT,"
+    r"principal:User:ANONYMOUS,listener:PLAINTEXT \(kafka\.request\.logger\)"
+)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("broker") / "logs"
+
+
+@pytest.fixture(scope="module")
+def broker(logs: Path) -> Iterator[ServerProcess]:
+    start = ("env", f"LOG_DIR={logs}", *SERVER_START, "--log-config", str(CONFIGURATION))
+    with BrokerProcess(logs.parent, {"zookeeper.embedded.port": "0"}, start_command=start) as process:
+        yield process
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def tool(broker: ServerProcess, name: str, *arguments: str) -> None:
+    assert main([name, "--bootstrap-server", broker.bootstrap_servers, *arguments]) == 0
+
+
+def test_each_part_writes_its_own_file(broker: ServerProcess, logs: Path) -> None:
+    tool(broker, "topics", "--create", "--topic", "watched", "--partitions", "1")
+    tool(broker, "topics", "--delete", "--topic", "watched")
+    assert {file.name for file in logs.iterdir()} == FILES
+    changes = "\n".join(lines(logs / "state-change.log"))
+    for step in (
+        r"TRACE Controller 0 epoch 1 changed partition \[watched,0\] state from NonExistentPartition to NewPartition "
+        r"with assigned replicas 0 \(state\.change\.logger\)",
+        r"TRACE Controller 0 epoch 1 changed partition \[watched,0\] from NewPartition to OnlinePartition "
+        r"with leader 0",
+        r"TRACE Controller 0 epoch 1 sending become-leader LeaderAndIsr request "
+        r"\(Leader:0,ISR:0,LeaderEpoch:0,ControllerEpoch:1\) to broker 0 for partition \[watched,0\]",
+        r"TRACE Broker 0 completed LeaderAndIsr request for the become-leader transition from controller epoch 1 "
+        r"for partition \[watched,0\]",
+        r"TRACE Broker 0 cached leader info .* for partition watched-0 in response to UpdateMetadata request",
+        r"TRACE Broker 0 handling stop replica \(delete=true\) for partition watched-0",
+        r"TRACE Broker 0 deleted partition watched-0 from metadata cache in response to UpdateMetadata request",
+        r"from ReplicaDeletionStarted to ReplicaDeletionSuccessful",
+    ):
+        assert re.search(step, changes), step
+    assert any("New topics: ['watched']" in line for line in lines(logs / "controller.log"))
+    assert any("Created log for partition watched-0" in line for line in lines(logs / "server.log"))
+    shown = broker.log()
+    assert "Created log for partition watched-0" in shown
+    assert "New topics" not in shown
+    assert lines(logs / "kafka-request.log") == []
+
+
+def test_requests_are_logged_once_somebody_asks_for_it(broker: ServerProcess, logs: Path) -> None:
+    file = logs / "kafka-request.log"
+    tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=DEBUG")
+    tool(broker, "topics", "--list")
+    eventually(lambda: any(REQUEST.fullmatch(line) for line in lines(file)))
+    tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=TRACE")
+    tool(broker, "topics", "--list")
+    eventually(lambda: any(" -- {topics=null," in line for line in lines(file)))
+    tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=WARN")
+    eventually(lambda: "kafka.request.logger to WARN" in "\n".join(lines(logs / "server.log")))
+    time.sleep(0.1)  # the answers of the last requests at the old level leave
+    count = len(lines(file))
+    tool(broker, "topics", "--list")
+    assert len(lines(file)) == count
