@@ -16,6 +16,7 @@ from kafka_lite.learn.book_map import ModuleReference, Section, load_book, modul
 from kafka_lite.learn.lab import all_labs
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
@@ -33,6 +34,9 @@ _WORDS = {
     "to come": ("without effect until there is", "暂不生效，有待实现："),
     "served": ("served", "提供的版本"),
     "known": ("the codec knows", "编解码器认识的版本"),
+    "bean": ("bean", "MBean"),
+    "kind": ("kind or attributes", "类型或属性"),
+    "meaning": ("what it tells", "含义"),
     "lab": ("lab", "实验"),
     "title": ("title", "标题"),
     "tasks": ("tasks", "任务数"),
@@ -98,6 +102,25 @@ def served_apis(language: str) -> str:
 
 def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
+
+
+# -- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def beans(language: str) -> str:
+    """Every bean, by its domain."""
+    groups: dict[str, list[BeanDeclaration]] = {}
+    for bean in BEANS:
+        groups.setdefault(bean.group, []).append(bean)
+    head = [_word(name, language) for name in ("bean", "kind", "meaning")]
+    return "\n\n".join(
+        f"## {group}\n\n{_table(head, [_bean_row(bean, language) for bean in group_beans])}"
+        for group, group_beans in groups.items()
+    )
+
+
+def _bean_row(bean: BeanDeclaration, language: str) -> list[str]:
+    return [f"`{bean.pattern}`", bean.kind, bean.zh if language == "zh" else bean.en]
 
 
 # -- the command line -------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ configuration for Kafka makes (``kafka-2_0_0.yml``), and Strimzi's for percentag
     Processor, IdlePercent               Value             kafka_network_processor_idle_percent
     socket-server-metrics                request-rate      kafka_server_socket_server_metrics_request_rate
 
-Tags become labels. The rates of meters are left out: Prometheus works them out of counts.
+Tags become labels. The rates of meters are left out: Prometheus works them out of counts. Histograms are summaries; their
+``_sum``, which the JMX exporter cannot know, is the mean times the count.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 @dataclass(frozen=True)
 class PrometheusSample:
-    """One line, but for its labels' notation."""
+    """One line, but for its labels' notation. A summary is a family of samples with several names."""
 
-    name: str
+    family: str
     kind: str
+    name: str
     labels: Mapping[str, str]
     value: float
 
@@ -46,25 +48,43 @@ def prometheus_text(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) ->
     families: dict[str, list[PrometheusSample]] = {}
     for name, attributes in beans.items():
         for sample in samples_of(name, attributes):
-            families.setdefault(sample.name, []).append(sample)
+            families.setdefault(sample.family, []).append(sample)
     return "".join(_family(name, samples) for name, samples in sorted(families.items()))
 
 
 def samples_of(name: MetricName, attributes: Mapping[str, AttributeValue]) -> Iterator[PrometheusSample]:
     """The samples of one bean. What is no number has none."""
     labels = dict(name.tags)
+    if "50thPercentile" in attributes:
+        yield from _summary(name, attributes, labels)
+        return
     for attribute, value in attributes.items():
         if not isinstance(value, bool | int | float):
             continue
         if not name.name:
-            yield PrometheusSample(_metric_name(name.group, name.type, attribute), "gauge", labels, value)
+            yield _single("gauge", _metric_name(name.group, name.type, attribute), labels, value)
         elif attribute == "Count":
-            yield PrometheusSample(_counter_name(name), "counter", labels, value)
+            yield _single("counter", _counter_name(name), labels, value)
         elif attribute == "Value" or (attribute == "MeanRate" and _PERCENT.search(name.name)):
-            yield PrometheusSample(_gauge_name(name), "gauge", labels, value)
-        elif (percentile := _PERCENTILE.fullmatch(attribute)) is not None:
-            quantile = {"quantile": f"0.{percentile[1]}"}
-            yield PrometheusSample(_metric_name(name.group, name.type, name.name), "gauge", labels | quantile, value)
+            yield _single("gauge", _gauge_name(name), labels, value)
+
+
+def _single(kind: str, name: str, labels: Mapping[str, str], value: float) -> PrometheusSample:
+    return PrometheusSample(name, kind, name, labels, value)
+
+
+def _summary(
+    name: MetricName, attributes: Mapping[str, AttributeValue], labels: Mapping[str, str]
+) -> Iterator[PrometheusSample]:
+    family = _metric_name(name.group, name.type, name.name)
+    for attribute, value in attributes.items():
+        percentile = _PERCENTILE.fullmatch(attribute)
+        if percentile is not None and isinstance(value, int | float):
+            yield PrometheusSample(family, "summary", family, {**labels, "quantile": f"0.{percentile[1]}"}, value)
+    mean, count = attributes["Mean"], attributes["Count"]
+    if isinstance(mean, int | float) and isinstance(count, int | float):
+        yield PrometheusSample(family, "summary", f"{family}_sum", labels, mean * count)
+        yield PrometheusSample(family, "summary", f"{family}_count", labels, count)
 
 
 def _counter_name(name: MetricName) -> str:
@@ -83,7 +103,7 @@ def _metric_name(*parts: str) -> str:
 
 
 def _family(name: str, samples: Iterable[PrometheusSample]) -> str:
-    lines = [f"{name}{_labels(sample.labels)} {_number(sample.value)}\n" for sample in samples]
+    lines = [f"{sample.name}{_labels(sample.labels)} {_number(sample.value)}\n" for sample in samples]
     kind = next(iter(samples)).kind
     return f"# TYPE {name} {kind}\n{''.join(lines)}"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import kafka_lite
+from kafka_lite.common.log_levels import loggers
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_metrics import measure_controller
@@ -76,6 +77,10 @@ class BrokerMetrics:
         # The registry first: reading it makes its collectors bring the sensors of Metrics up to date, too.
         self.beans.add_source(self.registry.beans)
         self.beans.add_source(jmx_reporter.beans)
+        self.beans.register(
+            MetricName.of("kafka", "kafka.Log4jController"),
+            lambda: {"Loggers": [f"{name}={level}" for name, level in loggers().items()]},
+        )
         self.http_server: MetricsHttpServer | None = None
 
     def start(self, scheduler: Scheduler) -> None:

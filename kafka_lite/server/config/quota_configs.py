@@ -40,7 +40,7 @@ QUOTA_CONFIGS = (
     .define("kafka.metrics.polling.interval.secs", Type.INT, 10, LOW,
             "How often those look.", at_least(1))
     .define("kafka.csv.metrics.dir", Type.STRING, "kafka_metrics", LOW,
-            "Where KafkaCSVMetricsReporter writes a file for each metric; what is there is deleted at the start.")
+            "Where KafkaCSVMetricsReporter writes a file for each metric; those of the last run are deleted.")
     .define("kafka.csv.metrics.reporter.enabled", Type.BOOLEAN, False, LOW,
             "Whether it writes.")
     .define("metrics.http.port", Type.INT, -1, MEDIUM,

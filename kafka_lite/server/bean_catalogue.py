@@ -1,0 +1,323 @@
+"""Every bean that a broker shows, with what it means: the reference page is made of it, and a test compares it.
+
+Kafka 0.10.2: the section *Monitoring* of docs/ops.html · book 2.3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_lite.network.selector_metrics import DESCRIPTIONS
+
+GAUGE, METER, HISTOGRAM, TIMER = "gauge", "meter", "histogram", "timer"
+
+
+@dataclass(frozen=True)
+class BeanDeclaration:
+    """One bean, or all that differ in the tags ``tags`` only."""
+
+    group: str
+    type: str
+    name: str
+    kind: str
+    """gauge, meter, histogram, timer; or the attributes, where the bean is one of Kafka's own metrics library."""
+    en: str
+    zh: str
+    tags: tuple[str, ...] = ()
+
+    @property
+    def pattern(self) -> str:
+        """Its name, with ``*`` for the values of tags."""
+        name = f",name={self.name}" if self.name else ""
+        return f"{self.group}:type={self.type}{name}{''.join(f',{tag}=*' for tag in self.tags)}"
+
+
+def _topics(name: str, en: str, zh: str) -> list[BeanDeclaration]:
+    of_topic = BeanDeclaration(
+        "kafka.server", "BrokerTopicMetrics", name, METER, f"{en}, of one topic", f"{zh}（单个主题）", ("topic",)
+    )
+    return [BeanDeclaration("kafka.server", "BrokerTopicMetrics", name, METER, en, zh), of_topic]
+
+
+def _request(name: str, kind: str, en: str, zh: str) -> BeanDeclaration:
+    return BeanDeclaration("kafka.network", "RequestMetrics", name, kind, en, zh, ("request",))
+
+
+def _server(type_name: str, name: str, kind: str, en: str, zh: str, *tags: str) -> BeanDeclaration:
+    return BeanDeclaration("kafka.server", type_name, name, kind, en, zh, tags)
+
+
+def _of_partition(group: str, type_name: str, name: str, en: str, zh: str) -> BeanDeclaration:
+    return BeanDeclaration(group, type_name, name, GAUGE, en, zh, ("topic", "partition"))
+
+
+def _session(event: str, en: str, zh: str) -> BeanDeclaration:
+    return _server("SessionExpireListener", f"ZooKeeper{event}PerSec", METER, en, zh)
+
+
+BEANS: tuple[BeanDeclaration, ...] = (
+    *_topics("MessagesInPerSec", "messages appended", "写入的消息数"),
+    *_topics("BytesInPerSec", "bytes of record batches from producers", "生产者写入的字节数"),
+    *_topics("BytesOutPerSec", "bytes of record batches in answers to fetches", "拉取响应中的字节数"),
+    *_topics("BytesRejectedPerSec", "bytes refused for being too large", "因过大而被拒绝的字节数"),
+    *_topics(
+        "TotalProduceRequestsPerSec",
+        "produce requests, counted once per partition",
+        "生产请求数，每个分区计一次",
+    ),
+    *_topics("TotalFetchRequestsPerSec", "the same of fetch requests", "拉取请求数，每个分区计一次"),
+    *_topics(
+        "FailedProduceRequestsPerSec",
+        "produce requests that failed for a reason which nobody expects",
+        "因意外原因失败的生产请求数",
+    ),
+    *_topics("FailedFetchRequestsPerSec", "the same of fetch requests", "因意外原因失败的拉取请求数"),
+    _request("RequestsPerSec", METER, "requests of one kind", "某一种请求的数量"),
+    _request("RequestQueueTimeMs", HISTOGRAM, "waiting for a request handler", "等待请求处理线程的时间"),
+    _request("LocalTimeMs", HISTOGRAM, "at work in the handler", "处理线程中的处理时间"),
+    _request("RemoteTimeMs", HISTOGRAM, "waiting in a purgatory", "在炼狱（purgatory）中等待的时间"),
+    _request("ThrottleTimeMs", HISTOGRAM, "held back for a quota", "因配额而被推迟的时间"),
+    _request("ResponseQueueTimeMs", HISTOGRAM, "the answer waits for the network thread", "响应等待网络线程的时间"),
+    _request("ResponseSendTimeMs", HISTOGRAM, "until the answer is out", "发送响应的时间"),
+    _request("TotalTimeMs", HISTOGRAM, "all of that", "以上各阶段的总时间"),
+    BeanDeclaration("kafka.network", "RequestChannel", "RequestQueueSize", GAUGE, "queued requests", "排队的请求数"),
+    BeanDeclaration("kafka.network", "RequestChannel", "ResponseQueueSize", GAUGE, "queued answers", "排队的响应数"),
+    BeanDeclaration(
+        "kafka.network",
+        "RequestChannel",
+        "ResponseQueueSize",
+        GAUGE,
+        "queued answers of one network thread",
+        "单个网络线程排队的响应数",
+        ("processor",),
+    ),
+    BeanDeclaration(
+        "kafka.network",
+        "Processor",
+        "IdlePercent",
+        GAUGE,
+        "the part of its time (0 to 1) that a network thread waits; low during the first half minute, as in Kafka",
+        "网络线程空闲时间的比例（0 到 1）；启动后的头半分钟偏低，与 Kafka 相同",
+        ("networkProcessor",),
+    ),
+    BeanDeclaration(
+        "kafka.network",
+        "SocketServer",
+        "NetworkProcessorAvgIdlePercent",
+        GAUGE,
+        "the mean of those",
+        "上一项的平均值",
+    ),
+    _server(
+        "socket-server-metrics",
+        "",
+        ", ".join(DESCRIPTIONS | {"connection-count": ""}),
+        "connections and bytes of one network thread; a *request* is a frame written, a *response* one read",
+        "单个网络线程的连接与字节数；这里的 request 指写出的帧，response 指读入的帧",
+        "networkProcessor",
+    ),
+    _server(
+        "KafkaRequestHandlerPool",
+        "RequestHandlerAvgIdlePercent",
+        METER,
+        "the part of their time (0 to 1: the rates) that request handlers wait. Quick requests do not come to them, "
+        "see `inline.quick.requests`",
+        "请求处理线程空闲时间的比例（0 到 1，看各个速率）。快速请求不经过它们，见 `inline.quick.requests`",
+    ),
+    _server(
+        "DelayedOperationPurgatory",
+        "NumDelayedOperations",
+        GAUGE,
+        "operations that wait",
+        "等待中的延迟操作数",
+        "delayedOperation",
+    ),
+    _server(
+        "DelayedOperationPurgatory",
+        "PurgatorySize",
+        GAUGE,
+        "entries of the watch lists, of completed operations, too, until they are purged",
+        "监视列表中的条目数，包括尚未清理的已完成操作",
+        "delayedOperation",
+    ),
+    _server(
+        "DelayedFetchMetrics",
+        "ExpiresPerSec",
+        METER,
+        "fetches that have waited for as long as the client wished",
+        "等满客户端所给时间的拉取请求数",
+        "fetcherType",
+    ),
+    _server(
+        "DelayedProduceMetrics", "ExpiresPerSec", METER, "partitions not replicated in time", "未能及时复制的分区数"
+    ),
+    _server(
+        "DelayedProduceMetrics",
+        "ExpiresPerSec",
+        METER,
+        "the same of one partition, from the first time on",
+        "单个分区的同一指标，首次发生后才出现",
+        "topic",
+        "partition",
+    ),
+    _server(
+        "ReplicaManager", "LeaderCount", GAUGE, "partitions that this broker leads", "本 broker 作为主副本的分区数"
+    ),
+    _server("ReplicaManager", "PartitionCount", GAUGE, "partitions on this broker", "本 broker 上的分区数"),
+    _server(
+        "ReplicaManager",
+        "UnderReplicatedPartitions",
+        GAUGE,
+        "partitions led here of which a replica is not in sync: should be 0",
+        "有副本不同步的分区数（主副本在本 broker），应为 0",
+    ),
+    _server("ReplicaManager", "IsrShrinksPerSec", METER, "replicas that fell behind", "ISR 收缩次数"),
+    _server("ReplicaManager", "IsrExpandsPerSec", METER, "replicas that caught up", "ISR 扩张次数"),
+    _of_partition(
+        "kafka.cluster",
+        "Partition",
+        "InSyncReplicasCount",
+        "replicas in sync; 0 unless led here",
+        "同步副本数；主副本不在本 broker 时为 0",
+    ),
+    _of_partition(
+        "kafka.cluster",
+        "Partition",
+        "ReplicasCount",
+        "replicas; 0 unless led here",
+        "副本数；主副本不在本 broker 时为 0",
+    ),
+    _of_partition(
+        "kafka.cluster",
+        "Partition",
+        "UnderReplicated",
+        "1 if led here and a replica is not in sync",
+        "主副本在本 broker 且有副本不同步时为 1",
+    ),
+    _of_partition("kafka.log", "Log", "LogStartOffset", "the first offset that is kept", "保留的第一个偏移量"),
+    _of_partition("kafka.log", "Log", "LogEndOffset", "the offset of the next message", "下一条消息的偏移量"),
+    _of_partition("kafka.log", "Log", "NumLogSegments", "segments", "日志分段数"),
+    _of_partition("kafka.log", "Log", "Size", "bytes of all segments, without indexes", "全部分段的字节数，不含索引"),
+    BeanDeclaration(
+        "kafka.log",
+        "LogFlushStats",
+        "LogFlushRateAndTimeMs",
+        TIMER,
+        "flushes of segments to disk",
+        "分段刷盘的次数与用时",
+    ),
+    BeanDeclaration(
+        "kafka.log",
+        "LogCleaner",
+        "cleaner-recopy-percent",
+        GAUGE,
+        "how much of what the last cleanings read they wrote again",
+        "最近几次清理重写的数据占读取数据的百分比",
+    ),
+    BeanDeclaration(
+        "kafka.log",
+        "LogCleaner",
+        "max-buffer-utilization-percent",
+        GAUGE,
+        "how full the fullest offset map was",
+        "偏移量映射的最高使用率",
+    ),
+    BeanDeclaration(
+        "kafka.log",
+        "LogCleaner",
+        "max-clean-time-secs",
+        GAUGE,
+        "the longest of the last cleanings",
+        "最近几次清理中最长的用时",
+    ),
+    BeanDeclaration(
+        "kafka.log",
+        "LogCleanerManager",
+        "max-dirty-percent",
+        GAUGE,
+        "the dirty part of the dirtiest log",
+        "最脏日志中未清理部分的百分比",
+    ),
+    BeanDeclaration(
+        "kafka.log",
+        "LogCleanerManager",
+        "time-since-last-run-ms",
+        GAUGE,
+        "since a cleaner looked for work",
+        "清理线程上次寻找任务至今的时间",
+    ),
+    BeanDeclaration(
+        "kafka.utils",
+        "Throttler",
+        "cleaner-io",
+        METER,
+        "bytes that the cleaner reads and writes",
+        "清理线程读写的字节数",
+    ),
+    BeanDeclaration(
+        "kafka.controller",
+        "KafkaController",
+        "ActiveControllerCount",
+        GAUGE,
+        "1 on the controller: the sum over all brokers should be 1",
+        "本 broker 是控制器时为 1；整个集群之和应为 1",
+    ),
+    BeanDeclaration(
+        "kafka.controller",
+        "KafkaController",
+        "OfflinePartitionsCount",
+        GAUGE,
+        "partitions without a leader",
+        "没有主副本的分区数",
+    ),
+    BeanDeclaration(
+        "kafka.controller",
+        "KafkaController",
+        "PreferredReplicaImbalanceCount",
+        GAUGE,
+        "partitions not led by their first replica",
+        "主副本不是首选副本的分区数",
+    ),
+    BeanDeclaration(
+        "kafka.controller",
+        "ControllerStats",
+        "LeaderElectionRateAndTimeMs",
+        TIMER,
+        "changes of the set of live brokers",
+        "存活 broker 变化引起的选举次数与用时",
+    ),
+    BeanDeclaration(
+        "kafka.controller",
+        "ControllerStats",
+        "UncleanLeaderElectionsPerSec",
+        METER,
+        "elections that may lose messages",
+        "可能丢失消息的选举次数",
+    ),
+    _session("Disconnects", "connections to ZooKeeper lost", "与 ZooKeeper 断开的次数"),
+    _session("SyncConnects", "connections found again", "重新连接的次数"),
+    _session("Expires", "sessions expired", "会话过期的次数"),
+    _session("AuthFailures", "authentications refused", "认证失败的次数"),
+    _session("ReadOnlyConnects", "connections to a server that only reads", "连接到只读服务器的次数"),
+    _session("SaslAuthentications", "authentications by SASL", "SASL 认证的次数"),
+    _server(
+        "KafkaServer",
+        "BrokerState",
+        GAUGE,
+        "0 not running, 1 starting, 2 recovering, 3 running, 7 shutting down",
+        "0 未运行，1 启动中，2 恢复中，3 运行，7 关闭中",
+    ),
+    _server("KafkaServer", "ClusterId", GAUGE, "the id of the cluster", "集群的标识"),
+    _server("KafkaServer", "yammer-metrics-count", GAUGE, "metrics of the broker's classes", "broker 各个类的指标总数"),
+    _server("kafka-metrics-count", "", "count", "metrics of Kafka's own library", "Kafka 自带指标库的指标总数"),
+    _server("app-info", "", "Version, CommitId", "which software this is", "软件版本", "id"),
+    BeanDeclaration(
+        "kafka",
+        "kafka.Log4jController",
+        "",
+        "Loggers",
+        "the loggers of the process, `name=LEVEL` each",
+        "进程中的日志器，每个为 `name=LEVEL`",
+    ),
+)
+"""All of them. Those of consumer groups, quotas and replication come with these parts."""

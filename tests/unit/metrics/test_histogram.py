@@ -1,0 +1,150 @@
+"""Histograms: exact moments of all values, percentiles of a sample that prefers recent ones."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import threading
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.metrics.exponentially_decaying_sample import RESERVOIR_SIZE, ExponentiallyDecayingSample
+from kafka_lite.metrics.histogram import MAX_PENDING, PERCENTILES, Histogram, quantile_of
+from kafka_lite.metrics.timer import Timer
+
+SECOND = 1000.0
+HOUR = 3600 * SECOND
+
+
+class TestHistogram:
+    def test_a_new_one_shows_zeros(self) -> None:
+        shown = Histogram(MockTime()).attributes()
+        assert list(shown) == ["Count", "Min", "Max", "Mean", "StdDev", *PERCENTILES]
+        assert set(shown.values()) == {0}
+
+    @pytest.mark.parametrize("count", [1, 2, MAX_PENDING - 1, MAX_PENDING, 1000])
+    def test_moments_are_those_of_all_values(self, count: int) -> None:
+        rng = random.Random(count)
+        values = [rng.gauss(50, 10) for _ in range(count)]
+        histogram = Histogram(MockTime())
+        for value in values:
+            histogram.update(value)
+        shown = histogram.attributes()
+        assert shown["Count"] == count
+        assert shown["Min"] == min(values)
+        assert shown["Max"] == max(values)
+        assert shown["Mean"] == pytest.approx(statistics.fmean(values))
+        assert shown["StdDev"] == pytest.approx(statistics.stdev(values) if count > 1 else 0.0)
+
+    def test_the_deviation_of_large_values_is_not_lost_in_rounding(self) -> None:
+        histogram = Histogram(MockTime())
+        for _ in range(1000):
+            histogram.update_all([1e9, 1e9 + 1], 0.0)
+        assert histogram.attributes()["StdDev"] == pytest.approx(0.5, rel=1e-3)
+
+    def test_percentiles_of_few_values_are_exact(self) -> None:
+        histogram = Histogram(MockTime())
+        histogram.update_all([float(n) for n in range(1, 1000)], 0.0)
+        shown = histogram.attributes()
+        assert [shown[name] for name in PERCENTILES] == pytest.approx([500, 750, 950, 980, 990, 999])
+
+    def test_no_value_is_lost_when_threads_update_together(self) -> None:
+        histogram = Histogram(MockTime())
+
+        def update() -> None:
+            for _ in range(10_000):
+                histogram.update(1.0)
+
+        threads = [threading.Thread(target=update) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert histogram.count == 40_000
+
+    @pytest.mark.parametrize(
+        ("quantile", "expected"), [(0.0, 10), (0.2, 10), (0.5, 25), (0.7, 35), (0.999, 40), (1.0, 40)]
+    )
+    def test_a_quantile_lies_between_two_values(self, quantile: float, expected: float) -> None:
+        assert quantile_of([10, 20, 30, 40], quantile) == pytest.approx(expected)
+
+
+class TestSample:
+    def test_it_takes_all_until_it_is_full(self) -> None:
+        sample = ExponentiallyDecayingSample(size=100)
+        sample.update([float(n) for n in range(60)], 0.0)
+        sample.update([float(n) for n in range(60, 100)], 0.0)
+        assert sorted(sample.values) == [float(n) for n in range(100)]
+
+    def test_every_value_of_one_time_has_the_same_chance(self) -> None:
+        """In batches, some before the sample is full and most after: the mean place of those taken is in the middle."""
+        places = []
+        for seed in range(40):
+            sample = ExponentiallyDecayingSample(size=50, rng=random.Random(seed))
+            for begin in range(0, 2000, 40):
+                sample.update([float(n) for n in range(begin, begin + 40)], 0.0)
+            assert len(sample) == len(set(sample.values)) == 50
+            places += sample.values
+        # The mean of 2,000 places has a standard error of 2000 / √12 / √2000 ≈ 13.
+        assert statistics.fmean(places) == pytest.approx(1000, abs=60)
+        thirds = [sum(1 for p in places if low <= p < low + 400) for low in range(0, 2000, 400)]
+        assert all(320 < third < 480 for third in thirds), thirds
+
+    def test_it_is_the_same_whether_values_come_one_by_one_or_together(self) -> None:
+        """Distributed alike: the mean age of what is left after five minutes of steady values."""
+
+        def mean_age(seed: int, at_once: int) -> float:
+            sample = ExponentiallyDecayingSample(size=100, rng=random.Random(seed))
+            for second in range(300):
+                for _ in range(20 // at_once):
+                    sample.update([float(second)] * at_once, second * SECOND)
+            return 299 - statistics.fmean(sample.values)
+
+        singly = statistics.fmean(mean_age(seed, 1) for seed in range(20))
+        together = statistics.fmean(mean_age(seed, 20) for seed in range(20, 40))
+        # Ages are about exponential with the mean 1 / alpha ≈ 67 s.
+        assert singly == pytest.approx(62, abs=6)
+        assert together == pytest.approx(62, abs=6)
+
+    def test_the_last_minutes_prevail(self) -> None:
+        sample = ExponentiallyDecayingSample(rng=random.Random(1))
+        sample.update([1.0] * 5000, 0.0)
+        sample.update([2.0] * 5000, 300 * SECOND)
+        assert len(sample) == RESERVOIR_SIZE
+        assert sample.values.count(2.0) > 0.97 * RESERVOIR_SIZE
+
+    def test_it_outlives_the_landmark(self) -> None:
+        sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
+        for hour in range(100):
+            sample.update([float(hour)] * 20, hour * HOUR)
+        assert sample.values == [99.0] * 10
+
+    def test_it_outlives_months_of_silence(self) -> None:
+        sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
+        sample.update([1.0] * 20, 0.0)
+        for month in range(1, 4):
+            sample.update([], month * 720 * HOUR)
+        sample.update([2.0] * 100, 2161 * HOUR)
+        assert sample.values == [2.0] * 10
+
+
+def test_a_timer_measures_what_happens_inside() -> None:
+    time = MockTime()
+    timer = Timer(time)
+    with timer.time():
+        time.sleep(30)
+
+    def fail() -> None:
+        with timer.time():
+            time.sleep(50)
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
+    time.sleep(4920)
+    timer.tick()
+    shown = timer.attributes()
+    assert (shown["Count"], shown["Min"], shown["Max"], shown["Mean"]) == (2, 30, 50, 40)
+    assert shown["OneMinuteRate"] == pytest.approx(0.4)
+    assert (shown["EventType"], shown["LatencyUnit"]) == ("calls", "MILLISECONDS")

@@ -1,0 +1,60 @@
+"""Names of beans, as JMX writes them and asks for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.metrics.metric_name import MalformedObjectNameError, MetricName, ObjectNamePattern
+
+BYTES_IN = MetricName.of("kafka.server", "BrokerTopicMetrics", "BytesInPerSec")
+BYTES_IN_T = MetricName.of("kafka.server", "BrokerTopicMetrics", "BytesInPerSec", {"topic": "t"})
+
+
+def test_a_name_reads_as_in_jmx() -> None:
+    assert str(BYTES_IN) == "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec"
+    assert str(BYTES_IN_T) == "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t"
+    log = MetricName.of("kafka.log", "Log", "Size", {"topic": "t", "partition": "0"})
+    assert str(log) == "kafka.log:type=Log,name=Size,topic=t,partition=0"
+    assert str(MetricName.of("kafka.server", "app-info", tags={"id": "0"})) == "kafka.server:type=app-info,id=0"
+
+
+def test_tags_without_a_value_are_left_out() -> None:
+    assert MetricName.of("g", "t", "n", {"topic": "", "a": "1"}).mbean_name == "g:type=t,name=n,a=1"
+
+
+def test_what_jmx_could_not_read_is_quoted() -> None:
+    assert MetricName.of("g", "t", "n", {"broker": "::1"}).mbean_name == 'g:type=t,name=n,broker="::1"'
+    name = MetricName.of("g", "t", "n", {"client": 'a"*,b'})
+    assert name.mbean_name == r'g:type=t,name=n,client="a\"\*,b"'
+    assert dict(ObjectNamePattern.parse(name.mbean_name).properties)["client"] == 'a"*,b'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "total", "topic"),
+    [
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec", True, False),
+        ("kafka.server:name=BytesInPerSec,type=BrokerTopicMetrics", True, False),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t", False, True),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=*", False, True),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=?", False, True),
+        ("kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=u*", False, False),
+        ("kafka.server:type=BrokerTopicMetrics,*", True, True),
+        ("kafka.server:*", True, True),
+        ("*:*", True, True),
+        ("kafka.*:type=Broker*,*", True, True),
+        ("kafka.log:*", False, False),
+        ("kafka.server:type=BrokerTopicMetrics", False, False),
+    ],
+)
+def test_patterns(pattern: str, total: bool, topic: bool) -> None:
+    parsed = ObjectNamePattern.parse(pattern)
+    assert parsed.matches(BYTES_IN) is total
+    assert parsed.matches(BYTES_IN_T) is topic
+
+
+@pytest.mark.parametrize(
+    "text", ["", "kafka.server", "kafka.server:", "kafka.server:type", "a:=b", "a:b=", "a:type=x,y"]
+)
+def test_what_is_no_name_is_refused(text: str) -> None:
+    with pytest.raises(MalformedObjectNameError):
+        ObjectNamePattern.parse(text)
