@@ -28,16 +28,18 @@ MAX_TOPIC_LENGTH = 200  # Kafka allows 249
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--kafka-config key=value``, and ini keys ``kafka_config`` and ``kafka_log_level``."""
+    """``--kafka-lite-config key=value``, and ini keys ``kafka_lite_config`` and ``kafka_lite_log_level``."""
     parser.getgroup("kafka_lite", "a Kafka broker for tests").addoption(
-        "--kafka-config",
+        "--kafka-lite-config",
         action="append",
         default=[],
         metavar="KEY=VALUE",
         help="a key of the test broker's server.properties; may be given several times",
     )
-    parser.addini("kafka_config", "keys of the test broker's server.properties, one key=value a line", type="linelist")
-    parser.addini("kafka_log_level", "level of the test broker's log, e.g. INFO (default: WARNING)", default="")
+    parser.addini(
+        "kafka_lite_config", "keys of the test broker's server.properties, one key=value a line", type="linelist"
+    )
+    parser.addini("kafka_lite_log_level", "level of the test broker's log, e.g. INFO (default: WARNING)", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -85,14 +87,14 @@ def _summary(cluster: Cluster) -> str:
 @pytest.fixture(scope="session")
 def kafka_cluster_config(pytestconfig: pytest.Config) -> dict[str, str]:
     """Keys of server.properties for the brokers of the session: from ini and command line. Override it at will."""
-    lines = [*pytestconfig.getini("kafka_config"), *pytestconfig.getoption("--kafka-config")]
+    lines = [*pytestconfig.getini("kafka_lite_config"), *pytestconfig.getoption("--kafka-lite-config")]
     return dict(_key_and_value(line) for line in lines)
 
 
 def _key_and_value(line: str) -> tuple[str, str]:
     key, equals, value = line.partition("=")
     if not equals or not key.strip():
-        raise pytest.UsageError(f"kafka_config: {line!r} is not of the form key=value")
+        raise pytest.UsageError(f"kafka_lite_config: {line!r} is not of the form key=value")
     return key.strip(), value.strip()
 
 
@@ -111,7 +113,7 @@ def kafka_own_cluster(pytestconfig: pytest.Config, kafka_cluster_config: dict[st
 def _running(config: pytest.Config, properties: dict[str, str]) -> Iterator[Cluster]:
     from kafka_lite.testing.cluster import Cluster
 
-    level = config.getini("kafka_log_level")
+    level = config.getini("kafka_lite_log_level")
     if level:
         logging.getLogger("kafka_lite").setLevel(level.upper())
     running = config.stash[_RUNNING]

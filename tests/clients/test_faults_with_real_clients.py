@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import confluent_kafka
@@ -17,6 +18,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.testing.fault import Fault
 
 # kafka-python leaves the sockets of connections that broke to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
@@ -269,3 +271,36 @@ def test_every_record_is_read_once_whatever_befalls_the_fetches(
         fault = broker.inject("Fetch").slow_answer(bytes_per_s=5000).once()
     assert read(broker, topic, 100) == [value.encode() for value in values * 2]
     assert fault.count >= 1
+
+
+# ── all at once ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def some_fault(broker: Cluster, random: Random) -> Fault:
+    fault = random.choice(
+        [
+            lambda: broker.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER),
+            lambda: broker.inject("Produce", Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND),
+            lambda: broker.inject("Produce").drop_request(),
+            lambda: broker.inject("Produce").drop_answer(),
+            lambda: broker.inject("Produce").cut_answer(random.randrange(40)),
+            lambda: broker.inject("Produce").delay(random.randrange(1, 30)),
+            lambda: broker.inject("Metadata").drop_answer(),
+        ]
+    )()
+    # Not at the very first metadata: aiokafka gives up when the only bootstrap server hangs up on it.
+    return fault.skip(random.randrange(1, 5)).once()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("produce", CLIENTS)
+def test_whatever_goes_wrong_an_idempotent_producer_writes_each_record_once_in_order(
+    broker: Cluster, topic: str, produce: Produce, seed: int
+) -> None:
+    random = Random(seed)
+    for _ in range(6):
+        some_fault(broker, random)
+    values = [b"%d" % number for number in range(30)]
+    produce(broker, topic, values, True)
+    assert broker.values(topic) == values
+    assert sum(fault.count for fault in broker.faults) >= 3

@@ -118,7 +118,7 @@ def test_it(kafka_cluster):
     assert (config.num_partitions, config.message_max_bytes) == (5, 2000)
     assert not config.auto_create_topics_enable
 """
-    ini = "kafka_config =\n    num.partitions=4\n    message.max.bytes=2000"
+    ini = "kafka_lite_config =\n    num.partitions=4\n    message.max.bytes=2000"
     conftest = """
 import pytest
 
@@ -126,18 +126,18 @@ import pytest
 def kafka_cluster_config(kafka_cluster_config):
     return kafka_cluster_config | {"auto.create.topics.enable": False}
 """
-    assert_passed(run(tmp_path, code, "--kafka-config", "num.partitions=5", ini=ini, conftest=conftest), 1)
+    assert_passed(run(tmp_path, code, "--kafka-lite-config", "num.partitions=5", ini=ini, conftest=conftest), 1)
 
 
 def test_a_bad_option_is_told(tmp_path: Path) -> None:
-    done = run(tmp_path, "def test_it(kafka_cluster): pass", "--kafka-config", "nonsense")
+    done = run(tmp_path, "def test_it(kafka_cluster): pass", "--kafka-lite-config", "nonsense")
     assert "'nonsense' is not of the form key=value" in done.stdout
 
 
 def test_the_log_level_can_be_raised(tmp_path: Path) -> None:
     code = "def test_it(kafka_own_cluster): assert False"
     assert "Awaiting socket connections" not in run(tmp_path, code).stdout
-    assert "Awaiting socket connections" in run(tmp_path, code, ini="kafka_log_level = info").stdout
+    assert "Awaiting socket connections" in run(tmp_path, code, ini="kafka_lite_log_level = info").stdout
 
 
 def test_who_does_not_use_it_does_not_pay_for_it(tmp_path: Path) -> None:
