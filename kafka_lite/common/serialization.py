@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
 
@@ -47,17 +47,18 @@ class Deserializer(ABC, Generic[T]):
         """Called once, after the last record."""
 
 
-class ByteArraySerializer(Serializer[bytes]):
+class ByteArraySerializer(Serializer[Any]):
     """Bytes are bytes."""
 
-    def serialize(self, topic: str, data: bytes | None) -> bytes | None:
+    def serialize(self, topic: str, data: Any) -> bytes | None:
         """As they are."""
         if data is None or isinstance(data, bytes):
             return data
         if isinstance(data, bytearray | memoryview):
             return bytes(data)
+        kind = type(data).__name__
         raise SerializationError(
-            f"{topic}: a {type(data).__name__} is not bytes: encode it, or set key.serializer or value.serializer"
+            f"{topic}: a {kind} is not bytes: encode it, or set key.serializer or value.serializer"
         )
 
 
