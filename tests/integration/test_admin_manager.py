@@ -301,7 +301,8 @@ def test_describe_a_broker(broker):
         (TOPIC_RESOURCE, "a b", Errors.INVALID_TOPIC_EXCEPTION),
         (BROKER_RESOURCE, "2", Errors.INVALID_REQUEST),
         (BROKER_RESOURCE, "x", Errors.INVALID_REQUEST),
-        (8, "1", Errors.INVALID_REQUEST),
+        (8, "2", Errors.INVALID_REQUEST),
+        (32, "g", Errors.INVALID_REQUEST),
     ],
 )
 def test_what_cannot_be_described(broker, kind, name, error):
