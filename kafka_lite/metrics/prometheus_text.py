@@ -9,8 +9,8 @@ configuration for Kafka makes (``kafka-2_0_0.yml``), and Strimzi's for percentag
     Processor, IdlePercent               Value             kafka_network_processor_idle_percent
     socket-server-metrics                request-rate      kafka_server_socket_server_metrics_request_rate
 
-Tags become labels. The rates of meters are left out: Prometheus works them out of counts. Histograms are summaries; their
-``_sum``, which the JMX exporter cannot know, is the mean times the count.
+Tags become labels. The rates of meters are left out: Prometheus works them out of counts. Histograms are summaries;
+their ``_sum``, which the JMX exporter cannot know, is the mean times the count.
 """
 
 from __future__ import annotations

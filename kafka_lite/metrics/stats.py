@@ -39,6 +39,9 @@ class SampledStat(ABC):
 
         samples = 2    │── window 1, complete ──│── window 2, so far ─▶ now
                        └──────────── what is measured ──────────────┘
+
+    Windows begin where the last one ended. Kafka's begin with the first value in them, and for the moment between the
+    end of a window and that value its rates are half of what they were.
     """
 
     initial_value = 0.0
@@ -48,8 +51,11 @@ class SampledStat(ABC):
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
         """``events`` things have happened, whose values have the sum ``value``."""
-        if not self._samples or now_ms - self._samples[-1].start_ms >= config.time_window_ms:
+        if not self._samples:
             self._samples.append(Sample(now_ms, self.initial_value))
+        elif (windows := (now_ms - self._samples[-1].start_ms) // config.time_window_ms) >= 1:
+            start_ms = self._samples[-1].start_ms + windows * config.time_window_ms
+            self._samples.append(Sample(start_ms, self.initial_value))
             del self._samples[: -config.samples]
         sample = self._samples[-1]
         self.update(sample, value, events)
