@@ -19,7 +19,6 @@ from kafka_lite.log.index_entry import TimestampOffset
 from kafka_lite.record.record import NO_TIMESTAMP
 from kafka_lite.record.records import Batch, batches
 
-
 WRITE_BYTES = 128 * 1024
 """How much is given to the kernel at once. For larger writes Linux looks for larger pieces of free memory (up to 2 MB),
 which in a virtual machine are often such that the host must provide first: 1 MB then takes 1 to 3 ms instead of 0.3."""
@@ -93,9 +92,14 @@ class FileMessageSetSlice:
         """The slice in memory."""
         return self._channel.read(self.position, self.size_in_bytes)
 
+    def headers(self) -> Iterator[FileChannelRecordBatch]:
+        """The headers of the whole batches of the slice."""
+        return file_batches(self._channel, self.position, self.position + self.size_in_bytes)
+
     def batches(self) -> Iterator[Batch]:
-        """The whole batches of the slice, read into memory."""
-        return batches(self.to_bytes())
+        """The whole batches of the slice, one at a time in memory; fewer if the file is truncated meanwhile."""
+        for header in self.headers():
+            yield from batches(self._channel.read(header.position, header.size_in_bytes))
 
 
 class FileMessageSet:

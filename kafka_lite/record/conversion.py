@@ -25,10 +25,11 @@ def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
 
     Raises ``UNSUPPORTED_COMPRESSION_TYPE`` for zstd, which formats below v2 do not have.
     """
-    return b"".join(_down_converted(batch, to_magic, first_offset) for batch in batches(buffer))
+    return b"".join(down_convert_batch(batch, to_magic, first_offset) for batch in batches(buffer))
 
 
-def _down_converted(batch: Batch, to_magic: int, first_offset: int) -> bytes:
+def down_convert_batch(batch: Batch, to_magic: int, first_offset: int = 0) -> bytes:
+    """The same for one batch; b"" when nothing of it is left."""
     if batch.magic <= to_magic:
         return bytes(batch.view)
     if batch.is_control:

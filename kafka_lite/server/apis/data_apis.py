@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer, Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.file_message_set import FileMessageSetSlice
+from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
 from kafka_lite.network.request_channel import Request
 from kafka_lite.protocol.messages import (
@@ -33,7 +35,7 @@ from kafka_lite.protocol.messages import (
 )
 from kafka_lite.protocol.schema import Response
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.conversion import down_convert, magic_for_fetch_version
+from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_fetch import FetchParams
@@ -269,14 +271,13 @@ class DataApis:
         if version < FIRST_FETCH_VERSION_WITH_ZSTD and log is not None and log.config.compression_type == "zstd":
             raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic compresses with zstd")
         newest_magic = magic_for_fetch_version(version)
-        if newest_magic == MAGIC_V2:
+        if newest_magic == MAGIC_V2 or not isinstance(records, FileMessageSetSlice):
             return records
-        data = records if isinstance(records, bytes | bytearray | memoryview) else records.to_bytes()
-        if all(batch.magic <= newest_magic for batch in batches(data)):
+        if all(batch.magic <= newest_magic for batch in records.headers()):
             return records
         if log is not None and not log.config.message_downconversion_enable:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
-        return down_convert(data, newest_magic, fetch_offset)
+        return LazyDownConversionRecords(records, newest_magic, fetch_offset)
 
     # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +12,8 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
+from kafka_lite.log.file_message_set import FileMessageSetSlice
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
@@ -141,15 +143,16 @@ def test_an_answer_that_cannot_be_encoded_ends_the_connection(apis: Apis, caplog
 
 
 def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis) -> None:
-    class Unreadable:
-        size_in_bytes = 10
+    class Unreadable(FileMessageSetSlice):
+        def __init__(self) -> None:
+            self.size_in_bytes = 10
 
-        def to_bytes(self) -> bytes:
+        def headers(self) -> Iterator[FileChannelRecordBatch]:
             raise OSError("I/O error")
 
     apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
     assert apis.replicas.respond is not None
-    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, None, cast(Any, Unreadable())))])
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, None, Unreadable()))])
     answer: FetchResponse = apis.message()
     partition = answer.responses[0].partitions[0]
     assert (partition.error_code, partition.high_watermark) == (Errors.UNKNOWN_SERVER_ERROR.code, -1)

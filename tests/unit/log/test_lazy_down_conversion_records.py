@@ -1,0 +1,145 @@
+"""Records converted while they are sent: the size that was named, whatever comes out."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.log import lazy_down_conversion_records
+from kafka_lite.log.file_message_set import FileMessageSet
+from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.records import batches
+
+NONE, GZIP, ZSTD = CompressionType.NONE, CompressionType.GZIP, CompressionType.ZSTD
+NOW = 1_700_000_000_000
+
+
+def batch(
+    base_offset: int, count: int, codec: CompressionType = NONE, value: bytes = b"value", magic: int = 2
+) -> bytes:
+    builder = MemoryRecordsBuilder(magic, codec, base_offset=base_offset)
+    for _ in range(count):
+        builder.append(NOW, b"key", value)
+    return builder.build()
+
+
+def lazily(
+    directory: Path, data: bytes, *, first_offset: int = 0, size: int | None = None
+) -> LazyDownConversionRecords:
+    file = FileMessageSet(directory / "0.log")
+    file.append(data)
+    return LazyDownConversionRecords(file.read(0, len(data) if size is None else size), 1, first_offset)
+
+
+def whole(data: bytes) -> bytes:
+    """The part of an answer that a consumer reads."""
+    return b"".join(bytes(found.view) for found in batches(data))
+
+
+@pytest.fixture(autouse=True)
+def _little_at_once(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Only the first batch is converted in advance."""
+    if "small" not in request.node.name:
+        monkeypatch.setattr(lazy_down_conversion_records, "FIRST_BYTES", 1)
+
+
+@pytest.fixture
+def sockets() -> Iterator[tuple[socket.socket, socket.socket]]:
+    pair = socket.socketpair()
+    yield pair
+    for end in pair:
+        end.close()
+
+
+def test_it_grows_and_the_limit_cuts_it(tmp_path: Path) -> None:
+    data = b"".join(batch(10 * index, 10) for index in range(20))  # many small records: v2 stores them shorter
+    converted = down_convert(data, 1)
+    records = lazily(tmp_path, data)
+    assert records.size_in_bytes == len(data) < len(converted)
+    sent = records.to_bytes()
+    assert sent == converted[: len(data)]
+
+
+def test_the_first_batch_is_never_cut(tmp_path: Path) -> None:
+    data = batch(0, 200)
+    converted = down_convert(data, 1)
+    records = lazily(tmp_path, data)
+    assert records.size_in_bytes == len(converted) > len(data)
+    assert records.to_bytes() == converted
+
+
+def test_what_is_missing_is_a_message_that_the_limit_seems_to_have_cut(tmp_path: Path) -> None:
+    partly = batch(1, 1, value=b"y" * 300_000)  # of which the slice has a piece
+    missing = set()
+    for piece in (*range(60), 200_000):
+        (tmp_path / "0.log").unlink(missing_ok=True)
+        data = batch(0, 3)  # three records take about as much in both formats
+        converted = down_convert(data, 1)
+        records = lazily(tmp_path, data + partly, size=len(data) + piece)
+        sent = records.to_bytes()
+        assert len(sent) == records.size_in_bytes == max(len(data) + piece, len(converted))
+        assert whole(sent) == converted
+        missing.add(len(sent) - len(converted))
+    assert missing >= set(range(20)), "with and without room for offset and size"
+
+
+def test_records_before_the_fetch_offset_are_left_out(tmp_path: Path) -> None:
+    data = batch(0, 3) + batch(3, 3) + batch(6, 3)
+    sent = lazily(tmp_path, data, first_offset=4).to_bytes()
+    assert whole(sent) == down_convert(data, 1, 4)
+    assert next(batches(sent)).last_offset == 4
+
+
+def test_old_batches_pass_as_they_are(tmp_path: Path) -> None:
+    data = batch(0, 3, magic=1) + batch(3, 1, GZIP, magic=1) + batch(4, 2)
+    assert whole(lazily(tmp_path, data).to_bytes()) == down_convert(data, 1)[: len(data)]
+
+
+def test_what_cannot_be_converted(tmp_path: Path) -> None:
+    with pytest.raises(ApiError) as refused:
+        lazily(tmp_path, batch(0, 3, ZSTD))
+    assert refused.value.error is Errors.UNSUPPORTED_COMPRESSION_TYPE
+
+
+def test_a_batch_that_cannot_be_converted_ends_the_answer_before_it(tmp_path: Path) -> None:
+    good = batch(0, 1, value=b"x" * 500)
+    data = good + batch(1, 300, ZSTD, value=b"x" * 500)
+    records = lazily(tmp_path, data)
+    sent = records.to_bytes()
+    assert len(sent) == records.size_in_bytes == len(data)
+    assert whole(sent) == down_convert(good, 1)
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP])
+def test_a_small_answer_is_exact(tmp_path: Path, codec: CompressionType) -> None:
+    data = batch(0, 3, codec) + batch(3, 30, codec)
+    records = lazily(tmp_path, data)
+    assert records.size_in_bytes == len(down_convert(data, 1))
+    assert records.to_bytes() == down_convert(data, 1)
+
+
+def test_nothing_of_a_small_answer_is_left(tmp_path: Path) -> None:
+    assert lazily(tmp_path, batch(0, 3), first_offset=3).size_in_bytes == 0
+
+
+def test_it_goes_out_piece_by_piece(tmp_path: Path, sockets: tuple[socket.socket, socket.socket]) -> None:
+    data = b"".join(batch(10 * index, 10, GZIP) for index in range(50))
+    records = lazily(tmp_path, data)
+    out, into = sockets
+    came = b""
+    while len(came) < records.size_in_bytes:
+        sent = records.send_to(out, len(came), min(100, records.size_in_bytes - len(came)))
+        assert 0 < sent <= 100
+        came += into.recv(sent, socket.MSG_WAITALL)
+    converted = down_convert(data, 1)
+    assert whole(came)
+    assert converted.startswith(whole(came))
+    with pytest.raises(ValueError, match="no way"):
+        records.send_to(out, 0, 10)
