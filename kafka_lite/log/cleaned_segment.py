@@ -14,6 +14,7 @@ from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_file_utils import CLEANED_FILE_SUFFIX
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.time_index import TimeIndex
+from kafka_lite.record.record import NO_TIMESTAMP
 from kafka_lite.record.record_filter import FilteredBatch
 
 
@@ -62,12 +63,13 @@ class CleanedSegment:
             self._collected = []
 
     def _write(self, batches: Sequence[FilteredBatch]) -> None:
-        latest = max(batches, key=lambda batch: batch.max_timestamp)
+        # The header of a batch without records keeps its timestamp, but there is no message of that time to be found.
+        latest = max(batches, key=_largest_timestamp)
         records = b"".join([batch.data for batch in batches])
         info = LogAppendInfo(
             first_offset=batches[0].first_offset,
             last_offset=batches[-1].last_offset,
-            max_timestamp=latest.max_timestamp,
+            max_timestamp=_largest_timestamp(latest),
             offset_of_max_timestamp=latest.last_offset,
             magic=batches[0].magic,
             size_in_bytes=len(records),
@@ -86,3 +88,7 @@ class CleanedSegment:
         """Remove the files, as far as that is possible; what stays goes at the next cleaning, or at the next start."""
         with contextlib.suppress(OSError):
             self.segment.delete()
+
+
+def _largest_timestamp(batch: FilteredBatch) -> int:
+    return batch.max_timestamp if batch.messages_retained else NO_TIMESTAMP
