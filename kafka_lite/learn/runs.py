@@ -23,6 +23,7 @@ from kafka_lite.learn.broker_watches import watch_files, watch_phases, watch_wir
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
 from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.storage_runs import STORAGE_RUNS
 from kafka_lite.learn.time_line import time_line
 from kafka_lite.learn.watches import watch, watch_queue
 from kafka_lite.log.log import Log
@@ -105,6 +106,17 @@ PRODUCE_LANES = (
     "LogSegment",
 )
 INLINE_LANES = tuple(lane for lane in PRODUCE_LANES if lane != "KafkaRequestHandler")
+FETCH_LANES = (
+    "consumer",
+    "Processor",
+    "RequestChannel",
+    "KafkaRequestHandler",
+    "ReplicaManager",
+    "Log",
+    "LogSegment",
+    "FileMessageSet",
+    "FileMessageSetSlice",
+)
 PURGATORY_LANES = (
     "consumer",
     "producer",
@@ -141,6 +153,21 @@ def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: 
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()  # before the broker stops
     return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+
+
+def fetch_request() -> RecordedRun:
+    """A consumer fetches what is there: the handler finds where it is, the network thread sends it out of the file."""
+    watches = (network_watches(), storage_watches())
+    with (
+        Recording(*watches, title="A fetch is answered out of the file", paused=True) as recording,
+        running_broker(AS_IN_KAFKA) as server,
+        _channel(server) as consumer,
+    ):
+        wait_until(lambda: open_connections(server) == 1)
+        with recording.running():
+            in_thread("consumer", lambda: _fetch(consumer, 0))
+            recording.wait_for("RequestChannel.FETCH v11")
+    return replace(recording.run, recorded_by=f"{_MODULE}:fetch_request", lanes=FETCH_LANES)
 
 
 def fetch_in_purgatory() -> RecordedRun:
@@ -258,6 +285,8 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     "produce-request": produce_request,
     "inline-produce-request": inline_produce_request,
     "fetch-in-purgatory": fetch_in_purgatory,
+    "fetch-request": fetch_request,
+    **STORAGE_RUNS,
 }
 
 

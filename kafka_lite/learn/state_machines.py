@@ -13,6 +13,7 @@ import itertools
 import textwrap
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import Any
 
 from kafka_lite.learn.book_map import PROJECT_ROOT
 from kafka_lite.learn.drawing import BLUE, Drawing, new_graph
@@ -20,7 +21,8 @@ from kafka_lite.learn.source import module_path
 
 TABLE = "VALID_PREVIOUS_STATES"
 
-Table = Mapping[Enum, Iterable[Enum]]
+Table = Mapping[Any, Iterable[Any]]
+"""State → the states from which it may be reached; Any, since each machine has an Enum of its own."""
 
 
 def modules_with_a_table() -> list[str]:

@@ -131,8 +131,12 @@ def test_a_fetch_waits_until_the_producer_s_record_is_there(purgatory):
 
 @pytest.mark.parametrize("name", runs.RUNS)
 def test_every_run_makes_a_figure_of_a_size_that_one_can_take_in(name, request):
-    fixtures = {"produce-request": "produce", "fetch-in-purgatory": "purgatory"}
-    run = request.getfixturevalue(fixtures.get(name, "inline_produce"))
+    fixtures = {
+        "produce-request": "produce",
+        "inline-produce-request": "inline_produce",
+        "fetch-in-purgatory": "purgatory",
+    }
+    run = request.getfixturevalue(fixtures[name]) if name in fixtures else runs.RUNS[name]()
     diagram = sequence_diagram(run)
     assert len(diagram.layout.steps) <= MOST_STEPS
     busy = {lane for step in diagram.layout.steps for lane in (step.source, step.target)}
