@@ -95,6 +95,8 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
 def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
     """Run a command in a process group of its own, of which nothing is left afterwards; None as code: out of time."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    # Above all the project's own plugin: pytest would import what is replaced with it, before it can be replaced.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
