@@ -157,11 +157,12 @@ class KafkaChannel:
         return self._invalid_receive is not None
 
     def _split(self, data: memoryview) -> None:
-        while data:
+        position = 0
+        while position < len(data):
             receive = self._receive
             if receive is None:
                 self._receive = receive = NetworkReceive(self.id, self._max_receive_size)
-            data = data[receive.feed(data) :]
+            position += receive.feed(data[position:])
             if receive.complete:
                 self._stage(receive)
 

@@ -187,7 +187,7 @@ class Selector:
         self._do_at_once(self._new_sends, WRITE)
         self._do_at_once(self._invalid_receives, READ)
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
-            timeout_ms = 0
+            timeout_ms = 0.0
         select_ms = self._time.hi_res_ms()
         events = self._select(timeout_ms)
         now_ms = self._time.hi_res_ms()
@@ -216,7 +216,7 @@ class Selector:
     def _select(self, timeout_ms: float) -> list[tuple[selectors.SelectorKey, int]]:
         self._polling = True
         if self._wakeup_pending:
-            timeout_ms = 0
+            timeout_ms = 0.0
         events = self._selector.select(timeout_ms / 1000)
         self._polling = False
         self._wakeup_pending = False

@@ -56,7 +56,6 @@ class QuickRequests:
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
         self._auto_create_topics = auto_create_topics
-        # By plain number: hashing an enum's member costs ten times as much.
         self._conditions: dict[int, Condition] = {
             int(ApiKey.PRODUCE): self._is_quick_produce,
             int(ApiKey.FETCH): _is_quick_fetch,

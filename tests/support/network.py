@@ -43,14 +43,22 @@ class _Apis:
 
 @contextmanager
 def running_server(
-    handler: Handler = echo_correlation_id, *, io_threads: int = 2, **config: Any
+    handler: Handler = echo_correlation_id,
+    *,
+    io_threads: int = 2,
+    is_quick: Callable[[Request], bool] | None = None,
+    **config: Any,
 ) -> Iterator[SocketServer]:
-    """A server with one listener on a free port; afterwards no thread of it may be left."""
+    """A server with one listener on a free port; afterwards no thread of it may be left.
+
+    ``is_quick`` says which requests the network threads handle themselves; by default none.
+    """
     config.setdefault("listeners", (Listener(LOOPBACK),))
     config.setdefault("num_network_threads", 1)
     before = set(threading.enumerate())
     server = SocketServer(SocketServerConfig(**config))
-    pool = KafkaRequestHandlerPool(io_threads, server.request_channel, _Apis(handler, server.request_channel))
+    channel = server.request_channel
+    pool = KafkaRequestHandlerPool(io_threads, channel, _Apis(handler, channel), is_quick=is_quick)
     try:
         server.startup()
         yield server

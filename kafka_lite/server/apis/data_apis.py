@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest, handleFetc
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
@@ -128,26 +127,26 @@ class DataApis:
         request: Request, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
         # From version 3 on there must be exactly one batch, in format v2: KIP-98.
-        found = list(itertools.islice(batches(records), 2))
-        if len(found) != 1 or found[0].magic != 2 or found[0].size_in_bytes != size_of(records):
+        batch = next(batches(records), None)
+        if batch is None or batch.magic != MAGIC_V2 or batch.size_in_bytes != size_of(records):
             return PartitionResponse(
                 Errors.INVALID_RECORD,
                 error_message=f"{topic_partition}: a produce request of version "
                 f"{request.header.api_version} must hold exactly one record batch of format v2",
             )
-        if found[0].base_offset != 0:
+        if batch.base_offset != 0:
             return PartitionResponse(
                 Errors.INVALID_RECORD,
                 error_message=f"{topic_partition}: the base offset of a produced batch must be 0, "
-                f"not {found[0].base_offset}",
+                f"not {batch.base_offset}",
             )
-        if found[0].compression is CompressionType.ZSTD and request.header.api_version < 7:
+        if batch.compression is CompressionType.ZSTD and request.header.api_version < 7:
             return PartitionResponse(Errors.UNSUPPORTED_COMPRESSION_TYPE)
-        if found[0].is_transactional:
+        if batch.is_transactional:
             return PartitionResponse(
                 Errors.INVALID_TXN_STATE, error_message=f"{topic_partition} is not part of a transaction"
             )
-        if found[0].is_control:
+        if batch.is_control:
             return PartitionResponse(Errors.INVALID_RECORD, error_message="clients may not write control batches")
         return None
 
@@ -404,6 +403,8 @@ class DataApis:
 
 def _error_for_version(error: Errors, version: int, later: Mapping[Errors, tuple[int, Errors]]) -> Errors:
     """The error, or what stood for it before the version that brought it."""
+    if error is Errors.NONE:
+        return error
     first_version, earlier = later.get(error, (0, error))
     return error if version >= first_version else earlier
 

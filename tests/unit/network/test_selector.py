@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import contextlib
 import socket
 import struct
 import threading
@@ -313,3 +314,54 @@ def test_a_connection_that_is_gone_before_it_is_registered_leaves_nothing(
     selector.poll(0)
     assert selector.disconnected == {}
     sock.close()
+
+
+def test_write_sends_without_a_poll(selector: Selector, peer: socket.socket) -> None:
+    assert selector.write(NetworkSend("c", [b"at once"]))
+    assert peer.recv(100) == framed(b"at once")
+    selector.poll(0)
+    assert selector.completed_sends == []
+
+
+def test_write_leaves_what_the_socket_does_not_take_to_polls(selector: Selector, peer: socket.socket) -> None:
+    send = NetworkSend("c", [bytes(20_000_000)])
+    assert not selector.write(send)
+    with pytest.raises(IllegalStateError):
+        selector.write(NetworkSend("c", [b"another"]))
+    got = 0
+    peer.settimeout(0.05)
+    while not selector.completed_sends:
+        with contextlib.suppress(TimeoutError):
+            got += len(peer.recv(1 << 20))
+        selector.poll(0)
+    assert selector.completed_sends == [send]
+    assert send.remaining_bytes == 0
+
+
+def test_write_to_a_connection_that_was_reset_is_reported_by_the_next_poll(
+    selector: Selector, peer: socket.socket
+) -> None:
+    selector.mute("c")
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+    assert not selector.write(NetworkSend("c", [b"too late"]))
+    selector.poll(100)
+    assert list(selector.disconnected) == ["c"]
+
+
+def test_a_write_that_fails_for_another_reason_costs_the_connection(
+    selector: Selector, peer: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        size_in_bytes = 10
+
+        def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
+            raise ValueError("the file is closed")
+
+        def to_bytes(self) -> bytes:
+            return bytes(10)
+
+    assert not selector.write(NetworkSend("c", [Broken()]))
+    selector.poll(100)
+    assert list(selector.disconnected) == ["c"]
+    assert "Unexpected error" in caplog.text

@@ -90,3 +90,14 @@ def test_a_slice_that_ends_early_breaks_the_connection(
     with pytest.raises(ConnectionError, match="1 bytes early"):
         send.write_to(pair[0])
     part.close()
+
+
+def test_appended_frames_leave_behind_the_first(pair: tuple[socket.socket, socket.socket]) -> None:
+    send = NetworkSend("c", [b"one"])
+    for payload in (b"two", bytes(30_000), b""):
+        send.append(NetworkSend("c", [payload]))
+    assert send.frames == 4
+    expected = b"".join(struct.pack(">i", len(each)) + each for each in (b"one", b"two", bytes(30_000), b""))
+    assert send.size_in_bytes == len(expected)
+    assert transfer(send, pair) == expected
+    assert send.completed

@@ -1,0 +1,186 @@
+"""Requests that network threads handle themselves, among others that they hand over."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_lite.network.listener import Listener
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from tests.support.network import (
+    LOOPBACK,
+    connect,
+    echo_correlation_id,
+    is_closed,
+    read_correlation_id,
+    read_frame,
+    request_frame,
+    respond,
+    running_server,
+)
+
+
+def even_is_quick(request: Request) -> bool:
+    return request.header.correlation_id % 2 == 0
+
+
+def test_quick_requests_are_handled_by_the_network_thread_and_others_by_a_handler() -> None:
+    threads: dict[int, str] = {}
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        threads[request.header.correlation_id] = threading.current_thread().name
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=even_is_quick) as server, connect(server) as client:
+        for number in (2, 3):
+            client.sendall(request_frame(number))
+            assert read_correlation_id(client) == number
+    assert threads[2] == "kafka-network-thread-0-PLAINTEXT-0"
+    assert threads[3].startswith("kafka-request-handler-")
+
+
+def test_a_request_that_waits_keeps_quick_ones_of_other_connections_waiting_not() -> None:
+    go_on = threading.Event()
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if not even_is_quick(request):
+            assert go_on.wait(30)
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=even_is_quick) as server, connect(server) as slow, connect(server) as quick:
+        slow.sendall(request_frame(1) + request_frame(2))
+        for number in range(0, 40, 2):
+            quick.sendall(request_frame(number))
+            assert read_correlation_id(quick) == number
+        go_on.set()
+        assert [read_correlation_id(slow) for _ in range(2)] == [1, 2]
+
+
+def test_answers_of_a_pipeline_keep_the_order_of_its_requests() -> None:
+    """Quick ones, ones that are handed over, ones that are answered later by another thread, and one at a time."""
+    at_work = threading.Semaphore(1)
+    order: list[int] = []
+
+    def answer(request: Request, channel: RequestChannel) -> None:
+        at_work.release()
+        echo_correlation_id(request, channel)
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        number = request.header.correlation_id
+        assert at_work.acquire(blocking=False), "two requests of a connection at once"
+        order.append(number)
+        if number % 5 == 0:
+            threading.Thread(target=answer, args=(request, channel)).start()
+        else:
+            answer(request, channel)
+
+    def is_quick(request: Request) -> bool:
+        return request.header.correlation_id % 7 != 0
+
+    with running_server(handle, io_threads=3, is_quick=is_quick) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(500)))
+        assert [read_correlation_id(client) for _ in range(500)] == list(range(500))
+    assert order == list(range(500))
+
+
+def test_an_error_in_a_quick_handler_closes_its_connection_only(caplog: pytest.LogCaptureFixture) -> None:
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 13:
+            raise ZeroDivisionError
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as bad, connect(server) as good:
+        bad.sendall(request_frame(1) + request_frame(13) + request_frame(2))
+        assert read_correlation_id(bad) == 1
+        assert is_closed(bad)
+        good.sendall(request_frame(14))
+        assert read_correlation_id(good) == 14
+    assert "Error when handling a request" in caplog.text
+
+
+def test_no_answer_between_answers() -> None:
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id % 3 == 0:
+            channel.no_operation(request)
+        else:
+            echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as client:
+        client.sendall(b"".join(request_frame(number) for number in range(100)))
+        answered = [number for number in range(100) if number % 3]
+        assert [read_correlation_id(client) for _ in answered] == answered
+
+
+def test_a_deaf_client_of_quick_requests_is_not_read_either() -> None:
+    handled: list[int] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        handled.append(request.header.correlation_id)
+        respond(request, channel, [bytes(5_000_000)])
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as deaf, connect(server) as quick:
+        deaf.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            deaf.sendall(request_frame(1) * 2_000_000)
+        assert len(handled) <= 2
+        quick.sendall(request_frame(7))
+        assert len(read_frame(quick)) == 5_000_000
+
+
+def test_the_times_of_a_quick_request_are_complete() -> None:
+    ended: list[tuple[Request, float]] = []
+    arrived = threading.Event()
+
+    def on_completion(request: Request, end_time_ms: float) -> None:
+        ended.append((request, end_time_ms))
+        arrived.set()
+
+    with running_server(is_quick=lambda _: True) as server, connect(server) as client:
+        server.request_channel.add_completion_listener(on_completion)
+        client.sendall(request_frame(1))
+        assert read_correlation_id(client) == 1
+        assert arrived.wait(30)
+    ((request, end_time_ms),) = ended
+    marks = [request.start_time_ms, request.request_dequeue_time_ms, request.response_complete_time_ms]
+    marks += [request.response_dequeue_time_ms, end_time_ms]
+    assert marks[0] > 0
+    assert marks == sorted(marks)
+
+
+def test_without_a_quick_handler_requests_go_through_the_queue() -> None:
+    with running_server(is_quick=lambda _: True) as server, connect(server) as client:
+        client.sendall(request_frame(1))
+        assert read_correlation_id(client) == 1
+        server.request_channel.quick_handler = None
+        client.sendall(request_frame(2))
+        assert read_correlation_id(client) == 2
+
+
+def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles() -> None:
+    arrived, go_on = threading.Event(), threading.Event()
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        arrived.set()
+        assert go_on.wait(30)
+        echo_correlation_id(request, channel)
+
+    server = SocketServer(SocketServerConfig(listeners=(Listener(LOOPBACK),), num_network_threads=1))
+    apis = SimpleNamespace(handle=lambda request: handle(request, server.request_channel))
+    pool = KafkaRequestHandlerPool(1, server.request_channel, apis, is_quick=lambda _: True)
+    server.startup()
+    with connect(server) as client:
+        client.sendall(request_frame(1))
+        assert arrived.wait(30)
+        end = threading.Thread(target=pool.shutdown)
+        end.start()
+        end.join(0.05)
+        assert end.is_alive()
+        go_on.set()
+        end.join(30)
+        assert not end.is_alive()
+        assert read_correlation_id(client) == 1
+    server.shutdown()

@@ -1,0 +1,117 @@
+"""Which requests a network thread may handle itself."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest
+from kafka_lite.protocol.messages.api_23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message
+from kafka_lite.server.quick_requests import QuickRequests
+
+
+def is_quick(
+    api_key: ApiKey,
+    version: int,
+    body: Message,
+    *,
+    topic_configs: dict[str, dict[str, str]] | None = None,
+    auto_create: bool = True,
+) -> bool:
+    """What ``QuickRequests`` says, on a broker that has topic ``t`` and those of ``topic_configs``."""
+    configs: dict[str, dict[str, str]] = {"t": {}} | (topic_configs or {})
+    partitions = {
+        TopicPartition(topic, 0): SimpleNamespace(log=SimpleNamespace(config=LogConfig(config)))
+        for topic, config in configs.items()
+    }
+    replicas = SimpleNamespace(get_partition=partitions.get)
+    cache = SimpleNamespace(contains=configs.__contains__)
+    header = RequestHeader(api_key=api_key, api_version=version)
+    request = SimpleNamespace(header=header, body=body)
+    return QuickRequests(cast(Any, replicas), cast(Any, cache), auto_create).includes(cast(Any, request))
+
+
+def produce(*topics: str) -> ProduceRequest:
+    return ProduceRequest(
+        topic_data=[TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0)]) for topic in topics]
+    )
+
+
+def test_a_produce_request_is_quick_when_the_log_takes_batches_as_they_are() -> None:
+    assert is_quick(ApiKey.PRODUCE, 3, produce("t"))
+    assert is_quick(ApiKey.PRODUCE, 9, produce("t", "u"), topic_configs={"u": {"retention.ms": "1"}})
+
+
+def test_a_produce_request_for_an_unknown_partition_is_a_quick_error() -> None:
+    assert is_quick(ApiKey.PRODUCE, 7, produce("nobody"))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"flush.messages": "1"},
+        {"flush.messages": "10000"},
+        {"message.format.version": "0.10.2"},
+        {"compression.type": "lz4"},
+        {"compression.type": "uncompressed"},
+    ],
+    ids=str,
+)
+def test_a_produce_request_is_not_quick_when_one_topic_needs_fsync_or_other_batches(config: dict[str, str]) -> None:
+    assert not is_quick(ApiKey.PRODUCE, 7, produce("t", "u"), topic_configs={"u": config})
+
+
+def test_a_produce_request_of_an_old_client_is_converted_and_not_quick() -> None:
+    assert not is_quick(ApiKey.PRODUCE, 2, produce("t"))
+
+
+def test_a_fetch_is_quick_unless_its_records_may_have_to_be_converted() -> None:
+    assert is_quick(ApiKey.FETCH, 4, FetchRequest())
+    assert not is_quick(ApiKey.FETCH, 3, FetchRequest())
+
+
+@pytest.mark.parametrize(("timestamp", "quick"), [(-1, True), (-2, True), (1_700_000_000_000, False)])
+def test_ends_of_a_log_are_known_and_times_are_searched_in_files(timestamp: int, quick: bool) -> None:
+    asked = [ListOffsetsPartition(timestamp=-1), ListOffsetsPartition(timestamp=timestamp)]
+    body = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=asked)])
+    assert is_quick(ApiKey.LIST_OFFSETS, 5, body) is quick
+
+
+def metadata(name: str | None, *, create: bool = True) -> MetadataRequest:
+    topics = None if name is None else [MetadataRequestTopic(name=name)]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=create)
+
+
+@pytest.mark.parametrize(
+    ("version", "body", "auto_create", "quick"),
+    [
+        (9, metadata("t"), True, True),
+        (9, metadata("new"), True, False),
+        (9, metadata("new", create=False), True, True),
+        (3, metadata("new", create=False), True, False),  # version 3 cannot say that it wants no creation
+        (9, metadata("new"), False, True),
+        (9, metadata(None), True, True),
+    ],
+)
+def test_metadata_are_quick_unless_a_topic_may_be_created(
+    version: int, body: MetadataRequest, auto_create: bool, quick: bool
+) -> None:
+    assert is_quick(ApiKey.METADATA, version, body, auto_create=auto_create) is quick
+
+
+def test_what_is_always_quick_and_what_never() -> None:
+    assert is_quick(ApiKey.API_VERSIONS, 3, ApiVersionsRequest())
+    assert is_quick(ApiKey.OFFSET_FOR_LEADER_EPOCH, 3, OffsetForLeaderEpochRequest())
+    assert not is_quick(ApiKey.CREATE_TOPICS, 3, CreateTopicsRequest())
