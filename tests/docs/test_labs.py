@@ -159,25 +159,25 @@ def labs(tmp_path):
 
 
 def test_the_verbs_one_after_the_other_as_a_learner_uses_them(labs, tmp_path):
-    name = find_lab("ch06").name
+    name = find_lab("ch06-offset").name
     assert "not begun" in labs("list").stdout
-    assert "labs start" in labs("check", "ch06").stderr
-    started = labs("start", "ch06")
+    assert "labs start" in labs("check", "ch06-offset").stderr
+    started = labs("start", "ch06-offset")
     assert started.returncode == 0, started.stderr
     work = tmp_path / "labs-work" / name
     assert "your task 4" in (work / "offset_index.py").read_text()
-    assert "there is work" in labs("start", "ch06").stderr
-    checked = labs("check", "ch06", "--no-broker")
+    assert "there is work" in labs("start", "ch06-offset").stderr
+    checked = labs("check", "ch06-offset", "--no-broker")
     assert checked.returncode == 1
     assert "This failure is expected" in checked.stdout
-    assert "1/3" in labs("hint", "ch06").stdout
-    assert "2/3" in labs("hint", "ch06").stdout
-    assert "there is no task 99" in labs("hint", "ch06", "99").stderr
+    assert "1/3" in labs("hint", "ch06-offset").stdout
+    assert "2/3" in labs("hint", "ch06-offset").stdout
+    assert "there is no task 99" in labs("hint", "ch06-offset", "99").stderr
     (work / "offset_index.py").write_text(module_path("kafka_lite.log.offset_index").read_text())
-    partly = labs("check", "ch06", "--no-broker")
+    partly = labs("check", "ch06-offset", "--no-broker")
     assert "Your task: 2, Search" in partly.stdout
-    assert "+" in labs("solution", "ch06").stdout
-    assert labs("reset", "ch06").returncode == 0
+    assert "+" in labs("solution", "ch06-offset").stdout
+    assert labs("reset", "ch06-offset").returncode == 0
     assert "your task 4" in (work / "offset_index.py").read_text()
     assert list(work.glob("before-reset-*/offset_index.py"))
     assert "there is no lab 'ch99'" in labs("start", "ch99").stderr

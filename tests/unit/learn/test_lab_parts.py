@@ -32,14 +32,14 @@ def test_a_starter_leaves_the_rest_of_the_module_alone():
 
 
 def test_labs_are_found_by_name_or_beginning():
-    assert find_lab("ch06").name == "ch06-offset-index"
+    assert find_lab("ch06-offset").name == "ch06-offset-index"
     with pytest.raises(UnknownLabError, match="ch06-offset-index"):
         find_lab("nope")
 
 
 def test_without_a_clone_the_message_says_where_labs_are(tmp_path):
     with pytest.raises(UnknownLabError, match="clone of the project"):
-        find_lab("ch06", tmp_path)
+        find_lab("ch06-offset", tmp_path)
 
 
 def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
