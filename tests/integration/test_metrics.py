@@ -1,0 +1,245 @@
+"""A broker's metrics beside what real clients did: numbers are equal, names are Kafka's, what goes takes them along."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from prometheus_client.parser import text_string_to_metric_families
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.metrics.metric_name import ObjectNamePattern
+from kafka_lite.server.bean_catalogue import BEANS, GAUGE, HISTOGRAM, METER, TIMER
+from kafka_lite.server.broker_process import BrokerProcess
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.broker_beans import Beans, BrokerBeans
+from kafka_lite.tools.running_brokers import RunningBrokers
+
+DATA = Path(__file__).parents[1] / "data"
+TOPICS = "kafka.server:type=BrokerTopicMetrics,name="
+REQUESTS = "kafka.network:type=RequestMetrics,name="
+
+SEEN_ON_A_BROKER_OF_0_10_2 = (DATA / "jmx-beans-0.10.2.txt").read_text().split()
+"""But for those of groups, quotas and replication."""
+
+METER_ATTRIBUTES = {
+    "Count", "EventType", "RateUnit", "MeanRate", "OneMinuteRate", "FiveMinuteRate", "FifteenMinuteRate",
+}  # fmt: skip
+HISTOGRAM_ATTRIBUTES = {
+    "Count", "Min", "Max", "Mean", "StdDev", "50thPercentile", "75thPercentile", "95thPercentile", "98thPercentile",
+    "99thPercentile", "999thPercentile",
+}  # fmt: skip
+ATTRIBUTES = {
+    GAUGE: {"Value"},
+    METER: METER_ATTRIBUTES,
+    HISTOGRAM: HISTOGRAM_ATTRIBUTES,
+    TIMER: METER_ATTRIBUTES | HISTOGRAM_ATTRIBUTES | {"LatencyUnit"},
+}
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
+    """A broker that is found in a state directory of its own."""
+    overrides = {"metrics.http.port": "0", "zookeeper.embedded.port": "0", "log.segment.delete.delay.ms": "0"}
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
+    try:
+        with BrokerProcess(tmp_path, overrides) as process:
+            yield process
+    finally:
+        os.environ.pop("XDG_STATE_HOME")
+        if before is not None:
+            os.environ["XDG_STATE_HOME"] = before
+
+
+def beans_of(broker: BrokerProcess) -> BrokerBeans:
+    def url() -> str:
+        found = RunningBrokers().find()
+        return found[0].facts.get("metrics.url", "") if found else ""
+
+    await_that(lambda: bool(url()))
+    return BrokerBeans(url())
+
+
+def await_that(condition: Callable[[], bool], what: str = "") -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def produce(bootstrap: str, topic: str, values: list[bytes], **config: object) -> None:
+    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, **config})
+    for value in values:
+        producer.produce(topic, value, partition=0)
+    assert producer.flush(30) == 0
+
+
+def consume(bootstrap: str, topic: str, count: int) -> None:
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "g"})
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+    left = count
+    while left > 0:
+        messages = consumer.consume(left, 10)
+        assert messages
+        left -= len(messages)
+    consumer.close()
+
+
+def values_of(beans: Beans, name: str, attribute: str = "Count") -> object:
+    return beans.get(name, {}).get(attribute)
+
+
+def test_counts_equal_what_was_produced_and_consumed(broker: BrokerProcess) -> None:
+    beans = beans_of(broker)
+    produce(broker.bootstrap_servers, "t", [b"x" * 100] * 1000)
+    produce(broker.bootstrap_servers, "u", [b"y" * 10] * 7)
+    consume(broker.bootstrap_servers, "t", 1000)
+    # A request ends when its answer is out, which the client may know before the broker.
+    await_that(lambda: values_of(beans.read(), f"{REQUESTS}RequestsPerSec,request=FetchConsumer") not in (None, 0))
+    now = beans.read()
+    assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=t") == 1000
+    assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=u") == 7
+    assert values_of(now, f"{TOPICS}MessagesInPerSec") == 1007
+    log = "kafka.log:type=Log,name={},topic=t,partition=0"
+    assert values_of(now, log.format("LogEndOffset"), "Value") == 1000
+    size = values_of(now, log.format("Size"), "Value")
+    assert values_of(now, f"{TOPICS}BytesInPerSec,topic=t") == size
+    assert values_of(now, f"{TOPICS}BytesOutPerSec,topic=t") == size, "read once, from the beginning to the end"
+    requests = values_of(now, f"{REQUESTS}RequestsPerSec,request=Produce")
+    assert requests == values_of(now, f"{TOPICS}TotalProduceRequestsPerSec"), "a partition each"
+    for phase in ("TotalTimeMs", "LocalTimeMs", "RequestQueueTimeMs", "ResponseSendTimeMs"):
+        assert values_of(now, f"{REQUESTS}{phase},request=Produce") == requests
+    consumer, fetch = (
+        values_of(now, f"{REQUESTS}RequestsPerSec,request={name}") for name in ("FetchConsumer", "Fetch")
+    )
+    assert consumer == fetch
+    assert values_of(now, "kafka.server:type=ReplicaManager,name=PartitionCount", "Value") == sum(
+        1 for name in now if name.startswith("kafka.log:type=Log,name=Size")
+    )
+
+
+def test_tools_and_prometheus_read_the_same(broker: BrokerProcess) -> None:
+    beans = beans_of(broker)
+    produce(broker.bootstrap_servers, "t", [b"x" * 100] * 50)
+    text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=10).read().decode()
+    samples = {
+        (sample.name, tuple(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples[("kafka_server_brokertopicmetrics_messagesin_total", (("topic", "t"),))] == 50
+    assert samples[("kafka_controller_kafkacontroller_activecontrollercount", ())] == 1
+    assert all(re.fullmatch("[a-z_:][a-z0-9_:]*", name) for name, _ in samples)
+
+    def tool(*arguments: str) -> str:
+        command = [sys.executable, "-m", "kafka_lite.tools.main", *arguments]
+        return subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+
+    port = broker.bootstrap_servers
+    assert re.search(r"^ t +1 +0 +50 +[\d.]+ kB", tool("top", "--once", "--bootstrap-server", port), re.MULTILINE)
+    header, line = tool("jmx", "--object-name", f"{TOPICS}MessagesInPerSec,topic=t", "--one-time").splitlines()
+    assert header.startswith(f'"time","{TOPICS}MessagesInPerSec,topic=t:Count"')
+    assert line.split(",")[1] == "50"
+
+
+def test_a_broker_that_shows_nothing_says_which_key_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0"}):
+        await_that(lambda: bool(RunningBrokers().find()))
+        command = [sys.executable, "-m", "kafka_lite.tools.main", "top", "--once"]
+        result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "set metrics.http.port=0 in its server.properties" in result.stderr
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster({"metrics.http.port": "0"}) as cluster:
+        yield cluster
+
+
+def names_of(cluster: Cluster) -> set[str]:
+    return {name.mbean_name for name in cluster.server.metrics.beans.query()}
+
+
+def test_every_bean_is_declared_and_every_declared_bean_is_there(cluster: Cluster) -> None:
+    produce(cluster.bootstrap_servers, "t", [b"x"])
+    consume(cluster.bootstrap_servers, "t", 1)
+    declared = {ObjectNamePattern.parse(bean.pattern): bean for bean in BEANS}
+    seen = set()
+    for name, attributes in cluster.server.metrics.beans.query().items():
+        (pattern,) = [pattern for pattern in declared if pattern.matches(name)]
+        kind = declared[pattern].kind
+        assert set(attributes) == ATTRIBUTES.get(kind, set(kind.split(", "))), name
+        seen.add(pattern)
+    missing = {declared[pattern].pattern for pattern in set(declared) - seen}
+    # A follower that is too slow is needed for this one.
+    assert missing == {"kafka.server:type=DelayedProduceMetrics,name=ExpiresPerSec,topic=*,partition=*"}
+    for pattern in SEEN_ON_A_BROKER_OF_0_10_2:
+        parsed = ObjectNamePattern.parse(pattern)
+        assert any(parsed.matches(name) for name in cluster.server.metrics.beans.query()), pattern
+
+
+def test_beans_go_with_their_topic(cluster: Cluster) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([NewTopic("gone", 3, 1), NewTopic("kept", 1, 1)])["gone"].result(30)
+    for topic in ("gone", "kept"):
+        produce(cluster.bootstrap_servers, topic, [b"x"])
+    assert len([name for name in names_of(cluster) if "topic=gone" in name]) == 8 + 3 * (3 + 4)
+    admin.delete_topics(["gone"])["gone"].result(30)
+    await_that(lambda: not [name for name in names_of(cluster) if "topic=gone" in name])
+    assert [name for name in names_of(cluster) if "topic=kept" in name]
+
+
+def test_what_is_too_large_or_too_late(cluster: Cluster) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    config = {"max.message.bytes": "1000"}
+    admin.create_topics([NewTopic("small", 1, 1, config=config)])["small"].result(30)
+    producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    producer.produce("small", b"x" * 5000)
+    producer.flush(30)
+    consumer = confluent_kafka.Consumer(
+        {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "fetch.wait.max.ms": 50}
+    )
+    consumer.assign([confluent_kafka.TopicPartition("small", 0, 0)])
+    expired = "kafka.server:type=DelayedFetchMetrics,name=ExpiresPerSec,fetcherType=consumer"
+
+    def count_of(name: str) -> float:
+        (found,) = cluster.server.metrics.beans.query(ObjectNamePattern.parse(name)).values()
+        count = found["Count"]
+        assert isinstance(count, int)
+        return count
+
+    await_that(lambda: consumer.poll(0.1) is None and count_of(expired) >= 2)
+    consumer.close()
+    assert count_of(f"{TOPICS}BytesRejectedPerSec,topic=small") > 5000
+    assert count_of(f"{TOPICS}MessagesInPerSec,topic=small") == 0
+
+
+def test_a_reporter_that_is_not_there_keeps_the_broker_from_starting() -> None:
+    cluster = Cluster({"metric.reporters": "no.such.Reporter"})
+    with pytest.raises(KafkaError, match=r"Class no\.such\.Reporter cannot be found"), cluster:
+        pass
+
+
+def test_reporters_see_the_broker(tmp_path: Path) -> None:
+    settings = {
+        "kafka.metrics.reporters": "kafka_lite.metrics.kafka_csv_metrics_reporter.KafkaCSVMetricsReporter",
+        "kafka.csv.metrics.reporter.enabled": "true",
+        "kafka.csv.metrics.dir": str(tmp_path / "csv"),
+        "kafka.metrics.polling.interval.secs": "1",
+    }
+    with Cluster(settings):
+        file = tmp_path / "csv" / "kafka.server.KafkaServer.BrokerState.csv"
+        await_that(file.exists)
+    assert re.match(r"# time,Value\n\d+,[13]\n", file.read_text())
