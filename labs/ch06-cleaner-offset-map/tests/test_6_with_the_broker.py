@@ -87,7 +87,7 @@ def must_be_compacted(broker, total):
     assert len(clean) <= KEYS, f"{len(clean)} messages of {KEYS} keys are left in what is clean: older ones stayed"
 
 
-@pytest.mark.points(8, task=6)
+@pytest.mark.points(6, task=6)
 def test_of_each_key_the_newest_value_is_left(start_broker):
     """Publish 4,000 messages with 40 keys, let the cleaner work, read"""
     broker = start_broker(**CLEANER)
@@ -98,7 +98,19 @@ def test_of_each_key_the_newest_value_is_left(start_broker):
     broker.stop()
 
 
-@pytest.mark.points(7, task=6)
+@pytest.mark.points(4, task=6)
+def test_round_after_round(start_broker):
+    """Three rounds: every cleaning begins with an empty map"""
+    broker = start_broker(**CLEANER)
+    create_topic(broker)
+    for first in (0, 1500, 3000):
+        publish(broker, first, 1500)
+        wait_until_clean(broker)
+        must_be_compacted(broker, first + 1500)
+    broker.stop()
+
+
+@pytest.mark.points(5, task=6)
 def test_after_kill_9(start_broker):
     """Kill the broker while it cleans, start it, and go on"""
     broker = start_broker(**CLEANER)
