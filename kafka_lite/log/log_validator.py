@@ -134,7 +134,7 @@ class LogValidator:
         in place     same format, same codec: only offset, leader epoch, timestamp type are written into the headers
         recompress   v2 in another codec: the encoded records stay as they are, only their compression changes
         rebuild      another format, v0 compressed (its inner offsets are absolute), or inner offsets that are not
-                     0, 1, 2, ...: records are decoded and built into a new batch
+                     0, 1, 2, ... (see ``MAX_OUT_OF_ORDER``): records are decoded and built into a new batch
 
     Nothing is kept in memory for each record: a few bytes can decompress to millions of them.
 
