@@ -31,6 +31,9 @@ _CHINESE = {
     "Time line": "时间线",
     "The way of a produce request": "一个生产请求的旅程",
     "A produce request, handled by the network thread": "由网络线程直接处理的生产请求",
+    "The turns of a processor": "处理器的几轮循环",
+    "Three pipelined requests": "三个流水线请求",
+    "The request queue is full": "请求队列已满",
     "A fetch waits in purgatory until a produce completes it": "拉取请求在延迟缓存中等待，直到一次生产使其完成",
 }
 _ENGLISH = {

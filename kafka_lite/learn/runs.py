@@ -7,11 +7,8 @@ shows one with a fence (see ``directives``), a notebook by calling it.
 from __future__ import annotations
 
 import argparse
-import shutil
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,52 +16,35 @@ from rich.console import Console
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.time import SYSTEM_TIME
-from kafka_lite.learn.broker_watches import watch_files, watch_phases, watch_wire
+from kafka_lite.learn.broker_watches import watch_files
+from kafka_lite.learn.network_runs import NETWORK_RUNS, network_watches
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
+from kafka_lite.learn.run_brokers import (
+    AS_IN_KAFKA,
+    connect,
+    fetch_from,
+    in_thread,
+    open_connections,
+    produce,
+    running_broker,
+    send_record,
+    wait_until,
+)
 from kafka_lite.learn.sequence_diagram import sequence_diagram
 from kafka_lite.learn.storage_runs import STORAGE_RUNS
 from kafka_lite.learn.time_line import time_line
 from kafka_lite.learn.watches import watch, watch_queue
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
-from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.network.processor import Processor
-from kafka_lite.network.request_channel import RequestChannel
-from kafka_lite.network.selector import Selector
-from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
-from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest
-from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.memory_records_builder import memory_records
-from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
-from kafka_lite.server.kafka_apis import KafkaApis
-from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.kafka_server import KafkaServer
 from kafka_lite.server.replica_manager import ReplicaManager
 
 _MODULE = "kafka_lite.learn.runs"
-TOPIC = "demo"
-AS_IN_KAFKA = {"inline.quick.requests": "false"}
-FIRST_TIMESTAMP = 1_600_000_000_000
-LONG_POLL_MS = 5_000
 BEFORE_THE_RECORD_MS = 50
 """How long the consumer waits alone: much longer than anything else takes, and short for who waits for the figure."""
-
-
-def network_watches() -> list[Watch]:
-    """From the socket to the request handler and back: book 2.3."""
-    return [
-        *watch_wire(),
-        *watch_phases(),
-        *watch_queue("new connection", Processor.accept, Selector.register, take_item="sock"),
-        *watch_queue("request queue", RequestChannel.send_request, RequestChannel.receive_request),
-        *watch_queue("response queue", RequestChannel.send_response, RequestChannel.receive_responses),
-        *watch(KafkaApis.handle),
-    ]
 
 
 def storage_watches() -> list[Watch]:
@@ -149,7 +129,7 @@ def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: 
         running_broker(overrides) as server,
         recording.running(),
     ):
-        in_thread("producer", lambda: _produce(server, b"hello"))
+        in_thread("producer", lambda: produce(server, b"hello"))
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()  # before the broker stops
     return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
@@ -161,11 +141,11 @@ def fetch_request() -> RecordedRun:
     with (
         Recording(*watches, title="A fetch is answered out of the file", paused=True) as recording,
         running_broker(AS_IN_KAFKA) as server,
-        _channel(server) as consumer,
+        connect(server) as consumer,
     ):
         wait_until(lambda: open_connections(server) == 1)
         with recording.running():
-            in_thread("consumer", lambda: _fetch(consumer, 0))
+            in_thread("consumer", lambda: fetch_from(consumer, 0))
             recording.wait_for("RequestChannel.FETCH v11")
     return replace(recording.run, recorded_by=f"{_MODULE}:fetch_request", lanes=FETCH_LANES)
 
@@ -177,108 +157,20 @@ def fetch_in_purgatory() -> RecordedRun:
     with (
         Recording(*watches, title=title, paused=True) as recording,
         running_broker(AS_IN_KAFKA) as server,
-        _channel(server) as consumer,
-        _channel(server) as producer,
+        connect(server) as consumer,
+        connect(server) as producer,
     ):
         wait_until(lambda: open_connections(server) == 2)
         with recording.running():
-            waiting = threading.Thread(target=_fetch, args=(consumer, 1), name="consumer")
+            waiting = threading.Thread(target=fetch_from, args=(consumer, 1), name="consumer")
             waiting.start()
             recording.wait_for(".purgatory")
             SYSTEM_TIME.sleep(BEFORE_THE_RECORD_MS)
-            in_thread("producer", lambda: _send(producer, b"hello"))
+            in_thread("producer", lambda: send_record(producer, b"hello"))
             waiting.join()
             recording.wait_for("RequestChannel.PRODUCE v9")
             recording.wait_for("RequestChannel.FETCH v11")
     return replace(recording.run, recorded_by=f"{_MODULE}:fetch_in_purgatory", lanes=PURGATORY_LANES)
-
-
-# ── brokers and clients ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@contextmanager
-def running_broker(overrides: Mapping[str, str] | None = None) -> Iterator[KafkaServer]:
-    """A broker in this process on a free port, with a ZooKeeper of its own and the topic ``demo`` with one record."""
-    folder = tempfile.mkdtemp(prefix="kafka-lite-run-")
-    properties = {
-        "broker.id": "0",
-        "listeners": "PLAINTEXT://127.0.0.1:0",
-        "zookeeper.connect": "embedded",
-        "log.dirs": str(Path(folder) / "logs"),
-        **(overrides or {}),
-    }
-    server = KafkaServer(KafkaConfig(properties))
-    try:
-        server.startup()
-        _prepare(server)
-        wait_until(lambda: open_connections(server) == 0)
-        yield server
-    finally:
-        server.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def open_connections(server: KafkaServer) -> int:
-    """How many connections the processors have taken over and not yet closed."""
-    return sum(processor.connection_count for processor in server.socket_server.processors)
-
-
-def wait_until(condition: Callable[[], bool], timeout_ms: float = 10_000) -> None:
-    """Wait until a condition has come true, or raise TimeoutError."""
-    deadline_ms = SYSTEM_TIME.hi_res_ms() + timeout_ms
-    while not condition():
-        if SYSTEM_TIME.hi_res_ms() > deadline_ms:
-            raise TimeoutError(f"what was waited for did not happen within {timeout_ms:g} ms")
-        SYSTEM_TIME.sleep(1)
-
-
-def in_thread(name: str, work: Callable[[], object]) -> None:
-    """Do something in a thread of its own, so that it has a lane of its own; raises what it raises."""
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001  (raised in the thread that waits)
-            failures.append(error)
-
-    thread = threading.Thread(target=run, name=name)
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
-
-
-def _channel(server: KafkaServer) -> BlockingChannel:
-    return BlockingChannel("127.0.0.1", server.bound_port())
-
-
-def _prepare(server: KafkaServer) -> None:
-    """Make the topic, and use it once: codecs are compiled when they are first needed."""
-    topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
-    with _channel(server) as channel:
-        channel.exchange(CreateTopicsRequest(topics=[topic], timeout_ms=5_000), 4)
-        _send(channel, b"first")
-        _fetch(channel, 0)
-
-
-def _produce(server: KafkaServer, value: bytes) -> None:
-    with _channel(server) as channel:
-        _send(channel, value)
-
-
-def _send(channel: BlockingChannel, value: bytes) -> None:
-    records = memory_records(MAGIC_V2, CompressionType.NONE, [(None, value)], timestamp=FIRST_TIMESTAMP)
-    partition = PartitionProduceData(index=0, records=records)
-    topic = TopicProduceData(name=TOPIC, partition_data=[partition])
-    channel.exchange(ProduceRequest(acks=1, timeout_ms=1_000, topic_data=[topic]), 9)
-
-
-def _fetch(channel: BlockingChannel, offset: int) -> None:
-    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
-    topic = FetchTopic(topic=TOPIC, partitions=[partition])
-    request = FetchRequest(replica_id=-1, max_wait_ms=LONG_POLL_MS, min_bytes=1, max_bytes=1 << 20, topics=[topic])
-    channel.exchange(request, 11)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {
@@ -286,6 +178,7 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     "inline-produce-request": inline_produce_request,
     "fetch-in-purgatory": fetch_in_purgatory,
     "fetch-request": fetch_request,
+    **NETWORK_RUNS,
     **STORAGE_RUNS,
 }
 

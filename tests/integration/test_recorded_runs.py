@@ -217,7 +217,7 @@ def test_a_page_shows_a_recording_with_its_steps_in_words(kept):
     [
         ("chapters/none.jsonl", "there is no file chapters/none.jsonl"),
         ("kafka_lite.learn.runs:none", "there is no 'none'"),
-        ("kafka_lite.learn.runs:open_connections", "has recorded nothing: TypeError"),
+        ("kafka_lite.learn.run_brokers:open_connections", "has recorded nothing: TypeError"),
         ("{kept} view=round", "view=round: must be one of sequence, time-line"),
         ("{kept} lanes=Procesor", "nothing of Procesor is in the recorded run"),
         ("{kept} returns=some", "returns=some: must be one of"),

@@ -1,0 +1,65 @@
+"""The runs that the chapter on the network layer discusses show what it says of them."""
+
+import pytest
+
+from kafka_lite.learn import network_runs
+from kafka_lite.learn.recorded_run import Kind, RecordedRun
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+
+MOST_STEPS = 40
+
+
+def names(run: RecordedRun, *kinds: Kind) -> list[str]:
+    """What happened, as ``Object.what``, of the kinds given."""
+    return [f"{event.who}.{event.what}" for event in run if event.kind in kinds]
+
+
+@pytest.fixture(scope="module")
+def full() -> RecordedRun:
+    return network_runs.full_request_queue()
+
+
+def test_a_processor_mutes_a_connection_from_its_request_to_its_answer():
+    happened = names(network_runs.turns_of_a_processor(), Kind.CALL, Kind.PUT, Kind.TAKE)
+    order = [
+        "KafkaChannel.mute",
+        "RequestChannel.request queue",
+        "RequestChannel.response queue",
+        "Selector.write",
+        "KafkaChannel.unmute",
+    ]
+    assert [happened.index(name) for name in order] == sorted(happened.index(name) for name in order)
+    assert happened.index("Processor.new connection") < happened.index("Selector.register")
+
+
+def test_pipelined_requests_are_handled_one_after_the_other_after_one_hand_over():
+    run = network_runs.pipelined_requests()
+    queued = [event for event in run if (event.kind, event.what) == (Kind.PUT, "request queue")]
+    assert len(queued) < network_runs.PIPELINED
+    steps = [name for name in names(run, Kind.CALL, Kind.PUT) if name.endswith((".handle", ".response queue"))]
+    assert steps == ["KafkaApis.handle", "RequestChannel.response queue"] * network_runs.PIPELINED
+    answers = [event.detail["base_offset"] for event in run if (event.kind, event.what) == (Kind.TAKE, "answer")]
+    assert answers == [1, 2, 3]
+    mutes = names(run, Kind.CALL)
+    assert mutes.count("KafkaChannel.mute") == mutes.count("KafkaChannel.unmute") == len(queued)
+
+
+def test_a_full_queue_stops_the_network_thread_even_for_answers_that_are_ready(full):
+    begin = next(event for event in full if event.kind is Kind.CALL and event.what == "_wait_for_room")
+    end = next(event for event in full if (event.kind, event.number) == (Kind.RETURN, begin.number))
+    events = list(full)
+    meanwhile = events[events.index(begin) + 1 : events.index(end)]
+    assert begin.thread not in {event.thread for event in meanwhile}
+    assert "RequestChannel.response queue" in names(full, Kind.PUT)
+    taken = next(event for event in full if (event.kind, event.what) == (Kind.TAKE, "response queue"))
+    assert events.index(taken) > events.index(end)
+
+
+def test_nothing_is_lost_by_it(full):
+    answers = [event.detail["base_offset"] for event in full if (event.kind, event.what) == (Kind.TAKE, "answer")]
+    assert sorted(answers) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("run", network_runs.NETWORK_RUNS.values(), ids=network_runs.NETWORK_RUNS)
+def test_each_has_a_figure_that_can_be_read(run):
+    assert 10 < len(sequence_diagram(run()).layout.steps) <= MOST_STEPS
