@@ -6,5 +6,5 @@ from hypothesis import settings
 
 from tests.support.compaction_machine import CompactionMachine
 
-CompactionMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+CompactionMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
 TestCompactionModel = CompactionMachine.TestCase
