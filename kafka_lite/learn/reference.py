@@ -34,7 +34,8 @@ _WORDS = {
     "to come": ("without effect until there is", "暂不生效，有待实现："),
     "served": ("served", "提供的版本"),
     "known": ("the codec knows", "编解码器认识的版本"),
-    "bean": ("bean", "MBean"),
+    "name": ("name", "名字"),
+    "tags": ("tags", "标签"),
     "kind": ("kind or attributes", "类型或属性"),
     "meaning": ("what it tells", "含义"),
     "lab": ("lab", "实验"),
@@ -108,19 +109,21 @@ def _range(low: int, high: int) -> str:
 
 
 def beans(language: str) -> str:
-    """Every bean, by its domain."""
-    groups: dict[str, list[BeanDeclaration]] = {}
+    """Every bean, by its domain and type."""
+    types: dict[str, list[BeanDeclaration]] = {}
     for bean in BEANS:
-        groups.setdefault(bean.group, []).append(bean)
-    head = [_word(name, language) for name in ("bean", "kind", "meaning")]
+        types.setdefault(f"{bean.group}:type={bean.type}", []).append(bean)
+    head = [_word(name, language) for name in ("name", "tags", "kind", "meaning")]
     return "\n\n".join(
-        f"## {group}\n\n{_table(head, [_bean_row(bean, language) for bean in group_beans])}"
-        for group, group_beans in groups.items()
+        f"### {name} {{ data-toc-label='{name.partition('=')[2]}' }}\n\n"
+        + _table(head, [_bean_row(bean, language) for bean in of_type])
+        for name, of_type in types.items()
     )
 
 
 def _bean_row(bean: BeanDeclaration, language: str) -> list[str]:
-    return [f"`{bean.pattern}`", bean.kind, bean.zh if language == "zh" else bean.en]
+    name = f"`{bean.name}`" if bean.name else "–"
+    return [name, ", ".join(bean.tags), bean.kind, bean.zh if language == "zh" else bean.en]
 
 
 # -- the command line -------------------------------------------------------------------------------------------------
