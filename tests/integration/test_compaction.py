@@ -5,14 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition as Partition
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from kafka_lite.record.record import Record
+from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
+from tests.support.compaction import all_batches, clean, contents
 
 TOPIC = "compacted"
+PARTITION = Partition(TOPIC, 0)
 BROKER = {"log.cleaner.backoff.ms": "20", "log.cleaner.dedupe.buffer.size": "2000000", "log.cleaner.threads": "1"}
 SMALL = {"segment.bytes": "20000", "min.cleanable.dirty.ratio": "0.01", "file.delete.delay.ms": "100"}
 KEYS = 50
@@ -157,3 +166,39 @@ def test_conflicting_lags_are_refused(tmp_path: Path) -> None:
     with Cluster(BROKER, tmp_path) as cluster, pytest.raises(KafkaException) as refused:
         create(cluster, cleanup_policy="compact", min_compaction_lag_ms="100", max_compaction_lag_ms="50")
     assert refused.value.args[0].code() == KafkaError.INVALID_CONFIG
+
+
+@pytest.mark.parametrize("version", [0, 2, 3])
+def test_an_old_consumer_gets_past_what_compaction_has_emptied(tmp_path: Path, version: int) -> None:
+    """It asks for the offset behind the last message it got. There may be no message up to the end of the segment."""
+    overrides = {**BROKER, "log.cleaner.enable": "false"}
+    with Cluster(overrides, tmp_path) as cluster:
+        create(cluster, cleanup_policy="compact")
+        log = cluster.server.log_manager.get_log(PARTITION)
+        assert log is not None
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 1_000})
+        for keys, value in ((b"abc", b"1"), (b"bc", b"2")):  # a batch each
+            for key in keys:
+                producer.produce(TOPIC, value, bytes([key]), partition=0)
+            assert producer.flush(30) == 0
+            log.roll()
+        log.config.values["segment.bytes"] = log.config.segment_bytes = 1  # so that no segments are put together
+        clean(log, MockTime())
+        assert [(batch.base_offset, batch.last_offset) for batch in all_batches(log)] == [(0, 2), (3, 4)]
+        assert contents(log) == [(0, b"a", b"1"), (3, b"b", b"2"), (4, b"c", b"2")]
+        found, offset = [], 0
+        with BlockingChannel("127.0.0.1", int(cluster.bootstrap_servers.rpartition(":")[2])) as channel:
+            while offset < 5:
+                records = fetch(channel, version, offset)
+                assert records, f"a consumer at offset {offset} gets nothing, and will never get anything else"
+                found += [(record.offset, record.key, record.value) for record in records]
+                offset = records[-1].offset + 1
+        assert found == contents(log)
+
+
+def fetch(channel: BlockingChannel, version: int, offset: int) -> list[Record]:
+    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=10_000)
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic=TOPIC, partitions=[asked])])
+    answer = cast(FetchResponse, channel.exchange(request, version)).responses[0].partitions[0]
+    assert answer.error_code == 0
+    return [record for batch in batches(answer.records or b"") for record in batch.records() if record.offset >= offset]

@@ -238,7 +238,9 @@ class DataApis:
             records=b"",
         )
         try:
-            data.records = self._records_for_version(version, topic_partition, asked.fetch_offset, result.records)
+            data.records = self._records_for_version(
+                version, topic_partition, asked.fetch_offset, result.records, result.high_watermark
+            )
         except ApiError as failure:
             logger.info("Cannot convert %s for fetch version %d: %s", topic_partition, version, failure)
             return self._no_fetch_partition_data(topic_partition, failure.error)
@@ -255,7 +257,7 @@ class DataApis:
         )
 
     def _records_for_version(
-        self, version: int, topic_partition: TopicPartition, fetch_offset: int, records: Part
+        self, version: int, topic_partition: TopicPartition, fetch_offset: int, records: Part, high_watermark: int
     ) -> Part:
         """Records that a client of this fetch version can read.
 
@@ -276,7 +278,20 @@ class DataApis:
             return records
         if log is not None and not log.config.message_downconversion_enable:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
-        return LazyDownConversionRecords(records, newest_magic, fetch_offset)
+        converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
+        while not converted.size_in_bytes and log is not None:
+            # Compaction has left nothing for this consumer up to the end of a segment, or but markers. Newer consumers
+            # see where the batches end; this one would ask for the same offset for ever, if it got no message.
+            headers = list(records.headers())
+            if not headers:
+                break
+            next_offset = headers[-1].next_offset
+            following = log.read(next_offset, records.size_in_bytes, high_watermark, min_one_message=True).records
+            if not isinstance(following, FileMessageSetSlice) or not following.size_in_bytes:
+                break
+            records = following
+            converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
+        return converted
 
     # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
 
