@@ -21,7 +21,7 @@ class Configurable(ABC):
 
     @abstractmethod
     def configure(self, configs: Mapping[str, object]) -> None:
-        """All keys of the broker, as they were given: called once, first."""
+        """Called first. All keys of the broker: those that it knows with their types, others as they were given."""
 
 
 class MetricsReporter(Configurable):

@@ -60,12 +60,13 @@ class BrokerMetrics:
         self._config = config
         self.registry = MetricsRegistry()
         jmx_reporter = JmxReporter(JMX_PREFIX)
+        configs = config.original | config.values
         reporters = [
-            configured_instance(name, MetricsReporter, config.original)  # type: ignore[type-abstract]
+            configured_instance(name, MetricsReporter, configs)  # type: ignore[type-abstract]
             for name in config.metric_reporters
         ]
         self._kafka_reporters = [
-            configured_instance(name, KafkaMetricsReporter, config.values)  # type: ignore[type-abstract]
+            configured_instance(name, KafkaMetricsReporter, configs)  # type: ignore[type-abstract]
             for name in config.kafka_metrics_reporters
         ]
         self.metrics = Metrics(

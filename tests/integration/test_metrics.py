@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import confluent_kafka
 import pytest
@@ -18,6 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.metrics.metric_name import ObjectNamePattern
+from kafka_lite.metrics.metrics_reporter import MetricsReporter
+from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.server.bean_catalogue import BEANS, GAUGE, HISTOGRAM, METER, TIMER
 from kafka_lite.server.broker_process import BrokerProcess
 from kafka_lite.testing.cluster import Cluster
@@ -230,6 +233,37 @@ def test_a_reporter_that_is_not_there_keeps_the_broker_from_starting() -> None:
     cluster = Cluster({"metric.reporters": "no.such.Reporter"})
     with pytest.raises(KafkaError, match=r"Class no\.such\.Reporter cannot be found"), cluster:
         pass
+
+
+class NotingReporter(MetricsReporter):
+    """Notes the names of what it is told of, and a key of its own."""
+
+    heard: ClassVar[list[str]] = []
+
+    def configure(self, configs: Mapping[str, object]) -> None:
+        self.heard.append(f"{configs['my.key']} {configs['num.io.threads']!r}")
+
+    def init(self, metrics: Sequence[KafkaMetric]) -> None:
+        self.heard.append("init")
+
+    def metric_change(self, metric: KafkaMetric) -> None:
+        self.heard.append(metric.metric_name.name)
+
+    def metric_removal(self, metric: KafkaMetric) -> None:
+        self.heard.append(f"no {metric.metric_name.name}")
+
+    def close(self) -> None:
+        self.heard.append("close")
+
+
+def test_a_reporter_of_ones_own_is_told_of_the_network_layer() -> None:
+    NotingReporter.heard.clear()
+    with Cluster({"metric.reporters": f"{__name__}.NotingReporter", "my.key": "mine", "num.network.threads": "1"}):
+        pass
+    heard = NotingReporter.heard
+    assert heard[:2] == ["mine 4", "init"]
+    assert {"count", "io-wait-ratio", "connection-count", "request-rate"} <= set(heard)
+    assert heard[-1] == "close"
 
 
 def test_reporters_see_the_broker(tmp_path: Path) -> None:
