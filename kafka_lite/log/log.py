@@ -34,7 +34,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.log_validator import AppendOrigin, LogValidator, ValidationResult
+from kafka_lite.log.log_validator import AppendOrigin, LogValidator
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
 from kafka_lite.log.segment_replacement import SegmentReplacement
@@ -193,7 +193,10 @@ class Log:
         idempotent producer sends again: the answer is where it has been since the first time.
         """
         with self._lock, self._storage_errors("appending records"):
-            result = self._validate(records, leader_epoch, origin)
+            validator = LogValidator.for_log(
+                self.config, self.log_end_offset, self._time.milliseconds(), leader_epoch, origin
+            )
+            result = validator.validate(records)
             info = LogAppendInfo.of_validated(result, leader_epoch)
             return self._append(result.records, info, origin)
 
@@ -211,22 +214,6 @@ class Log:
                     f"of {self.topic_partition}"
                 )
             return self._append(valid, info, AppendOrigin.REPLICATION)
-
-    def _validate(self, records: Buffer, leader_epoch: int, origin: AppendOrigin) -> ValidationResult:
-        config = self.config
-        return LogValidator(
-            offset=self._next_offset_metadata.message_offset,
-            now_ms=self._time.milliseconds(),
-            target_codec=config.target_compression,
-            compacted_topic=config.compact,
-            magic=config.magic,
-            timestamp_type=config.message_timestamp_type,
-            timestamp_before_max_ms=config.timestamp_before_max_ms,
-            timestamp_after_max_ms=config.timestamp_after_max_ms,
-            partition_leader_epoch=leader_epoch,
-            max_message_bytes=config.max_message_bytes,
-            origin=origin,
-        ).validate(records)
 
     def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin) -> LogAppendInfo:
         """Validated batches: into the newest segment, then the log end offset moves."""

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.log.log_config import LogConfig
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import CompressionType, compress
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -154,6 +155,25 @@ class LogValidator:
     max_message_bytes: int
     origin: AppendOrigin
     compression_level: int | None = None
+
+    @classmethod
+    def for_log(
+        cls, config: LogConfig, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
+    ) -> LogValidator:
+        """What an append to a log with this configuration needs."""
+        return cls(
+            offset=offset,
+            now_ms=now_ms,
+            target_codec=config.target_compression,
+            compacted_topic=config.compact,
+            magic=config.magic,
+            timestamp_type=config.message_timestamp_type,
+            timestamp_before_max_ms=config.timestamp_before_max_ms,
+            timestamp_after_max_ms=config.timestamp_after_max_ms,
+            partition_leader_epoch=leader_epoch,
+            max_message_bytes=config.max_message_bytes,
+            origin=origin,
+        )
 
     def validate(self, records: Buffer) -> ValidationResult:
         """The whole way of a set; see ``validate_and_assign_offsets``."""
