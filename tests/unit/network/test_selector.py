@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-import contextlib
 import socket
 import struct
 import threading
