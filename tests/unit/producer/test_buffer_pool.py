@@ -1,0 +1,134 @@
+"""Bounded memory: who gets it, who waits, who is told that there is none."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, KafkaError
+from kafka_lite.common.time import MockTime
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+
+SIZE = 100
+LONG_MS = 10_000
+
+
+def waiting(pool: BufferPool, count: int) -> None:
+    """Until so many threads wait."""
+    while pool.queued < count:
+        threading.Event().wait(0.001)
+
+
+def test_buffers_of_the_common_size_are_kept_and_given_again() -> None:
+    pool = BufferPool(10 * SIZE, SIZE)
+    buffer = pool.allocate(SIZE, 0)
+    assert len(buffer) == SIZE
+    assert pool.unallocated_memory == pool.available_memory == 9 * SIZE
+    pool.deallocate(buffer)
+    assert pool.unallocated_memory == 9 * SIZE
+    assert pool.available_memory == 10 * SIZE
+    assert pool.allocate(SIZE, 0) is buffer
+
+
+def test_buffers_of_other_sizes_are_forgotten() -> None:
+    pool = BufferPool(10 * SIZE, SIZE)
+    pool.deallocate(pool.allocate(3 * SIZE, 0))
+    assert pool.unallocated_memory == pool.available_memory == 10 * SIZE
+
+
+def test_free_buffers_make_room_for_a_large_one() -> None:
+    pool = BufferPool(10 * SIZE, SIZE)
+    for buffer in [pool.allocate(SIZE, 0) for _ in range(10)]:
+        pool.deallocate(buffer)
+    assert pool.unallocated_memory == 0
+    assert len(pool.allocate(10 * SIZE, 0)) == 10 * SIZE
+    assert pool.available_memory == 0
+
+
+def test_more_than_there_is() -> None:
+    with pytest.raises(ApiError, match=r"buffer\.memory is 1000"):
+        BufferPool(10 * SIZE, SIZE).allocate(10 * SIZE + 1, LONG_MS)
+
+
+def test_waiting_in_vain_takes_nothing() -> None:
+    pool = BufferPool(2 * SIZE, SIZE, MockTime())
+    held = pool.allocate(SIZE, 0)
+    with pytest.raises(BufferExhaustedError, match="within the configured max blocking time 500 ms"):
+        pool.allocate(2 * SIZE, 500)
+    assert pool.queued == 0
+    assert pool.available_memory == SIZE
+    pool.deallocate(held)
+    assert pool.available_memory == 2 * SIZE
+
+
+def test_nobody_overtakes() -> None:
+    """A large request that waits is not starved by small ones that come later."""
+    pool, order = BufferPool(2 * SIZE, SIZE), []
+    held = [pool.allocate(SIZE, 0), pool.allocate(SIZE, 0)]
+
+    def take(name: str, size: int) -> None:
+        buffer = pool.allocate(size, LONG_MS)
+        order.append(name)
+        pool.deallocate(buffer)
+
+    threads = []
+    for number, (name, size) in enumerate([("large", 2 * SIZE), ("small", SIZE)], 1):
+        threads.append(threading.Thread(target=take, args=(name, size)))
+        threads[-1].start()
+        waiting(pool, number)
+    pool.deallocate(held[0])
+    assert order == [], "one is not enough for the first, and the second has to wait for it"
+    pool.deallocate(held[1])
+    for thread in threads:
+        thread.join(5)
+    assert order == ["large", "small"]
+
+
+def test_closing_wakes_who_waits() -> None:
+    pool = BufferPool(SIZE, SIZE)
+    pool.allocate(SIZE, 0)
+    errors = []
+
+    def take() -> None:
+        try:
+            pool.allocate(SIZE, LONG_MS)
+        except KafkaError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    waiting(pool, 1)
+    pool.close()
+    thread.join(5)
+    assert errors == ["Producer closed while allocating memory"]
+    with pytest.raises(KafkaError, match="closed"):
+        pool.allocate(SIZE, 0)
+
+
+def test_many_threads_never_have_more_than_there_is() -> None:
+    pool, lock = BufferPool(5 * SIZE, SIZE), threading.Lock()
+    in_use, highest = 0, 0
+
+    def work(seed: int) -> None:
+        nonlocal in_use, highest
+        rng = random.Random(seed)
+        for _ in range(200):
+            size = SIZE if rng.random() < 0.7 else rng.randrange(1, 3 * SIZE)
+            buffer = pool.allocate(size, LONG_MS)
+            with lock:
+                in_use += size
+                highest = max(highest, in_use)
+            with lock:
+                in_use -= size
+            pool.deallocate(buffer)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert highest <= 5 * SIZE
+    assert pool.available_memory == 5 * SIZE
+    assert pool.queued == 0

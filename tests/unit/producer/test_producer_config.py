@@ -1,0 +1,56 @@
+"""The producer's configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.producer.producer_config import ProducerConfig
+
+SERVERS = {"bootstrap.servers": "localhost:9092"}
+
+
+def config(**more: Any) -> ProducerConfig:
+    return ProducerConfig(SERVERS | {key.replace("_", "."): value for key, value in more.items()})
+
+
+def test_defaults() -> None:
+    defaults = config()
+    assert (defaults.acks, defaults.idempotence, defaults.idempotence_is_explicit) == (-1, True, False)
+    assert defaults["client.id"].startswith("producer-")
+    assert defaults["batch.size"] == 16384
+
+
+@pytest.mark.parametrize(("given", "acks"), [("all", -1), ("-1", -1), ("0", 0), ("1", 1), (1, 1)])
+def test_acks(given: object, acks: int) -> None:
+    assert config(acks=given).acks == acks
+
+
+@pytest.mark.parametrize("more", [{"acks": "1"}, {"retries": 0}, {"max_in_flight_requests_per_connection": 6}])
+def test_what_idempotence_needs(more: dict[str, object]) -> None:
+    assert not config(**more).idempotence
+    with pytest.raises(ConfigError, match=r"enable\.idempotence needs"):
+        config(**more, enable_idempotence=True)
+    assert not config(**more, enable_idempotence=False).idempotence
+
+
+def test_the_delivery_timeout_covers_a_request() -> None:
+    with pytest.raises(ConfigError, match="equal to or larger than"):
+        config(delivery_timeout_ms=100)
+    assert config(linger_ms=200_000)["delivery.timeout.ms"] == 230_000
+
+
+def test_refused() -> None:
+    with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
+        ProducerConfig({})
+    with pytest.raises(ConfigError, match=r"compression\.type"):
+        config(compression_type="rar")
+    with pytest.raises(ConfigError, match=r"batch\.size"):
+        config(batch_size="large")
+
+
+def test_unknown_keys_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    assert config(lingr_ms=5).originals["lingr.ms"] == 5
+    assert "'lingr.ms' was supplied but isn't a known config" in caplog.text

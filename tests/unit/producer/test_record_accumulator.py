@@ -1,0 +1,253 @@
+"""Batches by partition: filling, readiness, draining, retries, splits, expiry, flush, the end."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import pytest
+
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from kafka_lite.producer.producer_batch import ProducerBatch
+from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator, RecordAppendResult
+from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.records import batches
+
+NODES = [Node(0, "a", 1), Node(1, "b", 2)]
+T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
+CLUSTER = Cluster(
+    tuple(NODES),
+    (PartitionInfo("t", 0, NODES[0]), PartitionInfo("t", 1, NODES[0]), PartitionInfo("t", 2, NODES[1])),
+)
+BATCH_SIZE = 500
+LINGER_MS = 10
+BACKOFF_MS = 100
+DELIVERY_TIMEOUT_MS = 3000
+VALUE = b"v" * 100  # four in a batch
+
+
+class Accumulator(RecordAccumulator):
+    def __init__(self, memory: int = 10_000, transactions: TransactionManager | None = None) -> None:
+        self.time = MockTime()
+        self.pool = BufferPool(memory, BATCH_SIZE, self.time)
+        super().__init__(
+            BATCH_SIZE, CompressionType.NONE, LINGER_MS, BACKOFF_MS, DELIVERY_TIMEOUT_MS, self.pool,
+            transaction_manager=transactions, time=self.time,
+        )  # fmt: skip
+
+    def add(self, partition: TopicPartition = T0, value: bytes = VALUE, count: int = 1) -> RecordAppendResult:
+        for _ in range(count):
+            result = self.append(partition, 1000, None, value, (), None, 0)
+        return result
+
+    def ready_ids(self) -> set[int]:
+        return {node.id for node in self.ready(CLUSTER, self.time.hi_res_ms()).ready_nodes}
+
+    def drained(self, *nodes: Node, max_bytes: int = 10_000) -> list[ProducerBatch]:
+        taken = self.drain(CLUSTER, nodes or NODES, max_bytes, self.time.hi_res_ms())
+        return [batch for node in nodes or NODES for batch in taken[node.id]]
+
+
+def values(batch: ProducerBatch) -> list[bytes | None]:
+    return [record.value for each in batches(batch.records) for record in each.records()]
+
+
+def test_records_gather_until_the_batch_is_full() -> None:
+    accumulator = Accumulator()
+    first = accumulator.add()
+    assert first.new_batch_created
+    assert not first.batch_is_full
+    assert not accumulator.add(count=2).batch_is_full
+    assert accumulator.ready_ids() == set()
+    overflow = accumulator.add(count=2)
+    assert overflow.new_batch_created
+    assert overflow.batch_is_full, "there is one before it"
+    assert accumulator.ready_ids() == {0}
+    (batch,) = accumulator.drained(NODES[0])
+    assert batch.topic_partition == T0
+    assert values(batch) == [VALUE] * 4
+
+
+def test_lingering() -> None:
+    accumulator = Accumulator()
+    accumulator.add()
+    result = accumulator.ready(CLUSTER, accumulator.time.hi_res_ms())
+    assert (result.ready_nodes, result.next_ready_check_delay_ms) == (set(), LINGER_MS)
+    accumulator.time.sleep(LINGER_MS)
+    assert accumulator.ready_ids() == {0}
+
+
+def test_a_record_that_is_larger_than_a_batch_goes_alone() -> None:
+    accumulator = Accumulator()
+    accumulator.add(value=b"v" * 2000)
+    accumulator.add()
+    large, small = accumulator.drained(NODES[0]) + accumulator.drained(NODES[0])
+    assert values(large) == [b"v" * 2000]
+    assert values(small) == [VALUE]
+
+
+def test_leaders_that_nobody_knows() -> None:
+    accumulator = Accumulator()
+    accumulator.add(TopicPartition("unknown", 0))
+    assert accumulator.ready(CLUSTER, 0).unknown_leader_topics == {"unknown"}
+
+
+def test_one_batch_of_each_partition_and_another_first_next_time() -> None:
+    accumulator = Accumulator()
+    for partition in (T0, T1, T2):
+        accumulator.add(partition, count=12)
+    assert {batch.topic_partition for batch in accumulator.drained()} == {T0, T1, T2}
+    first = [accumulator.drained(NODES[0], max_bytes=1)[0].topic_partition for _ in range(4)]
+    assert set(first) == {T0, T1}, "nobody starves"
+
+
+def test_the_size_of_a_request() -> None:
+    accumulator = Accumulator()
+    for partition in (T0, T1):
+        accumulator.add(partition, count=4)
+    assert len(accumulator.drained(NODES[0], max_bytes=600)) == 1
+    assert len(accumulator.drained(NODES[0], max_bytes=600)) == 1
+
+
+def test_muted_partitions_rest() -> None:
+    accumulator = Accumulator()
+    accumulator.add(count=8)
+    accumulator.mute_partition(T0)
+    assert accumulator.ready_ids() == set()
+    assert accumulator.drained() == []
+    accumulator.unmute_partition(T0)
+    assert len(accumulator.drained()) == 1
+
+
+def test_a_retried_batch_is_first_and_waits_for_its_backoff() -> None:
+    accumulator = Accumulator()
+    accumulator.add(value=b"1" * 400)
+    accumulator.add(value=b"2" * 400)
+    (batch,) = accumulator.drained()
+    accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
+    assert accumulator.ready_ids() == set()
+    assert accumulator.drained() == []
+    accumulator.time.sleep(BACKOFF_MS)
+    assert accumulator.ready_ids() == {0}
+    assert accumulator.drained() == [batch]
+
+
+def test_retried_batches_are_sorted_by_number() -> None:
+    manager = TransactionManager()
+    manager.initializing()
+    manager.initialized(1, 0)
+    accumulator = Accumulator(transactions=manager)
+    accumulator.add(count=20)
+    (first,) = accumulator.drained()
+    first.in_flight = False
+    manager.completed(first)
+    second, third = accumulator.drained() + accumulator.drained()
+    for batch in (second, third):
+        accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
+    accumulator.time.sleep(BACKOFF_MS)
+    assert accumulator.drained() == [second]
+    second.in_flight = False
+    manager.completed(second)
+    assert accumulator.drained() == [third]
+
+
+def test_without_memory_everything_is_ready_and_somebody_is_told() -> None:
+    accumulator = Accumulator(memory=2 * BATCH_SIZE)
+    accumulator.add(T0)
+    accumulator.add(T1)
+    with pytest.raises(BufferExhaustedError):
+        accumulator.add(T2)
+    for batch in accumulator.drained():
+        accumulator.deallocate(batch)
+    assert accumulator.pool.available_memory == 2 * BATCH_SIZE
+    accumulator.add(T2)
+
+
+def test_who_waits_for_memory_makes_all_ready() -> None:
+    accumulator = Accumulator(memory=BATCH_SIZE)
+    accumulator.add(T0)
+    assert accumulator.ready_ids() == set()
+    accumulator.pool._waiters.append(threading.Condition())
+    assert accumulator.ready_ids() == {0}
+
+
+def test_expiry() -> None:
+    accumulator = Accumulator()
+    accumulator.add(T0)
+    accumulator.time.sleep(1000)
+    accumulator.add(T2)
+    assert accumulator.next_expiry_ms(accumulator.time.hi_res_ms()) == DELIVERY_TIMEOUT_MS - 1000
+    accumulator.time.sleep(DELIVERY_TIMEOUT_MS - 1000)
+    (expired,) = accumulator.expired_batches(accumulator.time.hi_res_ms())
+    assert expired.topic_partition == T0
+    accumulator.drained()
+    assert accumulator.next_expiry_ms(0) == math.inf
+
+
+def test_splitting() -> None:
+    accumulator = Accumulator()
+    places: list[int] = []
+    for number in range(4):
+        accumulator.append(
+            T0, 1000, None, b"%d" % number + b"v" * 80, (),
+            lambda metadata, _error: places.append(metadata.offset if metadata else -1), 0,
+        )  # fmt: skip
+    (batch,) = accumulator.drained()
+    future = batch._thunks[2][1]
+    count = accumulator.split_and_reenqueue(batch)
+    accumulator.deallocate(batch)
+    assert count > 1
+    assert not future.done()
+    found = []
+    for _ in range(count):
+        (part,) = accumulator.drained()
+        part.complete(len(found), -1)
+        found += values(part)
+        accumulator.deallocate(part)
+    assert found == [b"%d" % number + b"v" * 80 for number in range(4)]
+    assert places == [0, 1, 2, 3]
+    assert future.get(0).offset == 2
+    assert accumulator.pool.available_memory == accumulator.pool.total_memory
+    assert not accumulator.has_incomplete
+
+
+def test_flush_waits_for_what_was_there() -> None:
+    accumulator = Accumulator()
+    accumulator.add()
+    accumulator.begin_flush()
+    assert accumulator.ready_ids() == {0}
+    flushed = threading.Event()
+    threading.Thread(target=lambda: accumulator.await_flush_completion() and flushed.set()).start()
+    (batch,) = accumulator.drained()
+    assert not flushed.wait(0.02)
+    batch.complete(0, -1)
+    accumulator.deallocate(batch)
+    assert flushed.wait(5)
+    accumulator.add()
+    assert accumulator.ready_ids() == set(), "the flush is over"
+
+
+def test_a_flush_that_takes_too_long() -> None:
+    accumulator = Accumulator()
+    accumulator.add()
+    accumulator.begin_flush()
+    assert not accumulator.await_flush_completion(0)
+    assert accumulator.ready_ids() == set()
+
+
+def test_the_end() -> None:
+    accumulator = Accumulator()
+    errors: list[Exception | None] = []
+    accumulator.append(T0, 0, None, VALUE, (), lambda _metadata, error: errors.append(error), 0)
+    accumulator.append(T1, 0, None, VALUE, (), lambda _metadata, error: errors.append(error), 0)
+    accumulator.drained(NODES[0], max_bytes=1)  # one is in flight
+    error = ProducerClosedError("closed forcefully")
+    accumulator.abort_incomplete_batches(error)
+    assert errors == [error, error]
+    assert not accumulator.has_incomplete
+    with pytest.raises(ProducerClosedError):
+        accumulator.add()
