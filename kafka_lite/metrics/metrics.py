@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
-from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName, Measurable, RecordingLevel, Sensor, tags_of
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName, Measurable, Sensor, tags_of
 from kafka_lite.metrics.stats import MetricConfig
 
 logger = logging.getLogger(__name__)

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from kafka_lite.metrics.metric import AttributeValue, Gauge, Metric
@@ -41,8 +42,9 @@ class GaugeFamily(Generic[T]):
     def metrics(self) -> Iterable[tuple[MetricName, Gauge]]:
         """The gauges of now."""
         for tags, member in self.members():
+            key = tuple(tags.items())
             for name, read in self.gauges.items():
-                yield MetricName.of(self.group, self.type, name, tags), Gauge(lambda r=read, m=member: r(m))  # type: ignore[misc]
+                yield MetricName(self.group, self.type, name, key), Gauge(partial(read, member))
 
 
 class MetricsRegistry:

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
@@ -98,6 +99,7 @@ def _gauge_name(name: MetricName) -> str:
     return _metric_name(name.group, name.type, stem)
 
 
+@lru_cache(maxsize=4096)  # the beans of a thousand partitions share a handful of names
 def _metric_name(*parts: str) -> str:
     return re.sub("_+", "_", _NOT_IN_NAMES.sub("_", "_".join(parts))).lower()
 

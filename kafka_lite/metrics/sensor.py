@@ -8,23 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.metric_name import MetricName
+from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.stats import MetricConfig
-
-
-class RecordingLevel(Enum):
-    """How important a sensor is: DEBUG sensors record only when ``metrics.recording.level`` says DEBUG."""
-
-    INFO = "INFO"
-    DEBUG = "DEBUG"
-
-    def should_record(self, configured: str) -> bool:
-        """Whether a sensor of this level records."""
-        return self is RecordingLevel.INFO or configured == RecordingLevel.DEBUG.value
 
 
 @dataclass(frozen=True)

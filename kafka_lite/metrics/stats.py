@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_lite.metrics.meter import RateUnit
+from kafka_lite.metrics.recording_level import RecordingLevel
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class MetricConfig:
 
     samples: int = 2
     time_window_ms: float = 30_000
-    record_level: str = "INFO"
+    record_level: RecordingLevel = RecordingLevel.INFO
     """``metrics.recording.level``: with INFO, sensors of level DEBUG record nothing."""
 
 

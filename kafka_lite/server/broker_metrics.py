@@ -28,6 +28,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
+from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.network.socket_server_metrics import measure_socket_server
@@ -69,11 +70,9 @@ class BrokerMetrics:
             configured_instance(name, KafkaMetricsReporter, configs)  # type: ignore[type-abstract]
             for name in config.kafka_metrics_reporters
         ]
-        self.metrics = Metrics(
-            MetricConfig(config.metrics_num_samples, config.metrics_sample_window_ms, config.metrics_recording_level),
-            [jmx_reporter, *reporters],
-            time,
-        )
+        level = RecordingLevel.for_name(config.metrics_recording_level)
+        windows = MetricConfig(config.metrics_num_samples, config.metrics_sample_window_ms, level)
+        self.metrics = Metrics(windows, [jmx_reporter, *reporters], time)
         self.beans = MBeanServer()
         # The registry first: reading it makes its collectors bring the sensors of Metrics up to date, too.
         self.beans.add_source(self.registry.beans)

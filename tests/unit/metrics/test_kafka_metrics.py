@@ -13,7 +13,8 @@ from kafka_lite.metrics.jmx_reporter import JmxReporter
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
-from kafka_lite.metrics.sensor import KafkaMetric, RecordingLevel
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate
 
 WINDOW_MS = 30_000
@@ -85,12 +86,17 @@ def test_parents_record_what_their_children_do(metrics: Metrics) -> None:
 
 
 def test_sensors_of_level_debug_record_when_told_to(time: MockTime) -> None:
-    for configured, expected in (("INFO", 0.0), ("DEBUG", 1.0)):
-        metrics = Metrics(MetricConfig(record_level=configured), time=time)
+    for configured, expected in (("INFO", 0.0), ("debug", 1.0)):
+        metrics = Metrics(MetricConfig(record_level=RecordingLevel.for_name(configured)), time=time)
         sensor = metrics.sensor("detail", level=RecordingLevel.DEBUG)
         sensor.add(metrics.metric_name("rate", "test"), Rate())
         sensor.record(30)
         assert value(metrics, "rate") == expected
+
+
+def test_a_level_that_there_is_not() -> None:
+    with pytest.raises(KafkaError, match=r"metrics.recording.level=TRACE: INFO or DEBUG is needed"):
+        RecordingLevel.for_name("TRACE")
 
 
 def test_a_sensor_is_made_once_and_goes_with_its_metrics(metrics: Metrics) -> None:

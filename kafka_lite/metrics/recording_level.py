@@ -1,0 +1,29 @@
+"""How much is recorded.
+
+Kafka 0.10.2: clients/.../common/metrics/Sensor.java (RecordingLevel) · book 10.1
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kafka_lite.common.errors import KafkaError
+
+
+class RecordingLevel(Enum):
+    """How important a sensor is: DEBUG sensors record only when ``metrics.recording.level`` says DEBUG."""
+
+    INFO = "INFO"
+    DEBUG = "DEBUG"
+
+    @classmethod
+    def for_name(cls, name: str) -> RecordingLevel:
+        """The level of this name, in whatever case. Raises KafkaError."""
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            raise KafkaError(f"metrics.recording.level={name}: INFO or DEBUG is needed") from None
+
+    def should_record(self, configured: RecordingLevel) -> bool:
+        """Whether a sensor of this level records."""
+        return self is RecordingLevel.INFO or configured is RecordingLevel.DEBUG
