@@ -31,6 +31,10 @@ logger = logging.getLogger("kafka_lite.log.log_cleaner")  # as in Kafka: one fil
 
 LONGEST_PAUSE_MS = 100
 """A throttled thread looks this often whether it should stop."""
+BUSY_MS = 1
+BREATH_MS = 0.05
+"""So long a cleaner computes at a stretch, and so long it stops for others. Requests that come meanwhile wait for the
+interpreter, which CPython takes away from a busy thread only every 5 ms."""
 
 
 class Cleaner:
@@ -76,6 +80,7 @@ class Cleaner:
         self._time = time
         self._check_done = check_done
         self._pause = pause or time.sleep
+        self._last_breath_ms = time.hi_res_ms()
 
     def clean(self, cleanable: LogToClean) -> tuple[int, CleanerStats]:
         """Clean a log; returns the first offset that is dirty from now on, and what has been done.
@@ -123,6 +128,7 @@ class Cleaner:
                 if not self._add_batch_to_map(batch, start, stats):
                     return False
                 stats.map_bytes_read += batch.size_in_bytes
+                self._breathe()
         return True
 
     def _add_batch_to_map(self, batch: Batch, start: int, stats: CleanerStats) -> bool:
@@ -211,6 +217,7 @@ class Cleaner:
                         batch.last_offset,
                         size,
                     )
+                self._breathe()
             stats.bytes_written += written
             self._throttle(log.topic_partition, written)
 
@@ -243,6 +250,12 @@ class Cleaner:
         grown = min(max(needed, 2 * buffer_size), bytes_left)
         logger.info("Growing cleaner I/O buffers from %d bytes to %d bytes", buffer_size, grown)
         return grown
+
+    def _breathe(self) -> None:
+        """Let the broker's other threads have the interpreter from time to time."""
+        if self._time.hi_res_ms() - self._last_breath_ms >= BUSY_MS:
+            self._pause(BREATH_MS)
+            self._last_breath_ms = self._time.hi_res_ms()
 
     def _throttle(self, topic_partition: TopicPartition, size: int) -> None:
         """Count bytes; pause when log.cleaner.io.max.bytes.per.second is exceeded, but not deaf to ``check_done``."""

@@ -12,9 +12,11 @@ import pytest
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.cleaner import BREATH_MS
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_to_clean import LogToClean
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.segment_groups import group_segments_by_size
 from kafka_lite.record.compression import CompressionType
@@ -520,3 +522,18 @@ def test_a_reader_of_the_sources_can_finish(tmp_path: Path, time: MockTime) -> N
 def test_a_map_without_room_is_refused(time: MockTime) -> None:
     with pytest.raises(ValueError, match=r"increase log\.cleaner\.dedupe\.buffer\.size"):
         new_cleaner(time, slots=1, dedupe_buffer_load_factor=0.9)
+
+
+def test_a_busy_cleaner_lets_others_run(tmp_path: Path, time: MockTime) -> None:
+    """A pause after each millisecond of work, or requests would wait for the interpreter."""
+    log = compacted(tmp_path, time)
+    for n in range(20):
+        append(log, (b"%d" % n, b"v"))
+    log.roll()
+    ticking = MockTime(time.milliseconds(), auto_tick_ms=0.4)
+    pauses: list[float] = []
+    cleaner = new_cleaner(ticking)
+    cleaner._pause = pauses.append
+    cleaner.clean(LogToClean(log.topic_partition, log, 0, 20))
+    assert len(pauses) > 2 * 20 // 3
+    assert set(pauses) == {BREATH_MS}
