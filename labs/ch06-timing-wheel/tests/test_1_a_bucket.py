@@ -1,0 +1,42 @@
+"""Task 1: a bucket."""
+
+import pytest
+
+from kafka_lite.server.timing_wheel import TimerTaskList
+
+
+@pytest.mark.points(4, task=1)
+def test_an_entry_and_its_bucket_know_each_other(entry):
+    """Add two, remove one"""
+    bucket, first, second = TimerTaskList(), entry(3), entry(3)
+    bucket.add(first)
+    bucket.add(second)
+    assert len(bucket) == 2, f"two entries were added, the bucket has {len(bucket)}"
+    assert first.bucket is bucket, "an entry must know its bucket: its cancel() asks the bucket to remove it"
+    bucket.remove(first)
+    assert len(bucket) == 1, "one of two was removed, and one is left"
+    assert first.bucket is None, "a removed entry is in no bucket, else cancel() would remove it a second time"
+
+
+@pytest.mark.points(4, task=1)
+def test_set_expiration_tells_whether_it_is_news():
+    """A bucket is armed once per tick"""
+    bucket = TimerTaskList()
+    assert bucket.set_expiration(12) is True, "the bucket was free, now it is used for the tick that begins at 12: news"
+    assert bucket.expiration_ms == 12, f"expiration_ms must be 12, it is {bucket.expiration_ms}"
+    assert bucket.set_expiration(12) is False, "12 again is no news: the bucket would be armed twice for one tick"
+    assert bucket.set_expiration(28) is True, "28 is another tick, one turn later: news"
+
+
+@pytest.mark.points(7, task=1)
+def test_flush_empties_and_frees_the_bucket(entry):
+    """Flush"""
+    bucket, entries = TimerTaskList(), [entry(12), entry(15), entry(13)]
+    for one in entries:
+        bucket.add(one)
+    bucket.set_expiration(12)
+    flushed = bucket.flush()
+    assert flushed == entries, "flush returns all entries, in the order in which they came"
+    assert len(bucket) == 0, "nothing may be left in a bucket that was flushed"
+    assert all(one.bucket is None for one in entries), "flushed entries are in no bucket: entry.bucket is None"
+    assert bucket.expiration_ms == -1, "a flushed bucket is free: expiration_ms is -1, else it is never armed again"
