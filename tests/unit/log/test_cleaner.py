@@ -453,7 +453,7 @@ def test_no_faster_than_allowed(tmp_path: Path, time: MockTime) -> None:
     started_ms = ticking.hi_res_ms()
     clean(log, ticking, max_io_bytes_per_second=1_000, io_buffer_size=2 * 5 * (size // 50))
     elapsed_s = (ticking.hi_res_ms() - started_ms) / 1000
-    assert elapsed_s == pytest.approx(3 * size / 1_000, rel=0.1)  # read twice, written once: 5 batches at a time
+    assert elapsed_s == pytest.approx(3 * size / 1_000, rel=0.2)  # read twice, written once
 
 
 # -- stopping ----------------------------------------------------------------------------------------------------------
