@@ -1,0 +1,55 @@
+"""Task 3: the operations that wait for one key."""
+
+import pytest
+
+from kafka_lite.server.delayed_operation import Watchers
+
+
+@pytest.mark.points(4, task=3)
+def test_every_operation_gets_its_chance(operation_class):
+    """Three wait, two are ready"""
+    watchers, operations = Watchers(), [operation_class() for _ in range(3)]
+    for operation in operations:
+        watchers.watch(operation)
+    operations[0].ready = operations[2].ready = True
+    completed = watchers.try_complete_watched()
+    assert [operation.tries for operation in operations] == [1, 1, 1], "each operation is tried once, ready or not"
+    assert completed == 2, f"two were completed, not {completed}"
+    assert len(watchers) == 1, "what is completed leaves the list, what is not stays"
+
+
+@pytest.mark.points(3, task=3)
+def test_what_others_have_completed_is_purged(operation_class):
+    """Completed through another key, or by time"""
+    watchers, operations = Watchers(), [operation_class() for _ in range(3)]
+    for operation in operations:
+        watchers.watch(operation)
+    operations[1].run()
+    purged = watchers.purge_completed()
+    assert purged == 1, f"one of three was completed, so one is purged, not {purged}"
+    assert len(watchers) == 2, "the two that still wait must stay"
+    operations[0].run()
+    assert watchers.try_complete_watched() == 0, "completed by time, not by this event: it does not count"
+    assert len(watchers) == 1, "try_complete_watched also removes what others have completed"
+
+
+@pytest.mark.points(3, task=3)
+def test_completing_may_cause_the_next_event(operation_class, in_thread):
+    """on_complete announces an event for the same key"""
+    watchers = Watchers()
+    watchers.try_complete_watched()
+
+    class Chain(operation_class):
+        def on_complete(self):
+            super().on_complete()
+            watchers.try_complete_watched()
+
+    operations = [Chain() for _ in range(5)]
+    for operation in operations:
+        watchers.watch(operation)
+        operation.ready = True
+    running = in_thread(watchers.try_complete_watched)
+    assert running.ended(2), (
+        "on_complete came back here and waits for a lock that its own thread holds: check without it"
+    )
+    assert [operation.completions for operation in operations] == [1] * 5, "each of the five is completed once"

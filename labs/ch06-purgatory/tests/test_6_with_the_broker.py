@@ -1,0 +1,119 @@
+"""Task 6: the broker runs with your purgatory, and confluent-kafka waits in it."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
+
+TOPIC = "lab"
+PARTITIONS = 4
+
+
+def create_topic(broker):
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(20)
+
+
+def produce(broker, count, **settings):
+    """``count`` messages over all partitions; all acknowledged when this returns."""
+    failed = []
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "acks": "all", "linger.ms": 0, **settings})
+    for number in range(count):
+        producer.produce(
+            TOPIC,
+            value=str(number),
+            partition=number % PARTITIONS,
+            on_delivery=lambda error, _message: failed.append(error) if error else None,
+        )
+        producer.poll(0)
+    waiting = producer.flush(20)
+    assert not failed, f"the broker refused messages: {failed[0]}\n{broker.log_tail()}"
+    assert waiting == 0, f"acks=all: the broker has not acknowledged {waiting} messages\n{broker.log_tail()}"
+
+
+@pytest.mark.points(5, task=6)
+def test_acks_all(start_broker):
+    """confluent-kafka produces 500 messages with acks=all to four partitions and reads them"""
+    broker = start_broker()
+    create_topic(broker)
+    produce(broker, 500)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "lab"})
+    consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
+    try:
+        found = sorted(int(message.value()) for message in consumer.consume(500, timeout=20) if not message.error())
+        assert found == list(range(500)), f"{len(found)} of 500 messages came\n{broker.log_tail()}"
+    finally:
+        consumer.close()
+    broker.stop()
+
+
+@pytest.mark.points(8, task=6)
+def test_a_waiting_fetch_is_woken_by_a_message(start_broker):
+    """confluent-kafka may wait for a minute, and must not have to"""
+    broker = start_broker()
+    create_topic(broker)
+    consumer = Consumer({
+        "bootstrap.servers": broker.bootstrap_servers, "group.id": "lab", "fetch.wait.max.ms": 60_000,
+        "socket.timeout.ms": 70_000,
+    })  # fmt: skip
+    consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
+    try:
+        assert consumer.poll(1.0) is None, "the topic is empty, and yet something came"
+        for number in range(5):
+            began = time.monotonic()
+            produce(broker, 1)
+            message = consumer.poll(20)
+            took_s = time.monotonic() - began
+            assert message is not None, (
+                f"message {number}: the fetch waits though its message is there\n{broker.log_tail()}"
+            )
+            assert not message.error(), f"{message.error()}\n{broker.log_tail()}"
+            assert took_s < 10, f"message {number} came after {took_s:.1f} s: the event did not wake the waiting fetch"
+            time.sleep(0.2)
+    finally:
+        consumer.close()
+    broker.stop()
+
+
+def fetch(broker, partition, max_wait_ms):
+    """The records and the milliseconds of one fetch from offset 0 on."""
+    host, _, port = broker.bootstrap_servers.rpartition(":")
+    asked = FetchPartition(partition=partition, fetch_offset=0, partition_max_bytes=1 << 20)
+    topic = FetchTopic(topic=TOPIC, partitions=[asked])
+    request = FetchRequest(replica_id=-1, max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1 << 20, topics=[topic])
+    try:
+        with BlockingChannel(host, int(port), read_timeout_ms=max_wait_ms + 10_000) as channel:
+            began = time.monotonic()
+            answer = channel.exchange(request, 11)
+            return answer.responses[0].partitions[0].records, (time.monotonic() - began) * 1000
+    except ConnectionError as error:
+        pytest.fail(f"a fetch that may wait {max_wait_ms} ms has no answer: {error}\n{broker.log_tail()}")
+
+
+@pytest.mark.points(7, task=6)
+def test_an_event_wakes_those_of_its_partition_only(start_broker):
+    """Eight fetches wait for two partitions; one message comes"""
+    broker = start_broker()
+    create_topic(broker)
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(fetch, broker, number % 2, 3000) for number in range(8)]
+        time.sleep(0.7)
+        produce(broker, 1)  # to partition 0
+        answers = [one.result() for one in waiting]
+    woken, expired = answers[0::2], answers[1::2]
+    assert all(records for records, _ in woken), (
+        f"a fetch of partition 0 came back without its message\n{broker.log_tail()}"
+    )
+    slowest = max(took_ms for _, took_ms in woken)
+    assert slowest < 2900, (
+        f"a fetch of partition 0 waited until its time was up, {slowest:.0f} ms, though a message came"
+    )
+    assert not any(records for records, _ in expired), "partition 1 is empty, and yet a fetch of it has records"
+    quickest = min(took_ms for _, took_ms in expired)
+    assert quickest >= 2990, f"a fetch of partition 1 was answered after {quickest:.0f} ms: nothing has happened there"
+    broker.stop()
