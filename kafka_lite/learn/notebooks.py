@@ -49,7 +49,9 @@ def execute(script: Path) -> Any:
     place = {"metadata": {"path": str(script.parent)}}
     with tempfile.TemporaryDirectory(prefix="kafka-lite-kernel-") as sockets:
         no_ports = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
-        client = NotebookClient(notebook, timeout=CELL_TIMEOUT_S, resources=place, config=no_ports)
+        client = NotebookClient(
+            notebook, timeout=CELL_TIMEOUT_S, resources=place, config=no_ports, coalesce_streams=True
+        )
         try:
             return client.execute(env=environment)
         except CellExecutionError as error:

@@ -36,7 +36,7 @@ class Processor(ShutdownableThread):
     Each turn of the loop has the steps that the book's figure shows::
 
         configure_new_connections    sockets from the acceptor   ─▶ selector.register
-        process_new_responses        response queue              ─▶ selector.send
+        process_new_responses        response queue              ─▶ selector.write
         poll                         the network
         process_completed_receives   a frame ─▶ Request ─▶ request queue, and the connection is muted
         process_completed_sends      the answer is out           ─▶ the connection is unmuted
