@@ -1,0 +1,36 @@
+"""What is told of the page cache is so."""
+
+import pytest
+
+from kafka_lite.learn.disk_measurements import stages_of_a_write, write_back
+from kafka_lite.learn.page_cache import dirty_kb, page_cache_state, write_back_settings
+
+
+def test_every_page_that_was_written_is_in_memory(tmp_path):
+    with (tmp_path / "file").open("w+b", buffering=0) as file:
+        file.write(bytes(10 * 4096))
+        state = page_cache_state(file.fileno())
+        if state is None:
+            pytest.skip("cachestat came with Linux 6.5")
+        assert state.cached == 10
+
+
+def test_after_a_sync_no_page_is_dirty_and_all_are_there(tmp_path):
+    written, synced, dropped, _read = [state for _, state in stages_of_a_write(tmp_path)]
+    if written is None:
+        pytest.skip("cachestat came with Linux 6.5")
+    assert synced.dirty == synced.write_back == 0
+    assert synced.cached == written.cached == 1024
+    assert dropped.cached <= synced.cached
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dirty_pages_are_watched_from_the_beginning_on(tmp_path):
+    series = write_back(tmp_path, seconds=0.05, size=1 << 20)
+    assert all(line[0][0] < 0.05 for line in series.values())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_kernel_says_when_it_writes_back():
+    assert dirty_kb() >= 0
+    assert set(write_back_settings()) >= {"dirty_expire_centisecs", "dirty_writeback_centisecs"}
