@@ -34,6 +34,7 @@ from kafka_lite.learn.run_brokers import (
 from kafka_lite.learn.sequence_diagram import sequence_diagram
 from kafka_lite.learn.storage_runs import STORAGE_RUNS
 from kafka_lite.learn.time_line import time_line
+from kafka_lite.learn.timestamp_runs import TIMESTAMP_RUNS
 from kafka_lite.learn.watches import watch, watch_queue
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
@@ -180,6 +181,7 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     "fetch-request": fetch_request,
     **NETWORK_RUNS,
     **STORAGE_RUNS,
+    **TIMESTAMP_RUNS,
 }
 
 

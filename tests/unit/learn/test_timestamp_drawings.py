@@ -1,0 +1,55 @@
+"""The tables of timestamps are what the page says they are: each of its claims is a row here."""
+
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.timestamp_drawings import (
+    converted_times,
+    draw_retention,
+    formats_figure,
+    refused_times,
+    retention_figure,
+    stored_times,
+)
+from kafka_lite.learn.timestamp_runs import offset_by_time
+
+
+def rows(table):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_format_v0_has_no_time_whatever_the_topic_says():
+    assert {tuple(row[3:5]) for row in rows(stored_times("en")) if row[0] == "v0"} == {("–", "-1"), ("–", "-1 -1 -1")}
+
+
+def test_a_wrapper_of_v1_has_the_largest_time_and_log_append_time_overrules_what_is_inside():
+    found = {tuple(row[:3]): row[3:] for row in rows(stored_times("en"))}
+    assert found["v1", "gzip", "CreateTime"] == ["CreateTime", "9 s", "3 s 9 s 5 s", "3 s 9 s 5 s"]
+    assert found["v1", "gzip", "LogAppendTime"] == ["LogAppendTime", "60 s", "3 s 9 s 5 s", "60 s 60 s 60 s"]
+    assert found["v2", "none", "LogAppendTime"] == ["LogAppendTime", "60 s", "3 s +0 +6 +2", "60 s 60 s 60 s"]
+
+
+def test_what_was_never_there_cannot_be_converted_but_the_broker_can_stamp_it():
+    found = {tuple(row[:3]): row[3:] for row in rows(converted_times("zh"))}
+    assert found["v0", "v1", "v1"] == ["-1 -1 -1", "-1 -1 -1", "60 s 60 s 60 s", "60 s 60 s 60 s"]
+    assert found["v2", "v2", "v0"][1] == "-1 -1 -1"
+    assert found["v2", "v2", "v1"][1] == "3 s 9 s 5 s"
+
+
+def test_the_difference_counts_in_both_directions_and_only_for_create_time():
+    create, append, v0 = rows(refused_times("en"))
+    assert create[1:] == ["`INVALID_TIMESTAMP`", "✓", "✓", "✓", "`INVALID_TIMESTAMP`", "✓"]
+    assert append[1:] == v0[1:] == ["✓"] * 6
+
+
+def test_a_time_in_the_future_keeps_all_segments_behind_it():
+    drawing = draw_retention([[0], [70], [5]], 24, [48]).graph.source
+    assert drawing.count("#ff4f4f55") == 1  # deleted: the first
+    assert drawing.count("#ff9a2f66") == 1  # old enough, and kept: the last
+    assert "<svg" in retention_figure("en")
+    assert "<svg" in formats_figure("zh")
+
+
+def test_the_recorded_search_skips_a_segment_and_reads_one_batch():
+    calls = [event.what for event in offset_by_time() if event.kind is Kind.CALL]
+    assert calls.count("find_offset_by_timestamp") == 1
+    assert calls.count("load") == 1
+    assert calls.count("fetch_offset_by_timestamp") == 2
