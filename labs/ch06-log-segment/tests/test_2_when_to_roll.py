@@ -1,0 +1,74 @@
+"""Task 2: an append that must go to a new segment."""
+
+import pytest
+
+SIZE = 205  # of a batch of three messages in format v2
+
+
+@pytest.mark.points(3, task=2)
+def test_a_segment_may_be_exactly_full(segment_with, rolls):
+    """The size limit"""
+    fits = rolls(segment_with(3, segment_bytes=4 * SIZE))
+    assert not fits, f"3 batches and one more are exactly segment.bytes = {4 * SIZE}: it still fits"
+
+
+@pytest.mark.points(2, task=2)
+def test_one_byte_too_many(segment_with, rolls):
+    """One byte beyond the limit"""
+    over = rolls(segment_with(3, segment_bytes=4 * SIZE - 1))
+    assert over, f"with segment.bytes = {4 * SIZE - 1} a fourth batch of {SIZE} bytes does not fit: roll"
+
+
+@pytest.mark.points(3, task=2)
+def test_an_empty_segment_is_kept(new_segment, time, rolls):
+    """An empty segment"""
+    segment = new_segment(segment_bytes=100, segment_ms=1)
+    time.sleep(10_000)
+    rolled = rolls(segment, offset=20)
+    why = "a new segment would have the same base offset, so the same files"
+    assert not rolled, f"nothing has been written to this segment, so neither size nor time count: {why}"
+
+
+@pytest.mark.points(1, task=2)
+def test_an_offset_that_does_not_fit(new_segment, rolls):
+    """An offset too far away, even in an empty segment"""
+    rolled = rolls(new_segment(), offset=20 + 2**31)
+    assert rolled, "2**31 beyond the base offset cannot be stored in the index: roll, even if the segment is empty"
+
+
+@pytest.mark.points(3, task=2)
+def test_age_is_measured_by_messages(segment_with, time, rolls):
+    """segment.ms, by the messages' own clock"""
+    segment = segment_with(2, segment_ms=5000, segment_bytes=10_000)
+    time.sleep(3_600_000)
+    why = "age counts from the first message's time to the new one's, or a follower that catches up rolls elsewhere"
+    assert not rolls(segment, timestamp=2000), f"an hour passed on the clock, a second in the messages: {why}"
+    assert rolls(segment, timestamp=6100), "from 1002 (first batch) to 6102 is more than 5000 ms: roll"
+
+
+@pytest.mark.points(1, task=2)
+def test_the_jitter_is_taken_off(segment_with, rolls):
+    """segment.jitter.ms"""
+    segment = segment_with(2, segment_ms=5000, segment_bytes=10_000)
+    segment.roll_jitter_ms = 3000
+    assert rolls(segment, timestamp=4000), "3000 ms in messages, 5000 allowed less a jitter of 3000: roll"
+
+
+@pytest.mark.points(1, task=2)
+def test_without_timestamps_the_clock_counts(segment_with, time, rolls):
+    """Messages of format v0 have no time"""
+    segment = segment_with(2, magic=0, segment_ms=5000, segment_bytes=10_000)
+    assert not rolls(segment), "format v0 has no timestamps, and on the clock no time has passed: no roll"
+    time.sleep(5001)
+    assert rolls(segment), "format v0 has no timestamps: 5001 ms on the clock since it was created are too old"
+
+
+@pytest.mark.points(1, task=2)
+def test_a_full_index(segment_with, rolls):
+    """An index without room"""
+    segment = segment_with(3, index=[(25, 205), (28, 410)], segment_index_bytes=24, segment_bytes=10_000)
+    assert not segment.offset_index.is_full
+    assert not rolls(segment), "both indexes have room for one more entry: no reason to roll"
+    segment.time_index.maybe_append(1022, 28)
+    assert segment.time_index.is_full
+    assert rolls(segment), "the time index is full (its last slot is kept for the close): roll"
