@@ -1,0 +1,123 @@
+"""What the tests of this lab share: the files that a broker which was killed leaves behind."""
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_append_info import analyze_and_validate_records
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_loader import LogLoader
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
+from kafka_lite.log.producer_state_manager import ProducerStateManager
+from kafka_lite.log.swap_files import SwapFiles
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+
+CONFIG = LogConfig({"index.interval.bytes": "300", "segment.index.bytes": "4096", "segment.bytes": "1000"})
+
+
+def make_batch(offset, count=3, timestamp=None, magic=2, epoch=0):
+    """A batch as the log has it: 205 bytes for three messages in format v2."""
+    codec = CompressionType.NONE if magic == 2 else CompressionType.GZIP
+    builder = MemoryRecordsBuilder(magic, codec, base_offset=offset, partition_leader_epoch=epoch)
+    for number in range(count):
+        builder.append((10 * offset if timestamp is None else timestamp) + number, b"k", b"x" * 40)
+    return builder.build()
+
+
+@pytest.fixture
+def batch():
+    """``batch(offset, count=3, timestamp=None, magic=2, epoch=0)``: a batch as the log has it."""
+    return make_batch
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The directory of a partition."""
+    directory = tmp_path / "demo-0"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def write_segment(folder):
+    """``write_segment(20, batches=4)``: a segment as appends make it; closed only if that is asked for."""
+
+    def write(base_offset, batches=4, closed=True, magic=2, suffix="", offsets=None, timestamps=None, epochs=None):
+        segment = LogSegment.open(folder, base_offset, CONFIG, MockTime(), suffix)
+        for number in range(batches):
+            offset = offsets[number] if offsets else base_offset + 3 * number
+            timestamp = timestamps[number] if timestamps else None
+            epoch = epochs[number] if epochs else 0
+            records = make_batch(offset, magic=magic, timestamp=timestamp, epoch=epoch)
+            segment.append(analyze_and_validate_records(records), records)
+        if closed:
+            segment.close()
+        else:
+            segment.flush()
+        return folder / f"{base_offset:020d}.log{suffix}"
+
+    return write
+
+
+@pytest.fixture
+def open_segment(folder):
+    """``open_segment(20)``: the files of a segment, as a starting broker opens them."""
+    return lambda base_offset=20: LogSegment.open(folder, base_offset, CONFIG, MockTime())
+
+
+@pytest.fixture
+def loader(folder):
+    """``loader(recovery_point=0, clean=False)``: the object that loads the directory; nothing is loaded yet."""
+
+    def make(recovery_point=0, clean=False, segments=()):
+        loaded = LogSegments()
+        for base_offset in segments:
+            loaded.add(LogSegment.open(folder, base_offset, CONFIG, MockTime()))
+        producers = ProducerStateManager(TopicPartition("demo", 0), folder, 86_400_000)
+        return LogLoader(
+            folder,
+            CONFIG,
+            MockTime(),
+            loaded,
+            None,
+            producers,
+            had_clean_shutdown=clean,
+            log_start_offset_checkpoint=0,
+            recovery_point_checkpoint=recovery_point,
+        )
+
+    return make
+
+
+@pytest.fixture
+def swap_files(folder):
+    """The object that finishes or undoes replacements."""
+    return SwapFiles(folder, CONFIG, MockTime())
+
+
+@pytest.fixture
+def damage():
+    """``damage(file, position)``: flip one bit of a file."""
+
+    def flip(file, position):
+        data = bytearray(file.read_bytes())
+        data[position] ^= 1
+        file.write_bytes(data)
+
+    return flip
+
+
+@pytest.fixture
+def recovered(monkeypatch):
+    """The base offsets of the segments that are recovered while the test runs."""
+    seen = []
+    recover = LogSegment.recover
+
+    def counted(segment, *args):
+        seen.append(segment.base_offset)
+        return recover(segment, *args)
+
+    monkeypatch.setattr(LogSegment, "recover", counted)
+    return seen
