@@ -6,6 +6,7 @@ broker's own classes work on it, and draws what they have made of it.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ from kafka_lite.log.log_validator import validate_and_assign_offsets
 from kafka_lite.log.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record import MAGIC_V2, Record
 from kafka_lite.record.records import batches
 
 FIRST_TIMESTAMP = 1_600_000_000_000
@@ -85,6 +86,18 @@ def open_log(
     )
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Keep the log package quiet while damage that was made on purpose is found."""
+    logger = logging.getLogger("kafka_lite.log")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def fill(log: Log, sets: int, size: int = 3) -> None:
     """Append ``sets`` batches of ``size`` messages each."""
     for _ in range(sets):
@@ -92,9 +105,11 @@ def fill(log: Log, sets: int, size: int = 3) -> None:
         log.append_as_leader(record_set(*[(b"k", VALUE)] * size, timestamp=timestamp), leader_epoch=0)
 
 
-def clean(log: Log, *, from_offset: int = 0, offset_map: SkimpyOffsetMap | None = None) -> int:
+def clean(
+    log: Log, *, from_offset: int = 0, offset_map: SkimpyOffsetMap | None = None, time: MockTime | None = None
+) -> int:
     """Compact a log as a cleaner thread would, up to its active segment; returns the next first dirty offset."""
-    time = MockTime()
+    time = time or MockTime()
     cleaner = Cleaner(
         0, offset_map or SkimpyOffsetMap(24_000), CleanerConfig(), Throttler(float("inf"), time), time, lambda _: None
     )
@@ -353,7 +368,8 @@ def draw_recovery(damage: Callable[[Path], object]) -> Drawing:
         fill(killed, 6)
         written = [(segment.base_offset, batch) for segment in killed.segments for batch in segment.log.batches_from()]
         damage(directory)
-        recovered = open_log(directory)
+        with without_warnings():
+            recovered = open_log(directory)
         left = {batch.last_offset for segment in recovered.segments for batch in segment.log.batches_from()}
         bases = {segment.base_offset for segment in recovered.segments}
         before = [cell("written", border=0), *(cell(_offsets(batch), fill=PLAIN) for _, batch in written)]
@@ -407,6 +423,19 @@ def append_pairs(log: Log, pairs: Iterable[Pair]) -> None:
     """One message per append, with a timestamp of its own."""
     for pair in pairs:
         log.append_as_leader(record_set(pair, timestamp=FIRST_TIMESTAMP + log.log_end_offset), leader_epoch=0)
+
+
+def messages(log: Log) -> list[list[str]]:
+    """Every message, ``offset: key=value``, by segment."""
+
+    def text(record: Record) -> str:
+        value = "null" if record.value is None else record.value.decode()
+        return f"{record.offset}: {(record.key or b'').decode()}={value}"
+
+    return [
+        [text(record) for batch in segment.log.read(0, segment.size).batches() for record in batch.records()]
+        for segment in log.segments
+    ]
 
 
 def draw_messages(log: Log, map_of: SkimpyOffsetMap | None = None) -> Drawing:

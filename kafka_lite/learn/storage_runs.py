@@ -14,7 +14,16 @@ from pathlib import Path
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.learn.broker_watches import watch_files
-from kafka_lite.learn.log_drawings import COMPACTED, EXAMPLE, append_pairs, clean, example_log, fill, open_log
+from kafka_lite.learn.log_drawings import (
+    COMPACTED,
+    EXAMPLE,
+    append_pairs,
+    clean,
+    example_log,
+    fill,
+    open_log,
+    without_warnings,
+)
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
 from kafka_lite.learn.watches import watch
@@ -99,9 +108,10 @@ def start_after_a_crash() -> RecordedRun:
             file.truncate(log.active_segment.size - 70)
         (disk / "recovery-point-offset-checkpoint").write_text("0\n1\ndemo 0 6\n", encoding="utf-8")
         manager = LogManager([disk], {}, log.config, MockScheduler(time), time)
-        run = _recorded(
-            "start_after_a_crash", "The start after a crash", watches, lanes, lambda: manager.startup()
-        )  # looked up when it is called: then it is the watched one
+        with without_warnings():
+            run = _recorded(
+                "start_after_a_crash", "The start after a crash", watches, lanes, lambda: manager.startup()
+            )  # looked up when it is called: then it is the watched one
         manager.shutdown()
     return run
 

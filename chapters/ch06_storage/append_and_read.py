@@ -1,0 +1,196 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Append and read, step by step
+#
+# *Book 6.1.2 and 6.1.4, with [Appending](appending.md) and [Reading the log](reading.md).*
+#
+# A real `Log` in a temporary folder, with segments of 500 bytes. Each cell does one thing to it; predict what the next
+# cell shows before you run it.
+
+# %%
+import socket
+import tempfile
+from pathlib import Path
+
+from kafka_lite.common.errors import ApiError
+from kafka_lite.learn.log_drawings import (
+    draw_log,
+    draw_reads,
+    draw_validation,
+    fill,
+    open_log,
+    record_set,
+    ways_through_validation,
+)
+from kafka_lite.learn.recording import Recording
+from kafka_lite.learn.segment_drawings import draw_bytes
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.storage_runs import append_and_roll
+from kafka_lite.learn.watches import watch
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.record.records import batches
+
+folder = tempfile.TemporaryDirectory()
+log = open_log(Path(folder.name) / "demo-0")
+print(log, "LEO", log.log_end_offset, "segments", [segment.base_offset for segment in log.segments])
+
+# %% [markdown]
+# ## What a producer sends
+#
+# Three messages in one batch. The producer counts from 0, whatever the log has already.
+
+# %%
+sent = record_set((b"k", b"one"), (b"k", b"two"), (b"k", b"three"))
+header = [("base offset", 8), ("length", 4), ("leader epoch", 4), ("magic", 1), ("crc", 4), ("attributes", 2)]
+draw_bytes(bytes(sent[:23]), header)
+
+# %%
+info = log.append_as_leader(bytearray(sent), leader_epoch=4)
+print(f"offsets {info.first_offset} to {info.last_offset}, {info.size_in_bytes} bytes; LEO {log.log_end_offset}")
+info = log.append_as_leader(bytearray(sent), leader_epoch=4)
+print(f"offsets {info.first_offset} to {info.last_offset}, {info.size_in_bytes} bytes; LEO {log.log_end_offset}")
+
+# %% [markdown]
+# The same bytes twice, and different offsets. **Which bytes differ in the file between the two batches?**
+
+# %%
+size = len(sent)
+first, second = (log.active_segment.log.read(at, size).to_bytes() for at in (0, size))
+print("differ at:", [position for position in range(size) if first[position] != second[position]])
+print("from what was sent, the second differs at:", [p for p in range(size) if sent[p] != second[p]])
+draw_validation()
+
+# %% [markdown]
+# One byte of the base offset between them; and the leader's epoch, where the producer had −1. The CRC begins behind
+# both. When the topic wants another timestamp, the CRC does change:
+
+# %%
+draw_validation("LogAppendTime")
+
+# %% [markdown]
+# ## Rolling
+#
+# Five more batches of 205 bytes. **How many segments will there be, and where do they begin?**
+
+# %%
+fill(log, 5)
+draw_log(log)
+
+# %% [markdown]
+# Now the same, recorded while it happens: the first append fits, for the second the log rolls.
+
+# %%
+sequence_diagram(append_and_roll())
+
+# %% [markdown]
+# ## What is refused
+#
+# **Which of these change the log?**
+
+# %%
+before = (log.log_end_offset, log.size)
+damaged = bytearray(sent)
+damaged[-1] ^= 1
+for name, records, append in (
+    ("a flipped bit", damaged, log.append_as_leader),
+    ("larger than a segment", record_set((b"k", b"x" * 600)), log.append_as_leader),
+    ("a follower, offsets from 0 again", sent, lambda records, _epoch: log.append_as_follower(records)),
+    ("nothing", bytearray(), log.append_as_leader),
+):
+    try:
+        print(f"{name}: {append(records, 4).size_in_bytes} bytes appended")
+    except ApiError as error:
+        print(f"{name}: {error.error.name}")
+assert (log.log_end_offset, log.size) == before
+
+# %% [markdown]
+# ## Ways through validation
+#
+# What is sent, what the topic wants; only the last column costs time.
+
+# %%
+print(ways_through_validation("en"))
+
+# %% [markdown]
+# ## Reading
+#
+# A read gives a slice: where, and how long. Nothing has been read yet when it returns.
+
+# %%
+found = log.read(4, 1 << 20)
+print(found.fetch_offset_metadata)
+print(type(found.records).__name__, found.size_in_bytes, "bytes, from position", found.records.position)
+print("offsets in it:", [(batch.base_offset, batch.last_offset) for batch in batches(found.records.to_bytes())])
+
+# %% [markdown]
+# We asked for 4; the slice begins with 3, where the batch does. Four more reads: **predict each row.** The last
+# number is the high watermark.
+
+# %%
+draw_reads(
+    log,
+    [
+        ("from 0, 1 MiB", 0, 1 << 20, None),
+        ("from 4, 1 byte", 4, 1, None),
+        ("from 7, HW 12", 7, 1 << 20, 12),
+        ("from 13, HW 12", 13, 1 << 20, 12),
+    ],
+)
+
+# %% [markdown]
+# How many lookups does a read make? We watch the index:
+
+# %%
+for high_watermark in (None, 12, log.log_end_offset):
+    with Recording(watch(OffsetIndex.lookup, LogSegment.read)) as recording:
+        log.read(9, 1 << 20, high_watermark)
+    calls = [event.what for event in recording.run if event.kind == "call"]
+    print(f"HW {high_watermark}: {calls.count('lookup')} lookups")
+
+# %% [markdown]
+# With a high watermark in the midst of the log two, since it has to become a position as well. With everything
+# committed one.
+#
+# ## Zero copy
+#
+# The slice goes to a socket. `sendfile` gets two file descriptors and two numbers; no byte enters this process.
+
+# %%
+ours, theirs = socket.socketpair()
+piece = log.read(0, 1 << 20).records
+sent_bytes = piece.send_to(ours, 0, piece.size_in_bytes)
+received = theirs.recv(1 << 20)
+print(sent_bytes, "bytes sent,", len(received), "received, the same:", received == piece.to_bytes())
+
+# %% [markdown]
+# And a slice that is held while its segment is deleted:
+
+# %%
+slow = log.read(0, 1 << 20).records
+log.truncate_fully_and_start_at(100)
+print("log:", [segment.base_offset for segment in log.segments], "LEO", log.log_end_offset)
+print("the slice still gives offsets", [batch.last_offset for batch in batches(slow.to_bytes())])
+ours.close()
+theirs.close()
+log.close()
+folder.cleanup()
+
+# %% [markdown]
+# ## Now you
+#
+# - Append a batch of format v1 (`record_set(..., magic=1)`) to a log with `message.format.version=0.10.2`. Which bytes
+#   change now?
+# - Set `segment.ms` and let `fill` jump by an hour in timestamps. When does the log roll?
+# - Then write both halves yourself: [the lab](../../labs/ch06-log-segment.md).

@@ -1,0 +1,274 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A crash, a recovery, a compaction
+#
+# *Book 6.1.5 and 6.1.6, with [Managing the logs](log-management.md) and [Log compaction](compaction.md).*
+#
+# A writer in a process of its own is killed in the midst of an append; we open what it left. Then we damage more. Then
+# the log cleaner comes, and we stop it half-way, too.
+
+# %%
+import logging
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.learn.log_drawings import (
+    COMPACTED,
+    EXAMPLE,
+    append_pairs,
+    clean,
+    draw_log,
+    draw_messages,
+    draw_recovery,
+    draw_slots,
+    flip_a_bit,
+    messages,
+    open_log,
+    replacement_steps,
+)
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.storage_runs import clean_a_log, start_after_a_crash
+from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
+
+logging.disable()  # the warnings of recovery are what we look for by other means
+folder = tempfile.TemporaryDirectory()
+root = Path(folder.name)
+
+
+def files(directory):
+    """Names (without leading zeros) and sizes."""
+    for file in sorted(directory.iterdir()):
+        if file.name[:20].isdigit() and file.suffix != ".snapshot":
+            name = f"{int(file.name[:20])}{file.name[20:]}"
+            print(f"  {name:20} {file.stat().st_size:>5} bytes")
+
+
+# %% [markdown]
+# ## Kill -9
+#
+# The writer appends batches, says how far it has flushed, and after 20 batches gives the kernel only *half* of the
+# next one, as if the power had failed there. Then it is killed: nothing is closed, nothing trimmed.
+
+# %%
+WRITER = """
+import os, sys, time
+from pathlib import Path
+from kafka_lite.learn.log_drawings import fill, open_log
+from kafka_lite.log.file_message_set import FileChannel
+
+log = open_log(Path(sys.argv[1]), {"segment.bytes": "1500"})
+fill(log, 16)
+log.flush()
+print(log.recovery_point, flush=True)
+fill(log, 4)
+
+write_fully = FileChannel.write_fully
+def half(self, position, data):
+    write_fully(self, position, memoryview(data)[: len(data) // 2])
+    print("half of it is written", flush=True)
+    time.sleep(60)
+
+FileChannel.write_fully = half
+fill(log, 1)
+"""
+crashed = root / "demo-0"
+with subprocess.Popen([sys.executable, "-c", WRITER, str(crashed)], stdout=subprocess.PIPE, text=True) as writer:
+    recovery_point = int(writer.stdout.readline())
+    print(writer.stdout.readline().strip())
+    writer.send_signal(signal.SIGKILL)
+print("killed; it had said that all below", recovery_point, "is on disk")
+files(crashed)
+
+# %% [markdown]
+# Look at the sizes. **Which of these files tell that nobody has closed them? Which one ends in the midst of a batch**
+# (a batch has 205 bytes)**?**
+
+# %%
+tail = max(crashed.glob("*.log"))
+print(tail.name, "has", divmod(tail.stat().st_size, 205), "batches and bytes")
+
+# %% [markdown]
+# The broker starts. It knows the recovery point from its checkpoint. **Which segments does it read?**
+
+# %%
+read_as_a_whole = []
+recover = LogSegment.recover
+LogSegment.recover = lambda segment, *args: read_as_a_whole.append(segment.base_offset) or recover(segment, *args)
+log = open_log(crashed, {"segment.bytes": "1500"}, recovery_point=recovery_point)
+LogSegment.recover = recover
+print("recovered:", read_as_a_whole, "of", [segment.base_offset for segment in log.segments])
+print("LEO", log.log_end_offset, "recovery point", log.recovery_point)
+files(crashed)
+
+# %%
+draw_log(log)
+
+# %% [markdown]
+# The half batch is gone, all 60 messages before it are there, and the log goes on where it ended. The whole way of such
+# a start, recorded:
+
+# %%
+sequence_diagram(start_after_a_crash())
+
+# %% [markdown]
+# ## Other damage
+#
+# Six batches in three segments. Green is left, red is cut off within a segment, orange goes with whole segments.
+# **Predict:** a bit flips in the first batch of the second segment.
+
+# %%
+draw_recovery(lambda directory: flip_a_bit(directory / f"{6:020d}.log", 100))
+
+# %% [markdown]
+# A page of zeros in the last segment, as a file system may leave it:
+
+# %%
+
+
+def zeros(directory):
+    """The second half of the last segment never came."""
+    file = directory / f"{12:020d}.log"
+    data = file.read_bytes()
+    file.write_bytes(data[:205] + bytes(len(data) - 205))
+
+
+draw_recovery(zeros)
+
+# %% [markdown]
+# All indexes lost:
+
+# %%
+draw_recovery(lambda directory: [file.unlink() for file in directory.glob("*index")])
+
+# %% [markdown]
+# Nothing is lost: indexes are made from the log. And if the *log* of the first segment is lost?
+
+# %%
+draw_recovery(lambda directory: (directory / f"{0:020d}.log").unlink())
+
+# %% [markdown]
+# The log begins later. The broker cannot know that there was more; another replica can.
+#
+# ## Compaction
+#
+# A table in motion: three keys, eight messages, segments of three.
+
+# %%
+time = MockTime()
+table = open_log(root / "table-0", {**COMPACTED, "delete.retention.ms": "1000"})
+append_pairs(table, EXAMPLE)
+draw_messages(table)
+
+# %% [markdown]
+# The map of the dirty part: the newest offset of each key. **What will be left?**
+
+# %%
+first_dirty = clean(table, time=time)
+print("clean below", first_dirty)
+draw_messages(table)
+
+# %% [markdown]
+# The whole cleaning, recorded:
+
+# %%
+sequence_diagram(clean_a_log())
+
+# %% [markdown]
+# Again, after a message in a new segment. **Which message goes now, and which two segments become one?**
+
+# %%
+append_pairs(table, [(b"e", b"1")])
+table.roll()
+first_dirty = clean(table, from_offset=first_dirty, time=time)
+for segment, content in zip(table.segments, messages(table), strict=True):
+    print(segment.base_offset, content)
+
+# %% [markdown]
+# The tombstone of `c` is still there. It goes when `delete.retention.ms` has passed since the first cleaning that saw
+# it:
+
+# %%
+append_pairs(table, [(b"f", b"1")])
+table.roll()
+time.sleep(1000)
+clean(table, from_offset=first_dirty, time=time)
+draw_messages(table)
+
+# %% [markdown]
+# ## The offset map
+#
+# Eight slots, six puts. Why does `d` take two probes?
+
+# %%
+draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
+
+# %% [markdown]
+# ## A crash in the midst of a replacement
+#
+# The names of the files at each step:
+
+# %%
+print(replacement_steps("en"))
+
+# %% [markdown]
+# We stop at one of them: the cleaned segment is `.swap`, and readers' map would be changed next. `KeyboardInterrupt`
+# plays the power failure. **What does the next start make of it?**
+
+# %%
+half_way = open_log(root / "half-0", COMPACTED)
+append_pairs(half_way, EXAMPLE)
+replace = LogSegments.replace
+
+
+def power_fails(*_):
+    """In the place of the step that makes the new segment visible."""
+    raise KeyboardInterrupt
+
+
+LogSegments.replace = power_fails
+try:
+    clean(half_way)
+except KeyboardInterrupt:
+    print("the power failed. Left are:")
+finally:
+    LogSegments.replace = replace
+files(root / "half-0")
+
+# %%
+again = open_log(root / "half-0", COMPACTED)
+print("after the start:")
+for segment, content in zip(again.segments, messages(again), strict=True):
+    print(" ", segment.base_offset, content)
+
+# %% [markdown]
+# The first segment has been replaced (`.swap` was whole), the second not yet: it will be cleaned again, with the same
+# result.
+
+# %%
+for one in (log, table, again):
+    one.close()
+folder.cleanup()
+
+# %% [markdown]
+# ## Now you
+#
+# - Let the power fail one step earlier: in `LogSegment.change_file_suffixes`, after one of the three renames.
+# - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean until nothing changes. How many rounds?
+# - Then write the recovery: [the lab](../../labs/ch06-log-recovery.md), and the map:
+#   [the other lab](../../labs/ch06-cleaner-offset-map.md).
