@@ -27,20 +27,17 @@ import tempfile
 from pathlib import Path
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.learn.log_drawings import (
+from kafka_lite.learn.compaction_drawings import (
     COMPACTED,
     EXAMPLE,
     append_pairs,
     clean,
-    draw_log,
     draw_messages,
-    draw_recovery,
     draw_slots,
-    flip_a_bit,
     messages,
-    open_log,
     replacement_steps,
 )
+from kafka_lite.learn.log_drawings import draw_log, draw_recovery, flip_a_bit, open_log
 from kafka_lite.learn.sequence_diagram import sequence_diagram
 from kafka_lite.learn.storage_runs import clean_a_log, start_after_a_crash
 from kafka_lite.log.log_segment import LogSegment

@@ -1,4 +1,4 @@
-"""Drawings of whole logs: their segments and offsets, what is read, recovered, deleted and compacted of them.
+"""Drawings of whole logs: their segments and offsets, what is read, recovered and deleted of them.
 
 As in ``segment_drawings`` nothing is drawn by hand: each figure makes a real ``Log`` in a temporary folder, lets the
 broker's own classes work on it, and draws what they have made of it.
@@ -11,31 +11,21 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from unittest.mock import patch
 
 from kafka_lite.common.scheduler import MockScheduler
-from kafka_lite.common.throttler import Throttler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
-from kafka_lite.learn.state_machines import draw_states
+from kafka_lite.learn.drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
 from kafka_lite.log.checkpoints.offset_checkpoint_file import RECOVERY_POINT_CHECKPOINT_FILE
-from kafka_lite.log.cleaner import Cleaner
-from kafka_lite.log.cleaner_config import CleanerConfig
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_retention import deletable_segments
-from kafka_lite.log.log_segment import LogSegment
-from kafka_lite.log.log_to_clean import LogToClean
 from kafka_lite.log.log_validator import validate_and_assign_offsets
-from kafka_lite.log.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.record import MAGIC_V2, Record
-from kafka_lite.record.records import batches
+from kafka_lite.record.record import MAGIC_V2
 
 FIRST_TIMESTAMP = 1_600_000_000_000
 VALUE = b"x" * 40
@@ -103,17 +93,6 @@ def fill(log: Log, sets: int, size: int = 3) -> None:
     for _ in range(sets):
         timestamp = FIRST_TIMESTAMP + 1000 * log.log_end_offset
         log.append_as_leader(record_set(*[(b"k", VALUE)] * size, timestamp=timestamp), leader_epoch=0)
-
-
-def clean(
-    log: Log, *, from_offset: int = 0, offset_map: SkimpyOffsetMap | None = None, time: MockTime | None = None
-) -> int:
-    """Compact a log as a cleaner thread would, up to its active segment; returns the next first dirty offset."""
-    time = time or MockTime()
-    cleaner = Cleaner(
-        0, offset_map or SkimpyOffsetMap(24_000), CleanerConfig(), Throttler(float("inf"), time), time, lambda _: None
-    )
-    return cleaner.clean(LogToClean(log.topic_partition, log, from_offset, log.active_segment.base_offset))[0]
 
 
 # -- a log and its offsets -------------------------------------------------------------------------------------------
@@ -253,7 +232,7 @@ def ways_through_validation(language: str) -> str:
         rows.append(
             [f"v{sent_magic}, {sent_codec.name.lower()}", wanted, str(len(sent)), str(len(result.records)), changed]
         )
-    return _markdown_table(head[language], rows)
+    return markdown_table(head[language], rows)
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -323,7 +302,7 @@ def retention_table(language: str) -> str:
             gone = deletable_segments(segments, config, start, now_ms)
             rows.append([f"`{name}`", *("✗" if segment in gone else "" for segment in segments)])
         ages = [f"{s.base_offset}: {s.size} B, {(now_ms - s.largest_timestamp) // 1000} s" for s in segments]
-    return _markdown_table([head, *ages], rows)
+    return markdown_table([head, *ages], rows)
 
 
 def checkpoint_files(language: str) -> str:
@@ -404,150 +383,8 @@ def torn_figure(_language: str) -> str:
     return draw_recovery(tear).svg()
 
 
-# -- compacting ------------------------------------------------------------------------------------------------------
-
-COMPACTED = {"cleanup.policy": "compact", "segment.bytes": "220", "index.interval.bytes": "0"}
-EXAMPLE: tuple[Pair, ...] = (
-    (b"a", b"1"),
-    (b"b", b"1"),
-    (b"a", b"2"),
-    (b"c", b"1"),
-    (b"b", b"2"),
-    (b"c", None),
-    (b"a", b"3"),
-    (b"d", b"1"),
-)
-
-
-def append_pairs(log: Log, pairs: Iterable[Pair]) -> None:
-    """One message per append, with a timestamp of its own."""
-    for pair in pairs:
-        log.append_as_leader(record_set(pair, timestamp=FIRST_TIMESTAMP + log.log_end_offset), leader_epoch=0)
-
-
-def messages(log: Log) -> list[list[str]]:
-    """Every message, ``offset: key=value``, by segment."""
-
-    def text(record: Record) -> str:
-        value = "null" if record.value is None else record.value.decode()
-        return f"{record.offset}: {(record.key or b'').decode()}={value}"
-
-    return [
-        [text(record) for batch in segment.log.read(0, segment.size).batches() for record in batch.records()]
-        for segment in log.segments
-    ]
-
-
-def draw_messages(log: Log, map_of: SkimpyOffsetMap | None = None) -> Drawing:
-    """Every message of a log by segment, ``offset: key=value``; green are those that a map would keep."""
-    names, cells = [], []
-    for segment in log.segments:
-        records = [r for batch in batches(segment.log.read(0, segment.size).to_bytes()) for r in batch.records()]
-        active = " (active)" if segment is log.active_segment else ""
-        names.append(cell(f"segment {segment.base_offset}{active}", columns=max(1, len(records)), border=0))
-        for record in records:
-            key, value = record.key or b"", record.value
-            text = f"{record.offset}: {key.decode()}={'null' if value is None else value.decode()}"
-            keep = map_of is not None and segment is not log.active_segment and record.offset >= map_of.get(key)
-            cells.append(cell(text, fill=GREEN if keep else PLAIN))
-        if not records:
-            cells.append(cell("(empty)"))
-    graph = new_graph()
-    graph.node("messages", table([names, cells]))
-    return Drawing(graph, f"The messages of {log.name}, by segment.")
-
-
-class KeptMap(SkimpyOffsetMap):
-    """An offset map that still knows what it held when it was cleared, for drawings."""
-
-    last: SkimpyOffsetMap | None = None
-
-    def clear(self) -> None:
-        """Remember, then forget."""
-        if self.size:
-            self.last = SkimpyOffsetMap(self.slots * self.SLOT.size)
-            self.last._memory[:] = self._memory[:]
-            self.last._entries, self.last._latest_offset = self._entries, self._latest_offset
-        super().clear()
-
-
-def before_cleaning_figure(_language: str) -> str:
-    """A small compacted log before the cleaner comes, with what it will keep."""
-    kept = KeptMap(24 * 16)
-    with example_log(COMPACTED) as copy:  # a map is full only while a log is being cleaned
-        append_pairs(copy, EXAMPLE)
-        clean(copy, offset_map=kept)
-    with example_log(COMPACTED) as log:
-        append_pairs(log, EXAMPLE)
-        return draw_messages(log, kept.last).svg()
-
-
-def after_cleaning_figure(_language: str) -> str:
-    """The same after it."""
-    with example_log(COMPACTED) as log:
-        append_pairs(log, EXAMPLE)
-        clean(log)
-        return draw_messages(log).svg()
-
-
-def draw_slots(keys: Sequence[bytes], slots: int) -> Drawing:
-    """A map of few slots, filled with keys whose offsets are 0, 1, 2, …; each slot with its hash and offset."""
-    offset_map = SkimpyOffsetMap(slots * SkimpyOffsetMap.SLOT.size)
-    rows = [[cell("", border=0), *(cell(f"slot {n}", border=0) for n in range(slots))]]
-    for offset, key in enumerate(keys):
-        probes = offset_map._probes
-        offset_map.put(key, offset)
-        took = offset_map._probes - probes
-        row = [cell(f"put {key.decode()} → {offset}: {took} probe{'s' if took > 1 else ''}", border=0)]
-        for n in range(slots):
-            key_hash, at = SkimpyOffsetMap.SLOT.unpack_from(offset_map._memory, n * SkimpyOffsetMap.SLOT.size)
-            empty = key_hash == bytes(16)
-            new = key_hash == offset_map._hash(key)
-            text = "·" if empty else f"{key_hash[:2].hex()}… {at}"
-            row.append(cell(text, fill=ORANGE if new else "" if empty else BLUE))
-        rows.append(row)
-    graph = new_graph()
-    graph.node("slots", table(rows))
-    return Drawing(graph, f"{len(keys)} keys in an offset map of {slots} slots.")
-
-
-def slots_figure(_language: str) -> str:
-    """Five keys, one of them twice, in eight slots."""
-    return draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8).svg()
-
-
-def replacement_steps(language: str) -> str:
-    """The files of a log at each step of a replacement, listed while it happens."""
-    head = {"en": ["after", "files"], "zh": ["之后", "文件"]}[language]
-    rows: list[list[str]] = []
-    with example_log(COMPACTED) as log:
-        append_pairs(log, EXAMPLE)
-        change = LogSegment.change_file_suffixes
-
-        def listed(segment: LogSegment, old_suffix: str, new_suffix: str) -> None:
-            files = sorted(file.name.lstrip("0") for file in log.dir.iterdir() if ".log" in file.name)
-            if not rows:
-                rows.append(["`CleanedSegment.complete`", ", ".join(f"`{_zero(name)}`" for name in files)])
-            change(segment, old_suffix, new_suffix)
-            files = sorted(file.name.lstrip("0") for file in log.dir.iterdir() if ".log" in file.name)
-            step = f"`{segment.base_offset}{old_suffix or '.log'}` → `{new_suffix or '.log'}`"
-            rows.append([step, ", ".join(f"`{_zero(name)}`" for name in files)])
-
-        with patch.object(LogSegment, "change_file_suffixes", listed):
-            clean(log)
-    return _markdown_table(head, rows)
-
-
-def _zero(name: str) -> str:
-    return name if name[0].isdigit() else f"0{name}"
-
-
-def cleaning_states_figure(_language: str) -> str:
-    """The states of a partition for the cleaner, from the table that it obeys."""
-    return draw_states(VALID_PREVIOUS_STATES).svg()
-
-
-def _markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of a page."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"

@@ -2,27 +2,21 @@
 
 import pytest
 
-from kafka_lite.learn import log_drawings
-from kafka_lite.learn.log_drawings import (
-    COMPACTED,
-    EXAMPLE,
-    append_pairs,
-    clean,
-    draw_log,
-    draw_messages,
-    draw_reads,
-    draw_slots,
-    draw_validation,
-    example_log,
-    fill,
-)
+from kafka_lite.learn import compaction_drawings, log_drawings
+from kafka_lite.learn.compaction_drawings import COMPACTED, EXAMPLE, append_pairs, clean, draw_messages, draw_slots
+from kafka_lite.learn.log_drawings import draw_log, draw_reads, draw_validation, example_log, fill
 
-FIGURES = [name for name in vars(log_drawings) if name.endswith("_figure")]
+FIGURES = [
+    pytest.param(function, id=name)
+    for module in (compaction_drawings, log_drawings)
+    for name, function in vars(module).items()
+    if name.endswith("_figure")
+]
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_is_an_svg(name, caplog):
-    assert getattr(log_drawings, name)("en").startswith("<svg role=")
+@pytest.mark.parametrize("figure", FIGURES)
+def test_a_figure_is_an_svg(figure):
+    assert figure("en").startswith("<svg role=")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -35,7 +29,7 @@ def test_tables_have_their_rows(language):
     assert "demo 0 15" in stopped
     assert ".kafka_cleanshutdown" not in running
     assert ".kafka_cleanshutdown" in stopped
-    steps = log_drawings.replacement_steps(language)
+    steps = compaction_drawings.replacement_steps(language)
     assert "`0.log`, `0.log.cleaned`, `3.log`, `6.log`" in steps
     assert "`0.log.deleted`, `0.log.swap`" in steps
 
