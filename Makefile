@@ -7,7 +7,7 @@ STAMP := $(VENV)/.synced
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check format broker site site-build notebooks bench clean
+.PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,8 +55,11 @@ site-build: setup ## the docs site into site/, strictly: unknown symbols and dea
 notebooks: setup ## execute every notebook
 	$(BIN)/python -m kafka_lite.learn.notebooks
 
-bench: setup ## produce and fetch beside real Kafka (needs Java and Maven for Kafka's side)
+bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven for Kafka's side)
 	$(BIN)/python -m bench
+
+compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
+	$(BIN)/python scripts/compile_hot_modules.py
 
 clean: ## remove what the build made (the .venv stays)
 	rm -rf site build dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis

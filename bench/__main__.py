@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.brokers import KAFKA_VERSIONS, Candidate, kafka_lite, real_kafka
+from bench.brokers import COMPILED, KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
@@ -99,8 +99,14 @@ def plan_of(options: argparse.Namespace) -> Plan:
 
 
 def candidates_of(options: argparse.Namespace, results: Results, console: Console) -> list[Candidate]:
-    """kafka_lite, and the Kafkas that can be had; why one cannot is noted."""
-    candidates = [kafka_lite(dict(line.split("=", 1) for line in options.set))]
+    """kafka_lite, plain and compiled, and the Kafkas that can be had; why one cannot is noted."""
+    settings = dict(line.split("=", 1) for line in options.set)
+    candidates = [kafka_lite(settings)]
+    try:
+        candidates.append(kafka_lite_compiled(settings))
+    except FileNotFoundError as reason:
+        results.notes.append(f"{COMPILED} was not measured: {reason}.")
+        console.print(results.notes[-1])
     for version in options.kafka:
         try:
             candidates.append(real_kafka(version))

@@ -23,9 +23,11 @@ from kafka_lite.server.broker_process import (
     write_properties,
 )
 from kafka_lite.testing import maven
+from scripts.compile_hot_modules import TARGET, is_current
 
 KAFKA_VERSIONS = ("3.9.1", "4.3.1")
 """The first is what the ratios are to."""
+COMPILED = "kafka_lite, compiled"
 KAFKA_HEAP = "1g"
 _LOGGING = {
     # Kafka's log4j controller does not load without a log4j; without a binding nothing would say why a start failed.
@@ -128,12 +130,15 @@ class Broker(ServerProcess):
 
 
 class KafkaLite(Broker):
-    """This project's broker, ZooKeeper embedded."""
+    """This project's broker, ZooKeeper embedded; of the package as it is, or of one that lies elsewhere."""
 
-    def __init__(self, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, directory: Path, settings: Mapping[str, str] | None = None, package: Path | None = None) -> None:
         port = free_port()
+        # Without the safe path, Python would find the package of the working directory first.
+        elsewhere = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={package}") if package else ()
+        command = (*elsewhere, *SERVER_START)
         own = {"broker.id": "1", "listeners": f"PLAINTEXT://{HOST}:{port}", "zookeeper.connect": "embedded"}
-        super().__init__("kafka_lite", directory, SERVER_START, own | dict(settings or {}), port)
+        super().__init__("kafka_lite", directory, command, own | dict(settings or {}), port)
 
 
 class RealKafka(Broker):
@@ -186,6 +191,13 @@ class Candidate:
 def kafka_lite(settings: Mapping[str, str]) -> Candidate:
     """This project's broker, with ``settings`` in every instance."""
     return Candidate("kafka_lite", lambda directory, own: KafkaLite(directory, {**own, **settings}))
+
+
+def kafka_lite_compiled(settings: Mapping[str, str]) -> Candidate:
+    """The same with its hot modules compiled. Raises FileNotFoundError when `make compiled` has not made it."""
+    if not is_current():
+        raise FileNotFoundError("it is not there, or of another source: `make compiled` makes it")
+    return Candidate(COMPILED, lambda directory, own: KafkaLite(directory, {**own, **settings}, TARGET))
 
 
 def real_kafka(version: str) -> Candidate:

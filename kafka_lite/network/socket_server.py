@@ -27,7 +27,7 @@ class SocketServerConfig:
 
     listeners: tuple[Listener, ...] = (Listener(),)
     broker_id: int = 0
-    num_network_threads: int = 3
+    num_network_threads: int = 1
     """Processors per listener."""
     queued_max_requests: int = 500
     socket_send_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE

@@ -48,6 +48,10 @@ for _group in CONFIG_GROUPS.values():
     KAFKA_CONFIG_DEF.include(_group)
 
 DEVIATIONS: dict[str, tuple[str, str]] = {
+    "num.network.threads": (
+        "3",
+        "one thread at a time runs Python: with several connections three of them cost a third more than one",
+    ),
     "listeners": ("null", "a fresh broker is reached from its own machine only"),
     "log.dir": (
         "/tmp/kafka-logs",

@@ -21,7 +21,7 @@ SERVER_CONFIGS = (
             "The largest number that broker.id may have; generated ids begin above it.", at_least(0))
     .define("broker.rack", Type.STRING, None, MEDIUM,
             "The rack (or zone) of the broker: replicas of a partition are spread over racks.")
-    .define("num.network.threads", Type.INT, 3, HIGH,
+    .define("num.network.threads", Type.INT, 1, HIGH,
             "Processor threads per listener: they read requests from sockets and write answers.", at_least(1))
     .define("num.io.threads", Type.INT, 8, HIGH,
             "Request handler threads: they do the work of requests, disk included.", at_least(1))
