@@ -1,0 +1,89 @@
+"""Task 2: a processor waits while the queue is full, and not a moment longer."""
+
+import queue
+import time
+
+import pytest
+
+
+def full(channel, new_request):
+    while channel.request_queue_size < channel._queue_size:
+        channel.send_request(new_request())
+
+
+def wait_until_waiting(channel):
+    deadline = time.monotonic() + 2
+    while not channel._waiting_processors and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert channel._waiting_processors, "a processor that waits must count itself in self._waiting_processors"
+    time.sleep(0.02)
+
+
+@pytest.mark.points(6, task=2)
+def test_a_full_queue_holds_a_processor_until_a_request_is_taken(new_channel, new_request, in_thread):
+    """The third of two"""
+    channel = new_channel(queue_size=2)
+    full(channel, new_request)
+    processor = in_thread(lambda: channel._wait_for_room())
+    assert not processor.ended(0.1), "two requests wait, queued.max.requests is 2: there is no room, so wait"
+    wait_until_waiting(channel)
+    channel.receive_request(0)
+    assert processor.ended(2), "a request was taken: there is room, but the processor still waits"
+    assert channel._waiting_processors == 0, "nobody waits any more: self._waiting_processors must be 0 again"
+
+
+@pytest.mark.points(5, task=2)
+def test_who_wakes_up_looks_again(new_channel, new_request, in_thread):
+    """Woken, but there is no room"""
+    channel = new_channel(queue_size=1)
+    full(channel, new_request)
+    processor = in_thread(lambda: channel._wait_for_room())
+    wait_until_waiting(channel)
+    with channel._room:
+        channel._room.notify_all()
+    assert not processor.ended(0.1), (
+        "the processor was woken while the queue was still full (another one may have been quicker), and went on: "
+        "look again after each wait"
+    )
+    channel.receive_request(0)
+    assert processor.ended(2), "there is room now"
+
+
+@pytest.mark.points(9, task=2)
+def test_a_handler_that_comes_between_the_look_and_the_wait(new_channel, new_request, in_thread):
+    """No wake-up is lost"""
+    channel = new_channel(queue_size=1)
+    full(channel, new_request)
+    handlers = []
+
+    class Queue(queue.SimpleQueue):
+        """A handler takes the only request just when the processor has looked at the size."""
+
+        def qsize(self):
+            size = super().qsize()
+            if size and not handlers:
+                handlers.append(in_thread(lambda: channel.receive_request(0)))
+                handlers[0].ended(0.1)
+            return size
+
+    watched = Queue()
+    watched.put(channel._requests.get())
+    channel._requests = watched
+    processor = in_thread(lambda: channel._wait_for_room())
+    assert processor.ended(1.5), (
+        "lost wake-up: the processor saw a full queue; then a handler took the request, found self._waiting_processors "
+        "at 0 and notified nobody; then the processor went to sleep. Count yourself in before you look"
+    )
+
+
+@pytest.mark.points(5, task=2)
+def test_a_channel_that_is_closed_lets_go(new_channel, new_request, in_thread):
+    """The broker stops while a processor waits"""
+    channel = new_channel(queue_size=1)
+    full(channel, new_request)
+    processor = in_thread(lambda: channel._wait_for_room())
+    wait_until_waiting(channel)
+    with channel._room:
+        channel._closed = True
+        channel._room.notify_all()
+    assert processor.ended(2), "self._closed is set and nobody will take a request any more: do not wait on"
