@@ -1,6 +1,6 @@
 """A frame that is being sent.
 
-Kafka 0.10.2: clients/.../common/network/NetworkSend.java, ByteBufferSend.java, Send.java · book 2.1.4
+Kafka 0.10.2: clients/.../common/network/NetworkSend.java, ByteBufferSend.java, Send.java · book 2.1.4, 1.3.1
 """
 
 from __future__ import annotations
