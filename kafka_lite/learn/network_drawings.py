@@ -1,4 +1,4 @@
-"""Drawings of the network layer, made from a socket server with the broker's default configuration."""
+"""Drawings of the network layer, made from a socket server with as many threads as Kafka has by default."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, 
 from kafka_lite.network.listener import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
+
+THREADS_OF_KAFKA = {"num.network.threads": "3", "num.io.threads": "8"}
 
 _WORDS = {
     "en": {
@@ -32,7 +34,7 @@ _WORDS = {
 def three_layers(language: str) -> str:
     """Acceptor, processors, request handlers, and the queues between them, by the names of the threads."""
     words = _WORDS[language]
-    config = KafkaConfig({"zookeeper.connect": "embedded"})
+    config = KafkaConfig({"zookeeper.connect": "embedded", **THREADS_OF_KAFKA})
     server = SocketServer(
         SocketServerConfig(
             listeners=(Listener(host="127.0.0.1", port=0),),
