@@ -88,7 +88,7 @@ class TimingWheel:
     A task due at 10 lies in level 1, one due at 14 in level 2, one due at 41 in level 3. A bucket *expires* when its
     tick begins. The tasks of an expired bucket are added anew: those of level 1 are due; those of a higher level, whose
     time has come nearer, land in a finer wheel (41 goes from [32-47] to [40-43] to [41]). So adding costs a step per
-    level, and removing one step, however many tasks there are; a heap would cost more for each of them, and cannot
+    level, and removing one step, however many tasks there are; a heap's steps grow with their number, and it cannot
     remove at all.
 
     The wheels do not turn by themselves: ``on_bucket_armed`` tells whoever keeps the time when a bucket is used for a
