@@ -52,7 +52,7 @@ def append_and_roll() -> RecordedRun:
         *watch(Log.roll, LogSegment.on_become_inactive_segment, Log._update_log_end_offset),
         *watch(LogSegment.append, show=("records",)),
     ]
-    lanes = ("main", "Log", "LogValidator", "LogSegment", "FileMessageSet", "OffsetIndex")
+    lanes = ("main", "Log", "LogValidator", "LogSegment", "FileMessageSet", "OffsetIndex", "TimeIndex")
     with example_log() as log:
         fill(log, 1)
         return _recorded("append_and_roll", "Two appends, the second rolls", watches, lanes, lambda: fill(log, 2))
