@@ -1,0 +1,23 @@
+"""The figure of the network's layers shows the threads that there are."""
+
+import pytest
+
+from kafka_lite.learn.network_drawings import THREADS_OF_KAFKA, three_layers
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_thread_of_every_layer_is_in_the_figure(language):
+    svg = three_layers(language)
+    assert "kafka-socket-acceptor-PLAINTEXT" in svg
+    for name, number in (
+        ("kafka-network-thread-0-PLAINTEXT-", THREADS_OF_KAFKA["num.network.threads"]),
+        ("kafka-request-handler-", THREADS_OF_KAFKA["num.io.threads"]),
+    ):
+        assert f"{name}{int(number) - 1}" in svg
+        assert f"{name}{number}" not in svg
+    assert "500" in svg
+
+
+def test_its_words_are_in_the_language_of_the_page():
+    assert "whoever is free" in three_layers("en")
+    assert "谁空闲谁取" in three_layers("zh")
