@@ -39,4 +39,4 @@ def test_as_good_as_a_dict(new_map):
     assert not wrong, f"{wrong[0]!r} has offset {model[wrong[0]]}, the map says {offset_map.get(wrong[0])}"
     assert offset_map.size == len(model), f"{len(model)} keys were put, size is {offset_map.size}"
     rate = offset_map.collision_rate
-    assert 0 < rate < 4, f"{rate:.1f} probes too many for each look-up: are all 13 windows used, and every probe counted?"
+    assert 0 < rate < 4, f"{rate:.1f} probes too many per look-up: are all 13 windows used, every probe counted?"
