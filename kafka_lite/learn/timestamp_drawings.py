@@ -160,7 +160,7 @@ def _times(timestamps: object) -> str:
 
 def _time(timestamp: int) -> str:
     """Seconds since noon; -1 is no timestamp."""
-    return str(timestamp) if timestamp < 0 else f"{(timestamp - NOON) / 1000:g} s"
+    return str(timestamp) if timestamp < 0 else f"{(timestamp - NOON) / 1000:g}"
 
 
 def _type_name(timestamp_type: TimestampType) -> str:
