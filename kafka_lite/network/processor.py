@@ -128,19 +128,20 @@ class Processor(ShutdownableThread):
 
     def _process_new_responses(self) -> None:
         while responses := self._request_channel.receive_responses(self.id):
-            channels: dict[str, KafkaChannel] = {}
+            to_answer: list[str] = []
             for response in responses:
                 connection_id = response.request.connection_id
-                channel = self._selector.channel(connection_id)
-                if channel is None:
+                if self._selector.channel(connection_id) is None:
                     # The connection was lost, or closed for being idle, while the request was at work.
                     self._request_channel.request_completed(response.request)
                     continue
-                self._inflight_responses[connection_id].append(response)
-                channels[connection_id] = channel
-            for connection_id, channel in channels.items():
-                if not channel.has_send:
-                    self._answer(connection_id)
+                inflight = self._inflight_responses[connection_id]
+                if not inflight:
+                    to_answer.append(connection_id)
+                # Else one is on its way out, or is out since the last poll: _process_completed_sends goes on.
+                inflight.append(response)
+            for connection_id in to_answer:
+                self._answer(connection_id)
 
     def _answer(self, connection_id: str) -> None:
         """Do what the oldest responses of a connection ask for, until one does not fit into the socket."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import selectors
+import socket
 import threading
 from types import SimpleNamespace
 
 import pytest
 
+from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.listener import Listener
+from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import Request, RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -17,6 +23,7 @@ from tests.support.network import (
     echo_correlation_id,
     is_closed,
     read_correlation_id,
+    read_exactly,
     read_frame,
     request_frame,
     respond,
@@ -184,3 +191,67 @@ def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles
         assert not end.is_alive()
         assert read_correlation_id(client) == 1
     server.shutdown()
+
+
+def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytest.LogCaptureFixture) -> None:
+    """Between the poll that wrote the rest of an answer and the step that notes it, the next one may be looked at."""
+    channel = RequestChannel(1, 100)
+    quotas = ConnectionQuotas(10, {})
+    processor = Processor(0, "processor", Listener(LOOPBACK), SYSTEM_TIME, 1 << 20, -1, channel, quotas)
+    with socket.create_server((LOOPBACK, 0)) as acceptor:
+        clients, accepted = [], []
+        for port in (1, 2):
+            clients.append(socket.create_connection(acceptor.getsockname(), timeout=30))
+            accepted.append(acceptor.accept()[0])
+            accepted[-1].setblocking(False)
+            quotas.inc(LOOPBACK)
+            processor.accept(accepted[-1], LOOPBACK, port)
+    pipelining, other = clients
+    pipelining.sendall(request_frame(1) + request_frame(2))
+    processor.do_work()
+    first = channel.receive_request(30_000)
+    assert first is not None
+    junk = fill(accepted[0])
+    echo_correlation_id(first, channel)
+    second = first.take_following()
+    assert second is not None
+    processor.do_work()  # the first answer does not fit into the socket
+    assert read_exactly(pipelining, junk) == bytes(junk)
+    other.sendall(request_frame(3))
+    wait_for(accepted[0], selectors.EVENT_WRITE)
+    wait_for(accepted[1], selectors.EVENT_READ)
+    poll = processor._selector.poll
+
+    def poll_and_answer(timeout_ms: float) -> None:
+        poll(timeout_ms)
+        assert len(processor._selector.completed_sends) == len(processor._selector.completed_receives) == 1
+        echo_correlation_id(second, channel)
+
+    processor._selector.poll = poll_and_answer  # type: ignore[method-assign]
+    processor.do_work()
+    processor._selector.poll = poll  # type: ignore[method-assign]
+    assert "uncaught exception" not in caplog.text
+    assert [read_correlation_id(pipelining) for _ in range(2)] == [1, 2]
+    pipelining.sendall(request_frame(4))
+    processor.do_work()
+    received = [channel.receive_request(30_000) for _ in range(2)]
+    assert [request.header.correlation_id for request in received if request is not None] == [3, 4]
+    for client in clients:
+        client.close()
+    processor.close_all()
+    assert quotas.get(LOOPBACK) == 0
+
+
+def fill(sock: socket.socket) -> int:
+    """Send zeros until the socket takes no more; how many those were."""
+    count = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            count += sock.send(bytes(1 << 16))
+    return count
+
+
+def wait_for(sock: socket.socket, event: int) -> None:
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, event)
+        assert selector.select(30)
