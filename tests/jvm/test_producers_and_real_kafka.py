@@ -1,0 +1,87 @@
+"""Our producers against real brokers, of 0.10.2 and of today: what they send, librdkafka reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, Message, TopicPartition
+
+from kafka_lite.old_producer import KeyedMessage, Producer
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.producer.partitioner import partition_for_key
+from tests.support.real_kafka import OLD, TODAYS, real_kafka
+
+pytestmark = pytest.mark.jvm
+
+PARTITIONS = 3
+COUNT = 2000
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+
+
+class Kafka:
+    def __init__(self, version: str, bootstrap_servers: str) -> None:
+        self.version = version
+        self.bootstrap_servers = bootstrap_servers
+
+    def read(self, topic: str, count: int) -> list[Message]:
+        """Everything of a topic, by partition and offset."""
+        consumer = Consumer({
+            "bootstrap.servers": self.bootstrap_servers, "group.id": "unused", "enable.auto.commit": False,
+        })  # fmt: skip
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
+        messages = consumer.consume(count, 30)
+        consumer.close()
+        assert all(message.error() is None for message in messages)
+        return sorted(messages, key=lambda message: (message.partition(), message.offset()))
+
+
+@pytest.fixture(scope="module", params=[OLD, TODAYS])
+def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    with real_kafka(request.param, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
+        yield Kafka(request.param, bootstrap_servers)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_the_new_producer(kafka: Kafka, codec: str) -> None:
+    topic = f"new-{codec}"
+    if kafka.version == OLD and codec == "zstd":
+        with KafkaProducer({"bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec}) as producer:
+            error = producer.send(ProducerRecord(topic, b"v")).exception(10_000)
+        assert "PRODUCE: the broker has versions 0 to 2" in str(error)
+        return
+    headers = [] if kafka.version == OLD else [("number", b"1")]
+    with KafkaProducer({
+        "bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec, "linger.ms": 5,
+    }) as producer:  # fmt: skip
+        sent = [
+            producer.send(
+                ProducerRecord(topic, b"v%d" % i, b"k%d" % i, timestamp=1_600_000_000_000 + i, headers=headers)
+            )
+            for i in range(COUNT)
+        ]
+    places = [future.get(0) for future in sent]
+    messages = kafka.read(topic, COUNT)
+    expected = sorted((place.partition, place.offset, i) for i, place in enumerate(places))
+    assert [(m.partition(), m.offset(), m.value()) for m in messages] == [
+        (partition, offset, b"v%d" % i) for partition, offset, i in expected
+    ]
+    assert all(place.partition == partition_for_key(b"k%d" % i, PARTITIONS) for i, place in enumerate(places))
+    assert [m.timestamp()[1] for m in messages] == [1_600_000_000_000 + i for _, _, i in expected]
+    assert all((m.headers() or []) == headers for m in messages)
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("codec", CODECS[:4])
+def test_the_old_producer(kafka: Kafka, codec: str, kind: str) -> None:
+    topic = f"old-{codec}-{kind}"
+    with Producer({
+        "metadata.broker.list": kafka.bootstrap_servers, "request.required.acks": -1, "compression.codec": codec,
+        "producer.type": kind, "message.send.max.retries": 10, "queue.buffering.max.ms": 50,
+    }) as producer:  # fmt: skip
+        for first in range(0, COUNT, 100):
+            producer.send(*(KeyedMessage(topic, b"v%d" % i, part_key=i) for i in range(first, first + 100)))
+    messages = kafka.read(topic, COUNT)
+    assert [(m.partition(), m.value()) for m in messages] == [
+        (partition, b"v%d" % i) for partition in range(PARTITIONS) for i in range(partition, COUNT, PARTITIONS)
+    ]

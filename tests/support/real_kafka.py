@@ -1,0 +1,71 @@
+"""A real Kafka broker: 0.10.2 with a ZooKeeper of ours, or one of today in KRaft mode."""
+
+from __future__ import annotations
+
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from kafka_lite.server.broker_process import ServerProcess, free_port, write_properties
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from tests.support.jvm import classpath, java_command
+
+OLD, TODAYS = "0.10.2.2", "3.9.1"
+JARS = {
+    OLD: ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
+    TODAYS: (
+        "org.apache.kafka:kafka_2.13:3.9.1",
+        "org.apache.kafka:kafka-tools:3.9.1",
+        "org.slf4j:slf4j-reload4j:1.7.36",
+    ),
+}
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def real_kafka(version: str, directory: Path) -> Iterator[str]:
+    """Run it with its data below ``directory``; where clients connect to."""
+    port = free_port()
+    settings = {
+        "log.dirs": str(directory / "kafka"),
+        "listeners": f"PLAINTEXT://{HOST}:{port}",
+        "num.partitions": "3",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "log.cleaner.dedupe.buffer.size": "10485760",
+    }
+    with ExitStack() as stack:
+        if version == OLD:
+            zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper"))
+            settings |= {"broker.id": "0", "zookeeper.connect": zookeeper.connect_string}
+        else:
+            settings |= _kraft(port)
+        properties = directory / "real-kafka.properties"
+        write_properties(properties, settings)
+        if version != OLD:
+            _format_storage(version, properties)
+        command = java_command("kafka.Kafka", str(properties), classpath=classpath(*JARS[version]))
+        broker = stack.enter_context(ServerProcess(command, port, directory / "real-kafka.log"))
+        yield broker.bootstrap_servers
+
+
+def _kraft(port: int) -> dict[str, str]:
+    controller_port = free_port()
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "0",
+        "controller.quorum.voters": f"0@{HOST}:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    }
+
+
+def _format_storage(version: str, properties: Path) -> None:
+    format_storage = ["format", "-t", uuid.uuid4().hex[:22], "-c", str(properties)]
+    command = java_command("kafka.tools.StorageTool", *format_storage, classpath=classpath(*JARS[version]))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
