@@ -117,6 +117,8 @@ class Metadata:
 
     def add(self, topic: str) -> None:
         """A topic is used: keep it among those of interest; one that is new asks for an update."""
+        if self._topics.get(topic, 0) is None:
+            return  # it was used since the last update already: so it is for nearly every record
         with self._changed:
             is_new = topic not in self._topics
             self._topics[topic] = None

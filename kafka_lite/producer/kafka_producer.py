@@ -75,7 +75,7 @@ class KafkaProducer:
             self._configured("interceptor.classes", ProducerInterceptor, name) for name in config["interceptor.classes"]
         ])  # fmt: skip
         self._max_block_ms = config["max.block.ms"]
-        self._max_request_size = config["max.request.size"]
+        self._max_record_size = min(config["max.request.size"], config["buffer.memory"])
         self._compression = CompressionType.from_name(config["compression.type"])
         self._transactions = TransactionManager(config.idempotence_is_explicit) if config.idempotence else None
         self._metadata = Metadata(
@@ -112,19 +112,22 @@ class KafkaProducer:
             return self._failed(record, callback, error)
 
     def _do_send(self, record: ProducerRecord, callback: Callback | None) -> FutureRecordMetadata:
-        topic = record.topic
-        deadline_ms = self._time.hi_res_ms() + self._max_block_ms
-        cluster = self._cluster_with(topic, record.partition, deadline_ms)
+        topic, partition = record.topic, record.partition
+        self._metadata.add(topic)
+        cluster, max_block_ms = self._metadata.fetch(), self._max_block_ms
+        count = cluster.partition_count_for_topic(topic)
+        if count is None or (partition is not None and partition >= count):
+            deadline_ms = self._time.hi_res_ms() + max_block_ms
+            cluster = self._await_partition(topic, partition, count, deadline_ms)
+            max_block_ms = max(0.0, deadline_ms - self._time.hi_res_ms())
         key = self._key_serializer.serialize(topic, record.key)
         value = self._value_serializer.serialize(topic, record.value)
         self._ensure_valid_size(key, value, record)
         timestamp = self._time.milliseconds() if record.timestamp is None else record.timestamp
-        partition = record.partition
         if partition is None:
             partition = self._partitioner.partition(record, key, cluster)
-        left_ms = max(0.0, deadline_ms - self._time.hi_res_ms())
         result = self._accumulator.append(
-            TopicPartition(topic, partition), timestamp, key, value, record.headers, callback, left_ms
+            TopicPartition(topic, partition), timestamp, key, value, record.headers, callback, max_block_ms
         )
         if result.new_batch_created and record.partition is None:
             self._partitioner.on_new_batch(topic, cluster, partition)
@@ -132,13 +135,11 @@ class KafkaProducer:
             self._sender.wake_up()
         return result.future
 
-    def _cluster_with(self, topic: str, partition: int | None, deadline_ms: float) -> Cluster:
-        """Metadata that knows the topic, and the partition if one was named; waits for it until the deadline."""
-        cluster = self._metadata.fetch()
-        self._metadata.add(topic)
-        count = cluster.partition_count_for_topic(topic)
-        if count is not None and (partition is None or partition < count):
-            return cluster
+    def _await_partition(self, topic: str, partition: int | None, count: int | None, deadline_ms: float) -> Cluster:
+        """Metadata that knows the topic, and the partition if one was named; waits for it until the deadline.
+
+        ``count``: how many partitions the topic has as far as is known; None for an unknown topic.
+        """
         while True:
             version = self._metadata.request_update()
             self._sender.wake_up()
@@ -167,6 +168,8 @@ class KafkaProducer:
 
     def _ensure_valid_size(self, key: bytes | None, value: bytes | None, record: ProducerRecord) -> None:
         size = RecordsBuffer.estimate_size(CURRENT_MAGIC, key, value, record.headers)
+        if size <= self._max_record_size:
+            return
         for limit in ("max.request.size", "buffer.memory"):
             if size > self.config[limit]:
                 raise Errors.MESSAGE_TOO_LARGE.exception(
@@ -207,7 +210,11 @@ class KafkaProducer:
     def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
         """The partitions of a topic. Raises ApiError REQUEST_TIMED_OUT when it is not known within ``max.block.ms``."""
         deadline_ms = self._time.hi_res_ms() + self._max_block_ms
-        return self._cluster_with(topic, None, deadline_ms).partitions_for_topic(topic)
+        self._metadata.add(topic)
+        cluster = self._metadata.fetch()
+        if cluster.partition_count_for_topic(topic) is None:
+            cluster = self._await_partition(topic, None, None, deadline_ms)
+        return cluster.partitions_for_topic(topic)
 
     def close(self, timeout_ms: float | None = None) -> None:
         """Send what waits, for at most ``timeout_ms``, then end: what has no outcome by then fails.

@@ -115,15 +115,10 @@ class RecordAccumulator:
         Raises BufferExhaustedError when there is no memory for ``max_time_to_block_ms``, ProducerClosedError.
         """
         with self._lock:
-            self._appends_in_progress += 1
-            try:
-                result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
-            except BaseException:
-                self._appends_in_progress -= 1
-                raise
+            result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
             if result is not None:
-                self._appends_in_progress -= 1
                 return result
+            self._appends_in_progress += 1
         try:
             return self._append_to_new_batch(
                 topic_partition, timestamp, key, value, headers, callback, max_time_to_block_ms
