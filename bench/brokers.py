@@ -138,7 +138,8 @@ class KafkaLite(Broker):
         elsewhere = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={package}") if package else ()
         command = (*elsewhere, *SERVER_START)
         own = {"broker.id": "1", "listeners": f"PLAINTEXT://{HOST}:{port}", "zookeeper.connect": "embedded"}
-        super().__init__("kafka_lite", directory, command, own | dict(settings or {}), port)
+        name = "kafka_lite" if package is None else COMPILED
+        super().__init__(name, directory, command, own | dict(settings or {}), port)
 
 
 class RealKafka(Broker):
