@@ -197,6 +197,8 @@ class LogCleanerManager:
     def abort_and_pause_cleaning(self, topic_partition: TopicPartition) -> None:
         """Stop the cleaning of a partition, wait until it has stopped, and let none begin before it is resumed."""
         with self._lock:
+            while self.cleaning_state(topic_partition) is LogCleaningState.LOG_CLEANING_ABORTED:
+                self._stopped.wait()  # somebody else has asked the thread to stop, which it has not yet
             if self.cleaning_state(topic_partition) is not LogCleaningState.LOG_CLEANING_IN_PROGRESS:
                 self._pause(topic_partition)
                 return

@@ -114,6 +114,24 @@ def test_who_aborts_waits_until_the_thread_has_stopped(tmp_path: Path, time: Moc
     assert manager.cleaning_state(TP) is NONE
 
 
+def test_several_may_abort_and_all_wait(tmp_path: Path, time: MockTime) -> None:
+    """One deletes the topic while another truncates it: the second must not begin either."""
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    assert manager.grab_filthiest_compacted_log() is not None
+    aborting = [threading.Thread(target=manager.abort_and_pause_cleaning, args=(TP,), daemon=True) for _ in range(2)]
+    for thread in aborting:
+        thread.start()
+        thread.join(0.05)
+    assert manager.cleaning_state(TP) is ABORTED
+    assert all(thread.is_alive() for thread in aborting)
+    manager.done_cleaning(TP, tmp_path, 2)
+    for thread in aborting:
+        thread.join(10)
+    assert manager.paused_count(TP) == 2
+    manager.resume_cleaning([TP, TP])
+    assert manager.cleaning_state(TP) is NONE
+
+
 def test_only_changes_of_the_table(tmp_path: Path, time: MockTime) -> None:
     for before, after in itertools.product(LogCleaningState, LogCleaningState):
         manager = manager_of(tmp_path, time)
