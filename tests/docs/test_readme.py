@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import confluent_kafka
 import pytest
 
-from kafka_lite.testing.cluster import Cluster
+from kafka_lite.server.broker_process import BrokerProcess
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,11 +28,12 @@ def commands() -> list[str]:
     return list(dict.fromkeys(line for line in lines if line.startswith(".venv/bin/kafka-lite ")))
 
 
-def test_the_commands_work(tmp_path: Path) -> None:
-    assert len(commands()) >= 4
-    with Cluster() as cluster:
+def test_the_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # where `top` looks for brokers
+    assert len(commands()) >= 8
+    with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0", "metrics.http.port": "0"}) as broker:
         for command in commands():
-            words = command.replace("127.0.0.1:9092", cluster.bootstrap_servers).split()
+            words = shlex.split(command.replace("127.0.0.1:9092", broker.bootstrap_servers))
             words[0] = str(Path(sys.executable).parent / "kafka-lite")
             done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
             assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
@@ -40,6 +42,12 @@ def test_the_commands_work(tmp_path: Path) -> None:
 def test_the_python_works() -> None:
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), {"confluent_kafka": confluent_kafka})
+
+
+def test_the_files_that_are_named_exist() -> None:
+    named = re.findall(r"(?<![\w/])(?:config|chapters|labs|tests|bench)/[\w./-]+\.(?:properties|toml|py|md)", README)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
