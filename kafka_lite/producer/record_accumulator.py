@@ -309,6 +309,7 @@ class RecordAccumulator:
             for part in reversed(parts):
                 self._incomplete[part] = None
                 queue.appendleft(part)
+        batch.result.done()  # who waits for it goes on to the parts, which must be known by now
         return len(parts)
 
     def _split(self, batch: ProducerBatch, limit: int) -> list[ProducerBatch]:
@@ -330,7 +331,6 @@ class RecordAccumulator:
                 future = part.try_append(*fields, callback)
             assert future is not None
             old_future.chain(future)
-        batch.result.done()  # who waits for it goes on to the futures of the parts
         return parts
 
     def expired_batches(self, now_ms: float) -> list[ProducerBatch]:

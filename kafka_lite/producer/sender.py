@@ -122,6 +122,7 @@ class Sender(ShutdownableThread):
         """Send what is left, then close; or give it up when told to."""
         while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_answers):
             self.do_work()
+        self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))  # nobody fetches any
         self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
         self._client.close()
 

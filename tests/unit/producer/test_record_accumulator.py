@@ -215,6 +215,17 @@ def test_splitting() -> None:
     assert not accumulator.has_incomplete
 
 
+def test_flush_waits_for_the_parts_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as a batch that is split wakes who waits for it, its parts can be seen."""
+    accumulator = Accumulator()
+    accumulator.add(count=4)
+    (batch,) = accumulator.drained()
+    seen: list[int] = []
+    monkeypatch.setattr(type(batch.result), "done", lambda _result: seen.append(len(accumulator._incomplete)))
+    count = accumulator.split_and_reenqueue(batch)
+    assert seen == [1 + count]
+
+
 def test_flush_waits_for_what_was_there() -> None:
     accumulator = Accumulator()
     accumulator.add()

@@ -16,7 +16,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata
-from kafka_lite.producer.record_accumulator import RecordAccumulator
+from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator
 from kafka_lite.producer.sender import Sender
 from kafka_lite.producer.transaction_manager import State, TransactionManager
 from kafka_lite.protocol.api_key import ApiKey
@@ -328,6 +328,14 @@ def test_zstd_needs_a_broker_that_knows_it() -> None:
     producer.turn(5)
     assert "PRODUCE" in str(future.exception(0))
     assert producer.has_nothing_left
+
+
+def test_who_waits_for_metadata_hears_of_the_end() -> None:
+    producer = Producer()
+    producer.sender.force_close()
+    producer.sender.on_exit()
+    with pytest.raises(ProducerClosedError):
+        producer.metadata.await_update(producer.metadata.request_update(), 60_000)
 
 
 class TestIdempotence:
