@@ -16,7 +16,9 @@ import logging
 import math
 import selectors
 import socket
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECTION_TIMEOUT_S = 5.0
-"""A client that says nothing is left after this: there is one thread for all of them."""
+"""A client that is not done after this is left, though it may say a byte from time to time: there is one thread for all
+of them."""
 _BACKLOG = 16
 _INDEX = "GET /metrics: Prometheus' text format\nGET /jmx[?qry=OBJECTNAME]: all beans as JSON\n"
 
@@ -56,6 +59,7 @@ class MetricsHttpServer(ShutdownableThread):
         except OSError as error:
             raise KafkaError(f"Metrics server failed to bind to {host}:{port}: {error.strerror}.") from error
         self._socket.setblocking(False)
+        self._connection: socket.socket | None = None
         self._wakeup_reader, self._wakeup_writer = socket.socketpair()
         self._selector = selectors.DefaultSelector()
         for sock in (self._socket, self._wakeup_reader):
@@ -74,18 +78,27 @@ class MetricsHttpServer(ShutdownableThread):
             connection, address = self._socket.accept()
         except OSError:  # told to stop, or the client has gone again
             return
+        deadline = threading.Timer(CONNECTION_TIMEOUT_S, _end, (connection,))
+        deadline.daemon = True
         try:
             with connection:
                 connection.settimeout(CONNECTION_TIMEOUT_S)
-                _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
+                self._connection = connection
+                deadline.start()
+                if self.is_running:  # else wake_up may have come before there was a connection to end
+                    _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
         except OSError as error:
             logger.debug("A reader of metrics at %s went away: %s", address, error)
         except Exception:
             logger.exception("Error when showing metrics to %s", address)
+        finally:
+            deadline.cancel()
 
     def wake_up(self) -> None:
-        """End the wait for a connection."""
+        """End the wait for a connection, or for what its client has to say."""
         self._wakeup_writer.send(b"\0")
+        if self._connection is not None:
+            _end(self._connection)
 
     def shutdown(self, timeout_s: float | None = None) -> None:
         """Stop, and give the port back."""
@@ -93,6 +106,12 @@ class MetricsHttpServer(ShutdownableThread):
         self._selector.close()
         for sock in (self._socket, self._wakeup_reader, self._wakeup_writer):
             sock.close()
+
+
+def _end(connection: socket.socket) -> None:
+    """End a connection that another thread reads from."""
+    with suppress(OSError):  # it is closed already
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:

@@ -6,6 +6,7 @@ import http.client
 import json
 import math
 import socket
+import time
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -15,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import MockTime
+from kafka_lite.metrics import metrics_http_server
 from kafka_lite.metrics.kafka_csv_metrics_reporter import CsvWriter, KafkaCSVMetricsReporter
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.mbean_server import MBeanServer
@@ -198,6 +200,34 @@ class TestHttpServer:
         with socket.create_connection((host, int(port)), timeout=10) as client:
             client.sendall(junk)
         assert self.ask(server, "GET", "/metrics")[0] == 200
+
+    def test_a_client_that_speaks_slowly_is_left(
+        self, server: MetricsHttpServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each of its bytes comes in time, and there is always one more."""
+        monkeypatch.setattr(metrics_http_server, "CONNECTION_TIMEOUT_S", 0.2)
+        host, port = server.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=0.02) as slow:
+            is_left, end = False, time.monotonic() + 5
+            while not is_left and time.monotonic() < end:
+                try:
+                    slow.sendall(b"G")
+                    slow.recv(4096)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    is_left = True
+        assert is_left
+
+    def test_a_silent_client_does_not_hold_up_the_end(self, beans: MBeanServer) -> None:
+        server = MetricsHttpServer(beans, "127.0.0.1", 0)
+        server.start()
+        host, port = server.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=10):
+            while server._connection is None:
+                time.sleep(0.001)
+            server.shutdown(timeout_s=2)
+            assert not server.is_alive()
 
     def test_a_port_that_is_taken_is_told(self, server: MetricsHttpServer, beans: MBeanServer) -> None:
         port = int(server.url.rpartition(":")[2])
