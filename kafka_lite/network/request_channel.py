@@ -168,8 +168,9 @@ class RequestChannel:
     def dispatch(self, request: Request) -> None:
         """Let the quick handler have a request, and queue it (or one behind it) if there is something left to do."""
         left: Request | None = request
-        if self.quick_handler is not None:
-            left = self.quick_handler(request)
+        quick_handler = self.quick_handler  # looked at once: a shutdown takes it away
+        if quick_handler is not None:
+            left = quick_handler(request)
         if left is not None:
             self.send_request(left)
 

@@ -104,7 +104,8 @@ class InlineRequestHandler:
         """Handle a request and those behind it until one is not quick, which is returned."""
         left: Request | None = request
         with self._at_work[request.processor]:
-            while left is not None and self._is_quick(left):
+            # (Not after a shutdown that came between the look at quick_handler and the lock.)
+            while left is not None and self._request_channel.quick_handler is not None and self._is_quick(left):
                 left = self._runner.run(left)
         return left
 

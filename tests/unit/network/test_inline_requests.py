@@ -7,6 +7,7 @@ import selectors
 import socket
 import threading
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -191,6 +192,19 @@ def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles
         assert not end.is_alive()
         assert read_correlation_id(client) == 1
     server.shutdown()
+
+
+def test_a_request_that_comes_during_the_shutdown_is_queued() -> None:
+    """The network thread has looked at the quick handler already, and calls it when the shutdown is through."""
+    channel = RequestChannel(1, 10)
+    request = cast(Request, SimpleNamespace(processor=0))
+    pool = KafkaRequestHandlerPool(0, channel, SimpleNamespace(handle=pytest.fail), is_quick=lambda _: True)
+    quick_handler = channel.quick_handler
+    assert quick_handler is not None
+    pool.shutdown()
+    assert quick_handler(request) is request
+    channel.dispatch(request)
+    assert channel.request_queue_size == 1
 
 
 def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytest.LogCaptureFixture) -> None:
