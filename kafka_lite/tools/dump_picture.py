@@ -15,6 +15,8 @@ from pathlib import Path
 from kafka_lite.log.file_log_input_stream import file_batches
 from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.time_index import TimeIndex
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import CorruptRecordError
 from kafka_lite.tools import terminal
@@ -70,12 +72,21 @@ def print_picture(file: Path, colour_by: str) -> None:
 
 def _offset_entries(file: Path) -> list[OffsetPosition]:
     index = file.with_suffix(INDEX_FILE_SUFFIX)
-    return list(used_entries(open_offset_index(index))) if index.exists() else []
+    return list(used_entries(open_offset_index(index))) if _has_entries(index, OffsetIndex.ENTRY.size) else []
 
 
 def _time_entries(file: Path) -> list[TimestampOffset]:
     index = file.with_suffix(TIME_INDEX_FILE_SUFFIX)
-    return list(used_entries(open_time_index(index))) if index.exists() else []
+    return list(used_entries(open_time_index(index))) if _has_entries(index, TimeIndex.ENTRY.size) else []
+
+
+def _has_entries(index: Path, entry_size: int) -> bool:
+    """Not where a running broker has made room but has written nothing yet: zeros, which are listed as one entry."""
+    if not index.exists():
+        return False
+    with index.open("rb") as opened:
+        begin = opened.read(2 * entry_size)
+    return len(begin) <= entry_size or any(begin)
 
 
 def _blocks(log: LogFile, colour_by: str) -> Iterator[Block]:

@@ -311,6 +311,15 @@ def test_a_picture_by_producer_and_without_indexes(tmp_path: Path, capsys: pytes
     assert not any(line.startswith(("offset index", "time index")) for line in out)
 
 
+def test_room_without_entries_is_not_drawn(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind in ("index", "timeindex"):
+        (rolled / f"{ACTIVE}.{kind}").write_bytes(bytes(240))
+    code, out, _ = dump(capsys, "--picture", files=rolled / f"{ACTIVE}.log")
+    assert code == 0
+    assert out[2].endswith("; 0 entries of the offset index, 0 of the time index")
+    assert not any(line.startswith(("offset index", "time index")) for line in out)
+
+
 def test_a_picture_of_a_log_that_ends_in_junk(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = rolled / f"{FIRST}.log"
     file.write_bytes(file.read_bytes()[:1000] + b"x" * 300)
