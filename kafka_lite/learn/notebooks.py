@@ -143,8 +143,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pair", action="store_true", help="write an .ipynb beside each script instead")
     parser.add_argument("scripts", nargs="*", type=Path, help="default: every notebook of the chapters")
     options = parser.parse_args(arguments)
+    known = discover()
+    for path in options.scripts:
+        if path.resolve() not in known:
+            there_are = "\n  ".join(str(script.relative_to(PROJECT_ROOT)) for script in known)
+            parser.error(f"{path} is no notebook of the chapters. They are:\n  {there_are}")
     failures = 0
-    for script in [path.resolve() for path in options.scripts] or discover():
+    for script in [path.resolve() for path in options.scripts] or known:
         try:
             shown = pair(script) if options.pair else executed(script) and script
             sys.stdout.write(f"{'written' if options.pair else 'executed'}: {shown.relative_to(PROJECT_ROOT)}\n")
