@@ -98,15 +98,16 @@ def _task(number: int, row: dict[str, Any]) -> Task:
 
 
 def all_labs(root: Path = LABS) -> list[Lab]:
-    """Every lab, by name, which is by chapter."""
-    return [load_lab(path.parent) for path in sorted(root.glob("*/lab.toml"))]
+    """Every lab, by name, which is by chapter; UnknownLabError when there is none."""
+    labs = [load_lab(path.parent) for path in sorted(root.glob("*/lab.toml"))]
+    if not labs:
+        raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
+    return labs
 
 
 def find_lab(name: str, root: Path = LABS) -> Lab:
     """The lab of that name, or the only one that begins so; UnknownLabError lists the labs there are."""
     labs = all_labs(root)
-    if not labs:
-        raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]
     if len(found) == 1:

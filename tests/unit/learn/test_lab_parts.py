@@ -40,6 +40,8 @@ def test_labs_are_found_by_name_or_beginning():
 def test_without_a_clone_the_message_says_where_labs_are(tmp_path):
     with pytest.raises(UnknownLabError, match="clone of the project"):
         find_lab("ch06-offset", tmp_path)
+    with pytest.raises(UnknownLabError, match="clone of the project"):
+        all_labs(tmp_path)
 
 
 def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
