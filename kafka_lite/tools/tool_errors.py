@@ -29,7 +29,14 @@ def reports_errors(run: Run) -> Run:
         except (KafkaError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            print_error(error)
+            print_error(_in_words(error))
             return 1
 
     return reporting
+
+
+def _in_words(error: Exception) -> str:
+    """Without the number that Python puts before what the system says of a file."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

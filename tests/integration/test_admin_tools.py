@@ -436,6 +436,13 @@ def test_each_partition_has_its_own_error(tool, cluster, tmp_path):
     ]
 
 
+def test_a_file_that_is_not_there(tool, tmp_path):
+    file = tmp_path / "none.json"
+    code, out, err = tool("delete-records", "--offset-json-file", str(file))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"{file}: No such file or directory")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
