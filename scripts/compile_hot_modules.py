@@ -20,6 +20,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 TARGET = PROJECT / "build" / "compiled"
 DIGEST = "source.sha256"
+USE = "to use them: PYTHONPATH=build/compiled .venv/bin/kafka-lite server-start config/server.properties"
 INPUTS = ("kafka_lite", "config", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -27,7 +28,7 @@ def main() -> int:
     """Build it, unless it is there and from today's source; returns the exit code."""
     digest = source_digest()
     if is_current():
-        print(f"{TARGET} is up to date")
+        print(f"{TARGET} is up to date; {USE}")
         return 0
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         print("make compiled needs a C compiler, such as Debian's package gcc; everything works without it, too")
@@ -38,7 +39,7 @@ def main() -> int:
         uv("pip", "install", "--quiet", "--no-deps", "--target", str(TARGET), str(wheel))
     (TARGET / DIGEST).write_text(digest)
     compiled = sorted(path.relative_to(TARGET) for path in TARGET.rglob("kafka_lite/**/*.so"))
-    print(f"{len(compiled)} compiled modules in {TARGET}; to use them: PYTHONPATH={TARGET}")
+    print(f"{len(compiled)} compiled modules in {TARGET}; {USE}")
     return 0
 
 
