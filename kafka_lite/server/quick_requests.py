@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kafka_lite.common.sendable import Part
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.network.request_channel import Request
@@ -16,6 +17,7 @@ from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
 from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.record.batch import CODEC_MASK
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
@@ -23,6 +25,11 @@ from kafka_lite.server.replica_manager import ReplicaManager
 FIRST_PRODUCE_VERSION_OF_V2 = 3
 FIRST_FETCH_VERSION_OF_V2 = 4
 FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
+V2_CODEC_POSITION = 22
+"""The byte of a v2 batch with its codec: the second one of the attributes."""
+MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
+"""So much a network thread may have to decompress for one request. It takes a second to find that a hundred kilobytes
+of gzip hold a hundred megabytes; codecs let other threads run meanwhile, so that a handler keeps nobody waiting."""
 
 Condition = Callable[[int, Any], bool]
 """Of the version and the body of a request."""
@@ -36,8 +43,8 @@ class QuickRequests:
     others:
 
     =================  ==================================================================================
-    Produce            quick unless the topic is flushed every so many messages (fsync), or the batches must be
-                       converted or compressed anew
+    Produce            quick unless the topic is flushed every so many messages (fsync), the batches must be
+                       converted or compressed anew, or there is much to decompress
     Fetch              quick unless the client is so old that batches may have to be converted for it
     ListOffsets        quick for the beginning and the end of a log; a search by time reads files
     Metadata           quick unless a topic may have to be created (ZooKeeper)
@@ -74,19 +81,28 @@ class QuickRequests:
     def _is_quick_produce(self, version: int, body: ProduceRequest) -> bool:
         if version < FIRST_PRODUCE_VERSION_OF_V2:
             return False
+        compressed_bytes = 0
         for topic in body.topic_data:
             for data in topic.partition_data:
+                compressed_bytes += _compressed_size(data.records)
                 partition = self._replicas.get_partition(TopicPartition(topic.name, data.index))
                 log = partition.log if partition is not None else None
                 if log is not None and not _appends_as_it_is(log.config):
                     return False  # without a log it is an error, which is quick
-        return True
+        return compressed_bytes <= MAX_QUICK_COMPRESSED_BYTES
 
     def _is_quick_metadata(self, version: int, body: MetadataRequest) -> bool:
         asks_for_creation = version < FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION or body.allow_auto_topic_creation
         if not (self._auto_create_topics and asks_for_creation):
             return True
         return all(self._metadata_cache.contains(topic.name or "") for topic in body.topics or ())
+
+
+def _compressed_size(records: Part | None) -> int:
+    """Bytes of a batch of format v2 that has a codec; 0 without one. (A request may have no more than one batch.)"""
+    if not isinstance(records, (bytes, bytearray, memoryview)) or len(records) <= V2_CODEC_POSITION:
+        return 0
+    return len(records) if records[V2_CODEC_POSITION] & CODEC_MASK else 0
 
 
 def _appends_as_it_is(config: LogConfig) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -19,6 +20,9 @@ from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsReques
 from kafka_lite.protocol.messages.api_23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.quick_requests import QuickRequests
 
 
@@ -71,6 +75,19 @@ def test_a_produce_request_for_an_unknown_partition_is_a_quick_error() -> None:
 )
 def test_a_produce_request_is_not_quick_when_one_topic_needs_fsync_or_other_batches(config: dict[str, str]) -> None:
     assert not is_quick(ApiKey.PRODUCE, 7, produce("t", "u"), topic_configs={"u": config})
+
+
+@pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP, CompressionType.ZSTD])
+def test_a_produce_request_with_much_to_decompress_is_not_quick(codec: CompressionType) -> None:
+    def batches(count: int) -> ProduceRequest:
+        builder = MemoryRecordsBuilder(MAGIC_V2, codec)
+        builder.append(0, None, random.Random(1).randbytes(6_000))
+        records = builder.build()
+        data = [PartitionProduceData(index=number, records=records) for number in range(count)]
+        return ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=data)])
+
+    assert is_quick(ApiKey.PRODUCE, 7, batches(2))
+    assert is_quick(ApiKey.PRODUCE, 7, batches(3)) is (codec is CompressionType.NONE)
 
 
 def test_a_produce_request_of_an_old_client_is_converted_and_not_quick() -> None:
