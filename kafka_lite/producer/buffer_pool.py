@@ -12,6 +12,10 @@ from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 
 
+class ProducerClosedError(KafkaError):
+    """The producer is closed, or was closed while the record waited."""
+
+
 class BufferExhaustedError(KafkaError):
     """The producer's memory is all in use and stayed so for ``max.block.ms``: records come faster than they leave."""
 
@@ -43,7 +47,7 @@ class BufferPool:
         """A buffer of ``size`` bytes, with any content.
 
         Raises ApiError RECORD_TOO_LARGE for more than there is in all, BufferExhaustedError when others kept the memory
-        for ``max_time_to_block_ms``, KafkaError when the producer is closed.
+        for ``max_time_to_block_ms``, ProducerClosedError.
         """
         if size > self.total_memory:
             raise Errors.MESSAGE_TOO_LARGE.exception(
@@ -147,4 +151,4 @@ class BufferPool:
 
     def _ensure_open(self) -> None:
         if self._closed:
-            raise KafkaError("Producer closed while allocating memory")
+            raise ProducerClosedError("Producer closed while allocating memory")

@@ -21,14 +21,14 @@ from kafka_lite.common.serialization import ByteArraySerializer, SerializationEr
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.selector import Selector
-from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool, ProducerClosedError
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
 from kafka_lite.producer.partitioner import Partitioner
 from kafka_lite.producer.producer_batch import Callback
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.producer_interceptors import ProducerInterceptor, ProducerInterceptors
 from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, ProducerRecord, RecordMetadata
-from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator
+from kafka_lite.producer.record_accumulator import RecordAccumulator
 from kafka_lite.producer.records_buffer import RecordsBuffer
 from kafka_lite.producer.sender import Sender
 from kafka_lite.producer.transaction_manager import TransactionManager

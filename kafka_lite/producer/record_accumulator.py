@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kafka_lite.clients.cluster import Cluster, Node
-from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.producer.buffer_pool import BufferPool
+from kafka_lite.producer.buffer_pool import BufferPool, ProducerClosedError
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata
 from kafka_lite.producer.producer_batch import Callback, ProducerBatch
 from kafka_lite.producer.records_buffer import Headers, RecordsBuffer
@@ -27,10 +27,6 @@ from kafka_lite.record.record import CURRENT_MAGIC
 from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
-
-
-class ProducerClosedError(KafkaError):
-    """The producer is closed, or was closed while the record waited."""
 
 
 class RecordAppendResult(NamedTuple):
@@ -255,12 +251,26 @@ class RecordAccumulator:
                 batch = queue.popleft()
                 if self._transactions is not None:
                     self._transactions.number(batch)
-            batch.close()  # compresses: outside of the lock, for nobody else has the batch now
+            if not self._close(batch):
+                continue
             batch.drained_ms = now_ms
             batch.in_flight = True
             size += batch.size_in_bytes
             ready.append(batch)
         return ready
+
+    def _close(self, batch: ProducerBatch) -> bool:
+        """Encode and compress, outside of the lock, for nobody else has the batch now; false when that failed."""
+        try:
+            batch.close()
+        except Exception as error:
+            logger.exception("Failed to encode a batch for %s", batch.topic_partition)
+            if self._transactions is not None:
+                self._transactions.failed(batch, broker_has_refused=True)
+            batch.abort(error)
+            self.deallocate(batch)
+            return False
+        return True
 
     def _may_drain(self, batch: ProducerBatch, now_ms: float) -> bool:
         if batch.topic_partition in self._muted or self._is_backing_off(batch, now_ms):
@@ -308,7 +318,7 @@ class RecordAccumulator:
             queue = self._batches.setdefault(batch.topic_partition, deque())
             for part in reversed(parts):
                 self._incomplete[part] = None
-                queue.appendleft(part)
+                self._insert(queue, part)  # behind a batch of a smaller number that waits for its retry
         batch.result.done()  # who waits for it goes on to the parts, which must be known by now
         return len(parts)
 

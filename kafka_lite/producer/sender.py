@@ -21,8 +21,9 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.buffer_pool import ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
-from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator, expired_error
+from kafka_lite.producer.record_accumulator import RecordAccumulator, expired_error
 from kafka_lite.producer.transaction_manager import State, TransactionManager
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
@@ -197,9 +198,17 @@ class Sender(ShutdownableThread):
     def _send_produce_request(self, node_id: int, batches: list[ProducerBatch], now_ms: float) -> None:
         """One request for one broker, in the newest format that all its batches can have."""
         magic = min(self._api_versions.max_usable_produce_magic, *(batch.magic for batch in batches))
+        try:
+            request = produce_request(batches, magic, self._acks, self._request_timeout_ms)
+        except Exception as error:
+            logger.exception("Failed to convert batches for node %d to message format v%d", node_id, magic)
+            outcome = answer(Errors.UNKNOWN_SERVER_ERROR, f"not sent: {error}")
+            for batch in batches:
+                batch.in_flight = False
+            self._complete_all(batches, outcome, now_ms)
+            return
         by_partition = {batch.topic_partition: batch for batch in batches}
         self._in_flight.update(dict.fromkeys(batches))
-        request = produce_request(batches, magic, self._acks, self._request_timeout_ms)
         oldest, latest = ZSTD_VERSIONS if self._compression is CompressionType.ZSTD else PRODUCE_VERSIONS[magic]
         builder = RequestBuilder.of(request, oldest, latest)
         callback = partial(self._handle_produce_response, by_partition)

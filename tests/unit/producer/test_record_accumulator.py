@@ -10,9 +10,9 @@ import pytest
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool, ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
-from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator, RecordAppendResult
+from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.records import batches
@@ -262,3 +262,34 @@ def test_the_end() -> None:
     assert not accumulator.has_incomplete
     with pytest.raises(ProducerClosedError):
         accumulator.add()
+
+
+def test_a_batch_that_cannot_be_encoded_ends_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    accumulator = Accumulator()
+    future = accumulator.add().future
+    accumulator.time.sleep(LINGER_MS)
+
+    def fail(_batch: ProducerBatch) -> None:
+        raise MemoryError("no room to compress")
+
+    monkeypatch.setattr(ProducerBatch, "close", fail)
+    assert accumulator.drained() == []
+    assert isinstance(future.exception(0), MemoryError)
+    assert not accumulator.has_incomplete
+    assert accumulator.pool.available_memory == accumulator.pool.total_memory
+
+
+def test_parts_go_behind_a_smaller_number_that_waits_for_its_retry() -> None:
+    manager = TransactionManager()
+    manager.initializing()
+    manager.initialized(1, 0)
+    accumulator = Accumulator(transactions=manager)
+    accumulator.add(count=20)
+    (first,) = accumulator.drained()
+    first.in_flight = False
+    manager.completed(first)
+    second, third = accumulator.drained() + accumulator.drained()
+    accumulator.reenqueue(second, accumulator.time.hi_res_ms())
+    accumulator.split_and_reenqueue(third)
+    accumulator.time.sleep(BACKOFF_MS)
+    assert accumulator.drained() == [second]
