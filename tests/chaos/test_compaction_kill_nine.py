@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ from tests.support.broker_process import BrokerProcess, free_port
 from tests.support.compaction import all_records
 from tests.support.logs import open_log
 
-KILLS = int(os.environ.get("KAFKA_LITE_KILLS", "6"))
+KILLS = 6
 TOPIC = "compacted"
 KEYS = 60
 BROKER = {
