@@ -55,7 +55,6 @@ class ProducerBatch:
         """Whether the buffer goes back to the pool."""
         self.attempts = 0
         self.last_attempt_ms = created_ms
-        self.drained_ms = 0.0
         self.final_state: FinalState | None = None
         self.in_flight = False
         """Whether it lies in a request without an answer."""
@@ -64,7 +63,6 @@ class ProducerBatch:
         self.base_sequence = NO_SEQUENCE
         self.result = ProduceRequestResult(topic_partition)
         self._records = RecordsBuffer(buffer, magic, compression, compression_level)
-        self._compression = compression
         self._thunks: list[tuple[Callback | None, FutureRecordMetadata]] = []
         self._built: Buffer | None = None
 
@@ -101,11 +99,6 @@ class ProducerBatch:
     def magic(self) -> int:
         """Message format."""
         return self._records.magic
-
-    @property
-    def is_compressed(self) -> bool:
-        """Whether there is a codec."""
-        return self._compression is not CompressionType.NONE
 
     # ── On its way ────────────────────────────────────────────────────────────────────────────────────────────────
 

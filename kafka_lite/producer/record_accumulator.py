@@ -253,7 +253,6 @@ class RecordAccumulator:
                     self._transactions.number(batch)
             if not self._close(batch):
                 continue
-            batch.drained_ms = now_ms
             batch.in_flight = True
             size += batch.size_in_bytes
             ready.append(batch)

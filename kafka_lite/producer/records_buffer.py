@@ -127,7 +127,6 @@ class RecordsBuffer:
         producer_id: int = NO_PRODUCER_ID,
         producer_epoch: int = NO_PRODUCER_EPOCH,
         base_sequence: int = NO_SEQUENCE,
-        is_transactional: bool = False,
     ) -> Buffer:
         """The batch. Nothing can be appended afterwards; ``stamp`` may still change whose it is."""
         records = memoryview(self._buffer)[self._first_position : self._position]
@@ -141,10 +140,9 @@ class RecordsBuffer:
             batch = bytearray(size)
         if batch is not self._buffer or self._compression is not CompressionType.NONE:
             batch[RECORD_BATCH_OVERHEAD:size] = records
-        attributes = self._compression.code | (0x10 if is_transactional else 0)
         HEADER.pack_into(
-            batch, 0, 0, size - LOG_OVERHEAD, NO_PARTITION_LEADER_EPOCH, MAGIC_V2, 0, attributes, self.count - 1,
-            self._base_timestamp, self._max_timestamp, producer_id, producer_epoch, base_sequence, self.count,
+            batch, 0, 0, size - LOG_OVERHEAD, NO_PARTITION_LEADER_EPOCH, MAGIC_V2, 0, self._compression.code,
+            self.count - 1, self._base_timestamp, self._max_timestamp, producer_id, producer_epoch, base_sequence, self.count,
         )  # fmt: skip
         return checksummed(memoryview(batch)[:size])
 

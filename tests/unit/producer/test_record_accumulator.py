@@ -52,6 +52,20 @@ class Accumulator(RecordAccumulator):
         return [batch for node in nodes or NODES for batch in taken[node.id]]
 
 
+def two_numbered_batches_in_flight() -> tuple[Accumulator, TransactionManager, ProducerBatch, ProducerBatch]:
+    """The second and the third of a producer whose first the broker has acknowledged."""
+    manager = TransactionManager()
+    manager.initializing()
+    manager.initialized(1, 0)
+    accumulator = Accumulator(transactions=manager)
+    accumulator.add(count=20)
+    (first,) = accumulator.drained()
+    first.in_flight = False
+    manager.completed(first)
+    second, third = accumulator.drained() + accumulator.drained()
+    return accumulator, manager, second, third
+
+
 def values(batch: ProducerBatch) -> list[bytes | None]:
     return [record.value for each in batches(batch.records) for record in each.records()]
 
@@ -137,15 +151,7 @@ def test_a_retried_batch_is_first_and_waits_for_its_backoff() -> None:
 
 
 def test_retried_batches_are_sorted_by_number() -> None:
-    manager = TransactionManager()
-    manager.initializing()
-    manager.initialized(1, 0)
-    accumulator = Accumulator(transactions=manager)
-    accumulator.add(count=20)
-    (first,) = accumulator.drained()
-    first.in_flight = False
-    manager.completed(first)
-    second, third = accumulator.drained() + accumulator.drained()
+    accumulator, manager, second, third = two_numbered_batches_in_flight()
     for batch in (second, third):
         accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
     accumulator.time.sleep(BACKOFF_MS)
@@ -280,15 +286,7 @@ def test_a_batch_that_cannot_be_encoded_ends_with_the_error(monkeypatch: pytest.
 
 
 def test_parts_go_behind_a_smaller_number_that_waits_for_its_retry() -> None:
-    manager = TransactionManager()
-    manager.initializing()
-    manager.initialized(1, 0)
-    accumulator = Accumulator(transactions=manager)
-    accumulator.add(count=20)
-    (first,) = accumulator.drained()
-    first.in_flight = False
-    manager.completed(first)
-    second, third = accumulator.drained() + accumulator.drained()
+    accumulator, _, second, third = two_numbered_batches_in_flight()
     accumulator.reenqueue(second, accumulator.time.hi_res_ms())
     accumulator.split_and_reenqueue(third)
     accumulator.time.sleep(BACKOFF_MS)
