@@ -142,7 +142,8 @@ class RecordsBuffer:
             batch[RECORD_BATCH_OVERHEAD:size] = records
         HEADER.pack_into(
             batch, 0, 0, size - LOG_OVERHEAD, NO_PARTITION_LEADER_EPOCH, MAGIC_V2, 0, self._compression.code,
-            self.count - 1, self._base_timestamp, self._max_timestamp, producer_id, producer_epoch, base_sequence, self.count,
+            self.count - 1, self._base_timestamp, self._max_timestamp, producer_id, producer_epoch, base_sequence,
+            self.count,
         )  # fmt: skip
         return checksummed(memoryview(batch)[:size])
 
