@@ -1,0 +1,1 @@
+"""The new consumer: subscriptions, the fetcher, and the client's side of a consumer group."""
