@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from bench.measure import Goal, Sample
 from kafka_lite.common.time import MockTime
-from kafka_lite.server.timer import SystemTimer, TimerTask
+from kafka_lite.common.timer import SystemTimer, TimerTask
 
 WHEEL, HEAP = "SystemTimer", "heapq"
 INSERT, CANCEL, EXPIRE = "insert", "cancel nine of ten", "expire the rest"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
+from kafka_lite.common.timer import SystemTimer, TimerTask
+from kafka_lite.common.timing_wheel import TimerTaskList, TimingWheel
 from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
-from kafka_lite.server.delayed_operation import DelayedOperation, DelayedOperationPurgatory
-from kafka_lite.server.timer import SystemTimer, TimerTask
-from kafka_lite.server.timing_wheel import TimerTaskList, TimingWheel
 
 WORDS = {
     "time": {"zh": "时间"},

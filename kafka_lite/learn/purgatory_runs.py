@@ -14,8 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.delayed_operation import REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
+from kafka_lite.common.timer import SystemTimer
+from kafka_lite.common.timing_wheel import TimingWheel
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.learn.log_drawings import record_set
 from kafka_lite.learn.purgatory_drawings import NamedOperation
@@ -26,13 +29,10 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from kafka_lite.server.delayed_fetch import FetchParams
-from kafka_lite.server.delayed_operation import REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.timer import SystemTimer
-from kafka_lite.server.timing_wheel import TimingWheel
 
 _MODULE = "kafka_lite.learn.purgatory_runs"
 _WAIT_S = 10.0

@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_files
 from kafka_lite.learn.network_runs import NETWORK_RUNS, network_watches
@@ -41,7 +42,6 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.delayed_fetch import DelayedFetch
-from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.server.replica_manager import ReplicaManager
 
 _MODULE = "kafka_lite.learn.runs"

@@ -17,6 +17,7 @@ from kafka_lite.admin.topic_names import (
     validate_topic_name,
 )
 from kafka_lite.common.config_def import ConfigError, Type
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
@@ -41,7 +42,6 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 )
 from kafka_lite.server.alter_config_ops import apply_config_ops
 from kafka_lite.server.config_helper import ConfigHelper
-from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.server.delayed_topic_operations import (
     DelayedCreatePartitions,
     DelayedDeleteTopics,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import kafka_lite
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.log_levels import loggers
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
@@ -33,7 +34,6 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.network.socket_server_metrics import measure_socket_server
 from kafka_lite.server.broker_states import BrokerState
-from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool

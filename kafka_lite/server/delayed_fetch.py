@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.server.delayed_operation import DelayedOperation
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import RecordError
-from kafka_lite.server.delayed_operation import DelayedOperation
 
 logger = logging.getLogger(__name__)
 

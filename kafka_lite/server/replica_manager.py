@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
@@ -37,7 +38,6 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaResponse,
 )
 from kafka_lite.server.delayed_fetch import DelayedFetch, FetchParams
-from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.server.delayed_produce import DelayedProduce, PartitionResponse, ProducePartitionStatus
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.meter import Meter
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.broker_topic_stats import BrokerTopicStats
-from kafka_lite.server.delayed_operation import DelayedOperationPurgatory
 
 PACKAGE = "kafka.server"
 

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
-from kafka_lite.server.delayed_operation import DelayedOperation, DelayedOperationPurgatory
 
 
 class Operation(DelayedOperation):

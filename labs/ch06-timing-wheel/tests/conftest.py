@@ -3,8 +3,8 @@
 import pytest
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.server.timer import SystemTimer, TimerTask
-from kafka_lite.server.timing_wheel import TimerTaskEntry, TimingWheel
+from kafka_lite.common.timer import SystemTimer, TimerTask
+from kafka_lite.common.timing_wheel import TimerTaskEntry, TimingWheel
 
 
 class Task(TimerTask):

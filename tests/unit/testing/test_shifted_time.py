@@ -8,7 +8,7 @@ import pytest
 
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime
-from kafka_lite.server.timer import SystemTimer, TimerTask
+from kafka_lite.common.timer import SystemTimer, TimerTask
 from kafka_lite.testing.shifted_time import ShiftedTime
 
 HOUR_MS = 3_600_000

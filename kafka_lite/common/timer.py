@@ -1,0 +1,141 @@
+"""Runs tasks after a delay, unless they are cancelled before.
+
+Kafka 0.10.2: core/.../utils/timer/Timer.scala, TimerTask.scala · book 6.3.3
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
+
+logger = logging.getLogger(__name__)
+
+
+class TimerTask(ABC):
+    """Something to do ``delay_ms`` after it was given to a timer."""
+
+    def __init__(self, delay_ms: float) -> None:
+        self.delay_ms = delay_ms
+        self._timer: SystemTimer | None = None
+        self._entry: TimerTaskEntry | None = None
+
+    @abstractmethod
+    def run(self) -> None:
+        """What to do when the time has come."""
+
+    def scheduled(self, timer: SystemTimer, entry: TimerTaskEntry) -> None:
+        """The timer keeps the task under ``entry`` from now on."""
+        self._timer, self._entry = timer, entry
+
+    def cancel(self) -> None:
+        """Forget the task; nothing happens when it was not scheduled, or has run already."""
+        timer, entry = self._timer, self._entry
+        if timer is not None and entry is not None:
+            timer.cancel(entry)
+
+
+class SystemTimer:
+    """Timing wheels, and the queue of those buckets that have tasks, ordered by the time at which they expire.
+
+    Wheels alone would have to tick every millisecond. With the queue (Kafka: a ``DelayQueue``) the thread that calls
+    ``advance_clock`` sleeps until the next bucket expires, and the wheels jump there. The queue is short: it holds
+    buckets, not tasks.
+
+    Any thread may add and cancel. Tasks run in the thread that calls ``advance_clock``, outside the timer's lock.
+    (Kafka hands them to yet another thread; a task is the short end of a request, and one thread per purgatory does.)
+    """
+
+    def __init__(self, tick_ms: int = 1, wheel_size: int = 20, time: Time = SYSTEM_TIME) -> None:
+        self._time = time
+        self._wheel = TimingWheel(tick_ms, wheel_size, int(time.hi_res_ms()), self._arm)
+        self._armed: list[tuple[int, int, TimerTaskList]] = []
+        self._numbers = itertools.count()  # breaks ties in the heap: buckets have no order of their own
+        self._due: deque[TimerTaskEntry] = deque()
+        self._size = 0
+        self._changed = threading.Condition()
+        self._woken = False
+
+    @property
+    def size(self) -> int:
+        """Tasks that wait for their time."""
+        return self._size
+
+    def add(self, task: TimerTask) -> None:
+        """Run ``task`` when its delay, from now, has passed."""
+        # Rounded up: never run early.
+        entry = TimerTaskEntry(task, math.ceil(self._time.hi_res_ms() + task.delay_ms))
+        with self._changed:
+            self._size += 1
+            task.scheduled(self, entry)
+            self._add_entry(entry)
+
+    def cancel(self, entry: TimerTaskEntry) -> None:
+        """Drop an entry, wherever it is."""
+        with self._changed:
+            if not entry.cancelled:
+                entry.cancel()
+                self._size -= 1
+
+    def advance_clock(self, timeout_ms: float) -> bool:
+        """Wait up to ``timeout_ms`` for tasks to become due, and run them; false when there were none."""
+        with self._changed:
+            self._await_expired_bucket(timeout_ms)
+            self._move_expired()
+            entries = [entry for entry in self._due if not entry.cancelled]
+            self._due.clear()
+            for entry in entries:
+                entry.cancelled = True  # it cannot be cancelled any more
+            self._size -= len(entries)
+        for entry in entries:
+            self._run(entry.task)
+        return bool(entries)
+
+    def wake_up(self) -> None:
+        """End the wait of the ``advance_clock`` in progress, or of the next one."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify()
+
+    def _arm(self, bucket: TimerTaskList) -> None:
+        heapq.heappush(self._armed, (bucket.expiration_ms, next(self._numbers), bucket))
+        if self._armed[0][2] is bucket:
+            self._changed.notify()  # it expires sooner than what is waited for
+
+    def _add_entry(self, entry: TimerTaskEntry) -> None:
+        if not self._wheel.add(entry):
+            self._due.append(entry)
+            self._changed.notify()
+
+    def _await_expired_bucket(self, timeout_ms: float) -> None:
+        deadline_ms = self._time.hi_res_ms() + timeout_ms
+        while not self._due and not self._woken:
+            now_ms = self._time.hi_res_ms()
+            next_ms = min(deadline_ms, self._armed[0][0]) if self._armed else deadline_ms
+            if next_ms <= now_ms:
+                break
+            self._time.wait(self._changed, next_ms - now_ms)
+        self._woken = False
+
+    def _move_expired(self) -> None:
+        """Advance the wheels to every bucket that has expired, and add its tasks anew: to a finer wheel, or as due."""
+        now_ms = self._time.hi_res_ms()
+        while self._armed and self._armed[0][0] <= now_ms:
+            _, _, bucket = heapq.heappop(self._armed)
+            self._wheel.advance_clock(bucket.expiration_ms)
+            for entry in bucket.flush():
+                self._add_entry(entry)
+
+    @staticmethod
+    def _run(task: TimerTask) -> None:
+        try:
+            task.run()
+        except Exception:
+            logger.exception("Error in a task of the timer: %r", task)

@@ -1,0 +1,138 @@
+"""Hierarchical timing wheels: a timer for very many tasks, of which nearly all are cancelled before they are due.
+
+Kafka 0.10.2: core/.../utils/timer/TimingWheel.scala, TimerTaskList.scala · book 6.3.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka_lite.common.timer import TimerTask
+
+
+class TimerTaskEntry:
+    """A task with the time at which it is due, in at most one bucket at a time."""
+
+    __slots__ = ("bucket", "cancelled", "expiration_ms", "task")
+
+    def __init__(self, task: TimerTask, expiration_ms: int) -> None:
+        self.task = task
+        self.expiration_ms = expiration_ms
+        self.cancelled = False
+        self.bucket: TimerTaskList | None = None
+
+    def cancel(self) -> None:
+        """Take the entry out of its bucket, and let no wheel take it again."""
+        self.cancelled = True
+        if self.bucket is not None:
+            self.bucket.remove(self)
+
+
+class TimerTaskList:
+    """A bucket: the tasks that are due within one tick of one wheel.
+
+    Kafka links the entries into a ring, to remove one in constant time; a dict, which keeps the order of insertion and
+    removes in constant time too, is Python's way to have that.
+    """
+
+    __slots__ = ("_entries", "expiration_ms")
+
+    def __init__(self) -> None:
+        self.expiration_ms = -1
+        """When the bucket's tick begins; -1 while the bucket is not in use."""
+        self._entries: dict[TimerTaskEntry, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, entry: TimerTaskEntry) -> None:
+        """Put in an entry that is in no bucket."""
+        self._entries[entry] = None
+        entry.bucket = self
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        """Take out an entry that is in this bucket."""
+        del self._entries[entry]
+        entry.bucket = None
+
+    def set_expiration(self, expiration_ms: int) -> bool:
+        """Use the bucket for the tick that begins then; true when that is news: the wheel has gone round since."""
+        changed = self.expiration_ms != expiration_ms
+        self.expiration_ms = expiration_ms
+        return changed
+
+    def flush(self) -> list[TimerTaskEntry]:
+        """Take out everything; the bucket is free for another tick."""
+        entries = list(self._entries)
+        self._entries.clear()
+        for entry in entries:
+            entry.bucket = None
+        self.expiration_ms = -1
+        return entries
+
+
+class TimingWheel:
+    """A ring of buckets, one for each of the next ``wheel_size`` ticks, with a coarser wheel for what lies beyond.
+
+    With a tick of 1 ms, wheels of 4 buckets, and the time 9 (``▼``: the bucket of the current tick, always empty)::
+
+                            ▼
+        level 1, tick 1     [9]     [10]    [11]    [12]         due before 9 + 4
+                            ▼
+        level 2, tick 4     [8-11]  [12-15] [16-19] [20-23]      due before 8 + 16
+                            ▼
+        level 3, tick 16    [0-15]  [16-31] [32-47] [48-63]      due before 0 + 64
+
+    A task due at 10 lies in level 1, one due at 14 in level 2, one due at 41 in level 3. A bucket *expires* when its
+    tick begins. The tasks of an expired bucket are added anew: those of level 1 are due; those of a higher level, whose
+    time has come nearer, land in a finer wheel (41 goes from [32-47] to [40-43] to [41]). So adding costs a step per
+    level, and removing one step, however many tasks there are; a heap's steps grow with their number, and it cannot
+    remove at all.
+
+    The wheels do not turn by themselves: ``on_bucket_armed`` tells whoever keeps the time when a bucket is used for a
+    new tick, so that it calls ``advance_clock`` when that tick begins. A wheel knows no clock, and takes no lock.
+    """
+
+    def __init__(
+        self, tick_ms: int, wheel_size: int, start_ms: int, on_bucket_armed: Callable[[TimerTaskList], None]
+    ) -> None:
+        self.tick_ms = tick_ms
+        self.interval_ms = tick_ms * wheel_size
+        """How far ahead of the current time this wheel reaches."""
+        self.current_time_ms = start_ms - start_ms % tick_ms
+        """Beginning of the current tick."""
+        self._wheel_size = wheel_size
+        self._on_bucket_armed = on_bucket_armed
+        self._buckets = [TimerTaskList() for _ in range(wheel_size)]
+        self._overflow_wheel: TimingWheel | None = None
+
+    def add(self, entry: TimerTaskEntry) -> bool:
+        """Put an entry into its bucket; false when it is due already, or cancelled."""
+        if entry.cancelled or entry.expiration_ms < self.current_time_ms + self.tick_ms:
+            return False
+        if entry.expiration_ms >= self.current_time_ms + self.interval_ms:
+            return self._overflow().add(entry)
+        tick = entry.expiration_ms // self.tick_ms
+        bucket = self._buckets[tick % self._wheel_size]
+        bucket.add(entry)
+        if bucket.set_expiration(tick * self.tick_ms):
+            self._on_bucket_armed(bucket)
+        return True
+
+    def advance_clock(self, time_ms: int) -> None:
+        """Go on to the tick in which ``time_ms`` lies, here and in the coarser wheels. Never goes back."""
+        if time_ms < self.current_time_ms + self.tick_ms:
+            return
+        self.current_time_ms = time_ms - time_ms % self.tick_ms
+        if self._overflow_wheel is not None:
+            self._overflow_wheel.advance_clock(self.current_time_ms)
+
+    def _overflow(self) -> TimingWheel:
+        """The next coarser wheel, made when first needed: one of its ticks is one whole turn of this wheel."""
+        if self._overflow_wheel is None:
+            self._overflow_wheel = TimingWheel(
+                self.interval_ms, self._wheel_size, self.current_time_ms, self._on_bucket_armed
+            )
+        return self._overflow_wheel
