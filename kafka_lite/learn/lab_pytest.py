@@ -1,7 +1,7 @@
 """The pytest plugin that a lab's tests run under: points, a time limit for each test, a broker, a report as JSON.
 
 A test earns points: ``@pytest.mark.points(5, task=2)``; its docstring's first line is its title in the score table.
-Tests that take the fixture ``start_broker`` run last, and only when all others have passed.
+Tests that take the fixture ``start_broker``, or ``broker``, run last, and only when all others have passed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pytest
 from kafka_lite.learn.lab_broker import LabBroker
 
 MESSAGE_LINES = 8
+BROKER_FIXTURES = frozenset({"start_broker", "broker"})
 TOO_SLOW_LIMIT = 2
 """So many tests may run into their time limit; the rest would only wait for the same loop."""
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
@@ -54,6 +55,12 @@ class LabPlugin:
         yield start
         for broker in started:
             broker.kill()
+
+    @pytest.fixture(scope="session")
+    def broker(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabBroker]:
+        """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
+        with LabBroker(tmp_path_factory.mktemp("broker"), self._files, {}) as broker:
+            yield broker
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Make the marker known."""
@@ -119,7 +126,7 @@ def _is_in_loop(frame: FrameType) -> bool:
 
 
 def _needs_broker(item: pytest.Item) -> bool:
-    return "start_broker" in getattr(item, "fixturenames", ())
+    return not BROKER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def _outcome(item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:

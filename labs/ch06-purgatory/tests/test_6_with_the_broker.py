@@ -4,51 +4,29 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import TopicPartition
 
+from kafka_lite.learn.lab_clients import TOPIC, consumer_of, create_topic, publish, read_all
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 
-TOPIC = "lab"
 PARTITIONS = 4
 
 
-def create_topic(broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(20)
-
-
-def produce(broker, count, **settings):
+def produce(broker, count):
     """``count`` messages over all partitions; all acknowledged when this returns."""
-    failed = []
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "acks": "all", "linger.ms": 0, **settings})
-    for number in range(count):
-        producer.produce(
-            TOPIC,
-            value=str(number),
-            partition=number % PARTITIONS,
-            on_delivery=lambda error, _message: failed.append(error) if error else None,
-        )
-        producer.poll(0)
-    waiting = producer.flush(20)
-    assert not failed, f"the broker refused messages: {failed[0]}\n{broker.log_tail()}"
-    assert waiting == 0, f"acks=all: the broker has not acknowledged {waiting} messages\n{broker.log_tail()}"
+    publish(broker, 0, count, lambda number: {"value": str(number), "partition": number % PARTITIONS}, acks="all")
 
 
 @pytest.mark.points(5, task=6)
 def test_acks_all(start_broker):
     """confluent-kafka produces 500 messages with acks=all to four partitions and reads them"""
     broker = start_broker()
-    create_topic(broker)
+    create_topic(broker, partitions=PARTITIONS)
     produce(broker, 500)
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "lab"})
-    consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
-    try:
-        found = sorted(int(message.value()) for message in consumer.consume(500, timeout=20) if not message.error())
-        assert found == list(range(500)), f"{len(found)} of 500 messages came\n{broker.log_tail()}"
-    finally:
-        consumer.close()
+    messages = [message for of_one in read_all(broker, PARTITIONS).values() for message in of_one]
+    found = sorted(int(message.value()) for message in messages)
+    assert found == list(range(500)), f"{len(found)} of 500 messages came\n{broker.log_tail()}"
     broker.stop()
 
 
@@ -56,11 +34,8 @@ def test_acks_all(start_broker):
 def test_a_waiting_fetch_is_woken_by_a_message(start_broker):
     """confluent-kafka may wait for a minute, and must not have to"""
     broker = start_broker()
-    create_topic(broker)
-    consumer = Consumer({
-        "bootstrap.servers": broker.bootstrap_servers, "group.id": "lab", "fetch.wait.max.ms": 60_000,
-        "socket.timeout.ms": 70_000,
-    })  # fmt: skip
+    create_topic(broker, partitions=PARTITIONS)
+    consumer = consumer_of(broker, **{"fetch.wait.max.ms": 60_000, "socket.timeout.ms": 70_000})
     consumer.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
     try:
         assert consumer.poll(1.0) is None, "the topic is empty, and yet something came"
@@ -99,7 +74,7 @@ def fetch(broker, partition, max_wait_ms):
 def test_an_event_wakes_those_of_its_partition_only(start_broker):
     """Eight fetches wait for two partitions; one message comes"""
     broker = start_broker()
-    create_topic(broker)
+    create_topic(broker, partitions=PARTITIONS)
     with ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(fetch, broker, number % 2, 3000) for number in range(8)]
         time.sleep(0.7)

@@ -4,20 +4,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import TopicPartition
 
+from kafka_lite.learn.lab_clients import TOPIC, consumer_of, create_topic, publish
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 
-TOPIC = "lab"
 EARLY_MS = 2
 LATE_MS = 3000
-
-
-def create_topic(broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(20)
 
 
 def long_poll_ms(broker, max_wait_ms):
@@ -54,13 +48,11 @@ def test_a_consumer_waits_and_gets_the_message(start_broker):
     """confluent-kafka waits at the end of the log through several polls; then a message comes"""
     broker = start_broker()
     create_topic(broker)
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "lab", "fetch.wait.max.ms": 100})
+    consumer = consumer_of(broker, **{"fetch.wait.max.ms": 100})
     consumer.assign([TopicPartition(TOPIC, 0, 0)])
     try:
         assert consumer.poll(1.0) is None, "the topic is empty, and yet something came"
-        producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
-        producer.produce(TOPIC, value="hello", partition=0)
-        assert producer.flush(20) == 0, f"the message was not acknowledged\n{broker.log_tail()}"
+        publish(broker, 0, 1, lambda _number: {"value": "hello", "partition": 0})
         message = consumer.poll(20)
         assert message is not None, f"the message never came\n{broker.log_tail()}"
         assert message.value() == b"hello", f"{message.error()}\n{broker.log_tail()}"
@@ -74,10 +66,7 @@ def test_a_broker_with_waiting_fetches_stops(start_broker):
     """Stop the broker while a fetch waits for a minute"""
     broker = start_broker()
     create_topic(broker)
-    consumer = Consumer({
-        "bootstrap.servers": broker.bootstrap_servers, "group.id": "lab", "fetch.wait.max.ms": 60_000,
-        "socket.timeout.ms": 70_000,
-    })  # fmt: skip
+    consumer = consumer_of(broker, **{"fetch.wait.max.ms": 60_000, "socket.timeout.ms": 70_000})
     consumer.assign([TopicPartition(TOPIC, 0, 0)])
     try:
         consumer.poll(0.5)
