@@ -32,7 +32,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Section:
-    """One section. ``page``, ``notebook`` and ``lab`` are paths in the repository, empty while unwritten."""
+    """One section. ``page``, ``notebook`` and ``labs`` are paths in the repository, empty while unwritten."""
 
     number: str
     zh: str
@@ -40,7 +40,7 @@ class Section:
     home: tuple[str, ...] = ()
     page: str = ""
     notebook: str = ""
-    lab: str = ""
+    labs: tuple[str, ...] = ()
 
     @property
     def chapter(self) -> str:
@@ -55,7 +55,7 @@ class Section:
     @property
     def covered(self) -> bool:
         """Whether anything has been written for the section yet."""
-        return bool(self.page or self.notebook or self.lab)
+        return bool(self.page or self.notebook or self.labs)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def load_book(path: Path = PROJECT_ROOT / "chapters" / "book.toml") -> Book:
 
 
 def _section(row: dict[str, Any]) -> Section:
-    return Section(**{**row, "home": tuple(row.get("home", ()))})
+    return Section(**{**row, "home": tuple(row.get("home", ())), "labs": tuple(row.get("labs", ()))})
 
 
 @dataclass(frozen=True)

@@ -214,8 +214,7 @@ def _section_row(section: Section, modules: list[str], language: str) -> list[st
     if section.notebook:
         target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
         links.append(f"[{_word('notebook', language)}]({target})")
-    if section.lab:
-        links.append(f"[{_word('lab', language)}](../labs/{PurePosixPath(section.lab).name}.md)")
+    links += [f"[{_word('lab', language)}](../labs/{PurePosixPath(lab).name}.md)" for lab in section.labs]
     title = section.zh if language == "zh" else section.en
     bold = "**" if section.depth == 2 else ""
     shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
