@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../network/BlockingChannel.scala · book 2.2.3
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 from collections import deque
@@ -47,7 +48,7 @@ class BlockingChannel:
 
     ``exchange`` is what most callers want. ``send`` and ``receive`` are its halves, for those who keep several requests
     in flight. Whatever goes wrong closes the connection, since nothing that follows could be trusted; all errors are
-    ``ConnectionError`` and name the broker. Not thread-safe.
+    ``ConnectionError`` and name the broker. Only ``abort`` is thread-safe.
     """
 
     def __init__(
@@ -69,6 +70,8 @@ class BlockingChannel:
         self._sock: socket.socket | None = None
         self._in_flight: deque[_InFlight] = deque()
         self._correlation_id = 0
+        self.last_request_bytes = 0
+        """Size of the request that was sent last."""
         self._ahead = b""  # bytes read beyond the answer that was awaited
 
     def __enter__(self) -> Self:
@@ -106,6 +109,16 @@ class BlockingChannel:
         self._in_flight.clear()
         self._ahead = b""
 
+    def abort(self) -> None:
+        """End, from another thread, whatever the owner waits for: that raises NotConnectedError, and closes.
+
+        To close the socket would not do: a thread that reads from it would not notice.
+        """
+        sock = self._sock
+        if sock is not None:
+            with contextlib.suppress(OSError):  # not connected any more, or closed just now
+                sock.shutdown(socket.SHUT_RDWR)
+
     def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> Message:
         """Send a request and wait for its answer. Raises ConnectionError, of the kinds of this module."""
         self.send(request, version)
@@ -118,6 +131,7 @@ class BlockingChannel:
         """
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         frame = encode_request(request, version, self._correlation_id, self._client_id)
+        self.last_request_bytes = len(frame)
         sock = self._connected_socket()
         try:
             sock.settimeout(self._read_timeout_ms / 1000)

@@ -13,7 +13,9 @@
     /config/{topics,clients,users,brokers}/<name>   overrides of configurations
     /config/changes/config_change_<10 digits>       which of them changed
     /latest_producer_id_block                       the producer ids that were handed out last
-    /consumers/G/{ids,owners,offsets}               the old consumer's groups
+    /consumers/G/ids/M  (ephemeral)                 a member of an old consumer's group, and its subscription
+    /consumers/G/owners/T/P  (ephemeral)            which thread of which member consumes a partition
+    /consumers/G/offsets/T/P                        how far the group has consumed it
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala · book 7.1.3
 """
@@ -88,16 +90,36 @@ def sequence_number(node: str) -> int:
     return int(node[-SEQUENCE_DIGITS:])
 
 
+def consumer_group(group: str) -> str:
+    """Everything of an old consumer's group."""
+    return f"{CONSUMERS}/{group}"
+
+
 def consumer_ids(group: str) -> str:
-    """The members of an old consumer's group."""
-    return f"{CONSUMERS}/{group}/ids"
+    """The members of the group."""
+    return f"{consumer_group(group)}/ids"
+
+
+def consumer_id(group: str, consumer: str) -> str:
+    """Where a member registers, and what it subscribes to."""
+    return f"{consumer_ids(group)}/{consumer}"
+
+
+def consumer_owners(group: str) -> str:
+    """The topics of which the group owns partitions."""
+    return f"{consumer_group(group)}/owners"
 
 
 def consumer_owner(group: str, name: str, partition: int) -> str:
     """Who of the group owns a partition."""
-    return f"{CONSUMERS}/{group}/owners/{name}/{partition}"
+    return f"{consumer_owners(group)}/{name}/{partition}"
+
+
+def consumer_offsets(group: str) -> str:
+    """The topics of which the group has committed offsets."""
+    return f"{consumer_group(group)}/offsets"
 
 
 def consumer_offset(group: str, name: str, partition: int) -> str:
     """The group's committed offset of a partition (OffsetCommit v0)."""
-    return f"{CONSUMERS}/{group}/offsets/{name}/{partition}"
+    return f"{consumer_offsets(group)}/{name}/{partition}"

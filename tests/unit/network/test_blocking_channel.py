@@ -117,6 +117,18 @@ def test_no_answer_in_time() -> None:
         assert not channel.is_connected
 
 
+def test_abort_ends_the_wait_of_another_thread() -> None:
+    # The server's thread aborts as soon as the request is there; its answer would never come.
+    with (
+        running_server(lambda *_: channel.abort()) as server,
+        BlockingChannel(LOOPBACK, server.bound_port()) as channel,
+    ):
+        with pytest.raises(NotConnectedError, match="lost the connection"):
+            channel.exchange(HEARTBEAT, 0)
+        assert not channel.is_connected
+        channel.abort()
+
+
 def test_an_answer_in_drops_does_not_outlast_the_timeout() -> None:
     def drip(sock: socket.socket) -> None:
         sock.sendall(struct.pack(">i", 1000))
