@@ -88,8 +88,8 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
     options += ["-p", "no:cacheprovider", "-p", "kafka_lite.learn.lab_pytest", "--basetemp", str(scratch / "tmp")]
     options += ["--lab-report", str(report), f"--lab-test-limit={lab.test_limit_s}", *modules]
-    chosen = [str(lab.tests)] if broker else [str(lab.tests), "-k", "not broker"]
-    return overlay.command(files, "pytest", *options, *chosen)
+    options += [] if broker else ["--lab-no-broker"]
+    return overlay.command(files, "pytest", *options, str(lab.tests))
 
 
 def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:

@@ -23,6 +23,7 @@ MESSAGE_LINES = 8
 BROKER_FIXTURES = frozenset({"start_broker", "broker"})
 TOO_SLOW_LIMIT = 2
 """So many tests may run into their time limit; the rest would only wait for the same loop."""
+_PLUGIN = "kafka-lite-lab"
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
 
 
@@ -35,7 +36,7 @@ class LabPlugin:
 
     def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float) -> None:
         self._report = report
-        self._files = files
+        self.files = files
         self._test_limit_s = test_limit_s
         self._outcomes: dict[str, dict[str, Any]] = {}
         self._too_slow = 0
@@ -48,7 +49,7 @@ class LabPlugin:
         def start(**overrides: str) -> LabBroker:
             folder = tmp_path / f"broker-{len(started)}"
             folder.mkdir()
-            started.append(LabBroker(folder, self._files, overrides))
+            started.append(LabBroker(folder, self.files, overrides))
             started[-1].start()
             return started[-1]
 
@@ -56,20 +57,16 @@ class LabPlugin:
         for broker in started:
             broker.kill()
 
-    @pytest.fixture(scope="session")
-    def broker(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabBroker]:
-        """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
-        with LabBroker(tmp_path_factory.mktemp("broker"), self._files, {}) as broker:
-            yield broker
-
     def pytest_configure(self, config: pytest.Config) -> None:
         """Make the marker known."""
         config.addinivalue_line(
             "markers", "points(points, task): what a test is worth, and the task that it belongs to"
         )
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Broker tests last."""
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Broker tests last, or not at all."""
+        if config.getoption("--lab-no-broker"):
+            items[:] = [item for item in items if not _needs_broker(item)]
         items.sort(key=_needs_broker)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -86,7 +83,7 @@ class LabPlugin:
 
         def stop(_signal: int, frame: FrameType | None) -> None:
             self._too_slow += 1
-            where = running_loop(frame, self._files.values())
+            where = running_loop(frame, self.files.values())
             raise TooSlowError(f"still running after {limit:g} s, in {where}: does that loop come closer to its end?")
 
         previous = signal.signal(signal.SIGALRM, stop)
@@ -108,6 +105,14 @@ class LabPlugin:
     def pytest_sessionfinish(self) -> None:
         """Write the report."""
         self._report.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def broker(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabBroker]:
+    """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
+    plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
+    with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, {}) as running:
+        yield running
 
 
 def running_loop(frame: FrameType | None, files: Iterable[Path]) -> str:
@@ -170,6 +175,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """What the runner passes on."""
     parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
     parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker is to run with")
+    parser.addoption("--lab-no-broker", action="store_true", help="leave out the tests with the broker")
     parser.addoption("--lab-test-limit", type=float, default=5.0, help="seconds for each test")
 
 
@@ -178,4 +184,4 @@ def pytest_configure(config: pytest.Config) -> None:
     pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
     files = {module: Path(file) for module, _, file in pairs}
     plugin = LabPlugin(config.getoption("--lab-report"), files, config.getoption("--lab-test-limit"))
-    config.pluginmanager.register(plugin, "kafka-lite-lab")
+    config.pluginmanager.register(plugin, _PLUGIN)

@@ -1,0 +1,66 @@
+"""Task 4: one batch of each partition, no more than fit into a request, and everybody's turn comes."""
+
+import pytest
+
+
+@pytest.mark.points(5, task=4)
+def test_one_batch_of_each_partition(new_accumulator, numbers_in):
+    """Three batches in t-0, one in t-1, one in t-2"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(12), partition=0)
+    accumulator.fill(range(100, 104), partition=1)
+    accumulator.fill(range(200, 204), partition=2)
+    drained = accumulator.take(node=0)
+    partitions = sorted(batch.topic_partition.partition for batch in drained)
+    assert partitions == [0, 1], f"broker 0 leads t-0 and t-1: one batch of each, you took those of {partitions}"
+    first = next(batch for batch in drained if batch.topic_partition.partition == 0)
+    assert numbers_in(first) == [0, 1, 2, 3], f"the oldest batch goes first; yours has the records {numbers_in(first)}"
+    assert all(batch.in_flight for batch in drained), "a batch that is drained is in flight: batch.in_flight"
+
+
+@pytest.mark.points(4, task=4)
+def test_no_more_than_fits_into_a_request(new_accumulator):
+    """max_size_bytes for one batch, and for less than one"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(4), partition=0)
+    accumulator.fill(range(4), partition=1)
+    count = len(accumulator.take(max_bytes=700))
+    assert count == 1, f"two batches of about 480 bytes are more than 700: one goes, the other waits; you took {count}"
+    count = len(accumulator.take(max_bytes=10))
+    assert count == 1, "a batch that alone is larger than the request goes alone, or it would never go"
+
+
+@pytest.mark.points(5, task=4)
+def test_nobody_starves(new_accumulator):
+    """Requests for one batch, two busy partitions"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(20), partition=0)
+    accumulator.fill(range(20), partition=1)
+    turns = [accumulator.take(max_bytes=10)[0].topic_partition.partition for _ in range(4)]
+    assert set(turns) == {0, 1}, f"four requests for one batch each, all to t-{turns[0]}: the other partition starves"
+
+
+@pytest.mark.points(3, task=4)
+def test_what_may_not_be_drained(new_accumulator):
+    """Muted partitions, and backoffs"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(8))
+    (batch,) = accumulator.take()
+    accumulator.mute_partition(batch.topic_partition)
+    assert accumulator.take() == [], "the partition is muted, a batch of it is in flight: take nothing (_may_drain)"
+    accumulator.unmute_partition(batch.topic_partition)
+    accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
+    assert accumulator.take() == [], "the first batch is in its backoff: nothing behind it may overtake it (_may_drain)"
+
+
+@pytest.mark.points(3, task=4)
+def test_compression_happens_without_the_lock(new_accumulator):
+    """close, outside of the lock"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(4))
+    held = []
+    close = accumulator._close
+    accumulator._close = lambda batch: held.append(accumulator._lock.locked()) or close(batch)
+    accumulator.take()
+    assert held, "a drained batch has to be closed: self._close(batch)"
+    assert held == [False], "_close compresses a whole batch: with the lock held, all who append wait for it"
