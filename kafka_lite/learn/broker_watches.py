@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator
 
+from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests
+from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.sendable import Buffer, Part, size_of
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.recorded_run import Kind
@@ -19,7 +21,9 @@ from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.schema import Request as RequestMessage
 
 _CORRELATION_ID_BYTES = 4
 
@@ -77,21 +81,25 @@ def _after_entry(call: Call) -> None:
 
 
 def watch_wire() -> list[Watch]:
-    """Requests and answers between ``BlockingChannel`` clients of this process and the processors of its brokers.
+    """Requests and answers between clients of this process and the processors of its brokers.
 
-    A connection is put by ``connect`` and taken by the acceptor (in the order of the connects, so no other client
-    should connect meanwhile). A request is put by the client's ``send`` and taken when the processor has read it; an
-    answer is put when the processor begins to send it, and taken by the client's ``receive``. The client's lane is
-    that of its thread.
+    Clients are those that block (``BlockingChannel``: the old producer, the runs' own) and those with a ``Selector``
+    (``NetworkClient``: the new producer). A connection is put by ``connect`` and taken by the acceptor (in the order of
+    the connects, so no other client should connect meanwhile). A request is put when the client begins to send it and
+    taken when the processor has read it; an answer is put when the processor begins to send it, and taken when the
+    client has it decoded. The client's lane is that of its thread.
     """
     wire = _Wire()
     return [
         Watch.of(BlockingChannel.connect, before=wire.connecting),
+        Watch.of(Selector.connect, wire.connecting_by_selector, wire.connect_begun),
         Watch.of(Acceptor._assign, before=wire.accepted),
         Watch.of(BlockingChannel.send, before=wire.request_sent),
+        Watch.of(InFlightRequests.add, before=wire.request_made),
         Watch.of(Processor._request_of, after=wire.request_read),
-        Watch.of(KafkaChannel.set_send, before=wire.answer_begun),
+        Watch.of(KafkaChannel.set_send, before=wire.send_begun),
         Watch.of(BlockingChannel.receive, wire.answer_awaited, wire.answer_received),
+        Watch.of(NetworkClient._parse, after=wire.answer_parsed),
     ]
 
 
@@ -102,26 +110,57 @@ class _Wire:
         self._requests = Things(_itself)
         self._answers = Things(_itself)
         self._connecting: deque[int] = deque()
+        self._made: dict[NetworkSend, InFlightRequest] = {}
+        """Requests of network clients that a channel has yet to be given."""
+        self._keys: dict[int, tuple[InFlightRequest, tuple[int, int]]] = {}
+        """Those that channels were given, and how the wire knows them, by the id of the object."""
+
+    # ── connections ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def connecting(self, call: Call) -> None:
         if call.subject._sock is None:
-            number = call.recording.new_number()
-            call.emit(Kind.PUT, call.actor, "connection", number=number)
-            self._connecting.append(number)
+            self.connecting_by_selector(call)
+
+    def connecting_by_selector(self, call: Call) -> None:
+        number = call.recording.new_number()
+        call.emit(Kind.PUT, call.actor, "connection", number=number)
+        self._connecting.append(number)
+
+    def connect_begun(self, call: Call) -> None:
+        if call.error is not None:  # refused at once: nobody will take it
+            self._connecting.pop()
 
     def accepted(self, call: Call) -> None:
         # The port that will tell is not known before; but the kernel accepts in the order of the connects.
         if self._connecting:
             call.emit(Kind.TAKE, call.actor, "connection", number=self._connecting.popleft())
 
+    # ── requests ──────────────────────────────────────────────────────────────────────────────────────────────────
+
     def request_sent(self, call: Call) -> None:
         channel: BlockingChannel = call.subject
-        if channel._sock is None:
-            return
-        request = call.argument("request")
-        correlation_id = channel._correlation_id + 1
-        if number := self._requests.put((channel._sock.getsockname()[1], correlation_id), call):
-            api = f"{request.API_KEY.name} v{call.argument('version')}"
+        if channel._sock is not None:
+            key = (channel._sock.getsockname()[1], channel._correlation_id + 1)
+            self._put_request(call, key, call.argument("request"), call.argument("version"))
+
+    def request_made(self, call: Call) -> None:
+        in_flight: InFlightRequest = call.argument("request")
+        self._made[in_flight.send] = in_flight
+
+    def send_begun(self, call: Call) -> None:
+        send: NetworkSend = call.argument("send")
+        in_flight = self._made.pop(send, None)
+        if in_flight is not None:
+            request = in_flight.request
+            key = (call.subject._transport.sock.getsockname()[1], request.correlation_id)
+            self._keys[id(in_flight)] = (in_flight, key)
+            self._put_request(call, key, request.builder.build(in_flight.api_version), in_flight.api_version)
+        elif _is_accepted(call.subject.id):
+            self._put_answers(call, send)
+
+    def _put_request(self, call: Call, key: tuple[int, int], request: RequestMessage, version: int) -> None:
+        if number := self._requests.put(key, call):
+            api = f"{request.API_KEY.name} v{version}"
             call.emit(Kind.PUT, call.actor, "request", {"thing": api} | fields(request), number=number)
 
     def request_read(self, call: Call) -> None:
@@ -130,8 +169,9 @@ class _Wire:
             detail = {"thing": summary(request), "frame_bytes": request.size_in_bytes}
             call.emit(Kind.TAKE, call.actor, "request", detail, number=number)
 
-    def answer_begun(self, call: Call) -> None:
-        send: NetworkSend = call.argument("send")
+    # ── answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _put_answers(self, call: Call, send: NetworkSend) -> None:
         for correlation_id, size in _frames(send):
             if number := self._answers.put((_peer_port(send.destination), correlation_id), call):
                 call.emit(Kind.PUT, call.actor, "answer", {"frame_bytes": size}, number=number)
@@ -142,10 +182,18 @@ class _Wire:
             call.scratch = (channel._sock.getsockname()[1], channel._in_flight[0].correlation_id)
 
     def answer_received(self, call: Call) -> None:
-        if call.scratch is not None and call.error is None and (number := self._answers.take(call.scratch)):
+        if call.scratch is not None and call.error is None:
+            self._take_answer(call, call.scratch)
+
+    def answer_parsed(self, call: Call) -> None:
+        known = self._keys.pop(id(call.argument("in_flight")), None)
+        if known is not None and call.error is None:
+            self._take_answer(call, known[1])
+
+    def _take_answer(self, call: Call, key: tuple[int, int]) -> None:
+        if number := self._answers.take(key):
             answer = call.result
-            detail = {"thing": class_name(answer)} | fields(answer)
-            call.emit(Kind.TAKE, call.actor, "answer", detail, number=number)
+            call.emit(Kind.TAKE, call.actor, "answer", {"thing": class_name(answer)} | fields(answer), number=number)
 
 
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
@@ -170,6 +218,11 @@ def _in_memory(part: Part) -> bytes:
 
 def _itself(key: Hashable) -> Hashable:
     return key
+
+
+def _is_accepted(connection_id: str) -> bool:
+    """Whether it is a broker's name for a connection: clients call theirs by the id of the node."""
+    return ":" in connection_id
 
 
 def _peer_port(connection_id: str) -> int:

@@ -18,7 +18,9 @@ from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_files
+from kafka_lite.learn.connection_runs import CONNECTION_RUNS
 from kafka_lite.learn.network_runs import NETWORK_RUNS, network_watches
+from kafka_lite.learn.producer_runs import PRODUCER_RUNS
 from kafka_lite.learn.purgatory_runs import PURGATORY_RUNS
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
@@ -181,6 +183,8 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     "fetch-in-purgatory": fetch_in_purgatory,
     "fetch-request": fetch_request,
     **NETWORK_RUNS,
+    **PRODUCER_RUNS,
+    **CONNECTION_RUNS,
     **PURGATORY_RUNS,
     **STORAGE_RUNS,
     **TIMESTAMP_RUNS,

@@ -229,12 +229,7 @@ class _Builder:
         last = self._layout.steps[-1] if self._layout.steps else None
         if last is None or step.kind is StepKind.RETURN or last.event.thread != step.event.thread:
             return False
-        same = (last.kind, last.source, last.target, last.event.what) == (
-            step.kind,
-            step.source,
-            step.target,
-            step.event.what,
-        )
+        same = (last.kind, last.source, last.target, last.label) == (step.kind, step.source, step.target, step.label)
         if same:
             last.times += 1
         return same
