@@ -229,7 +229,12 @@ class _Builder:
         last = self._layout.steps[-1] if self._layout.steps else None
         if last is None or step.kind is StepKind.RETURN or last.event.thread != step.event.thread:
             return False
-        same = (last.kind, last.source, last.target, last.label) == (step.kind, step.source, step.target, step.label)
+        same = (last.kind, last.source, last.target, last.event.what) == (
+            step.kind,
+            step.source,
+            step.target,
+            step.event.what,
+        )
         if same:
             last.times += 1
         return same
