@@ -21,6 +21,7 @@ from kafka_lite.old_producer.keyed_message import KeyedMessage, SerializedMessag
 from kafka_lite.old_producer.partitioner import Partitioner
 from kafka_lite.old_producer.producer_config import ProducerConfig
 from kafka_lite.old_producer.producer_pool import ProducerPool
+from kafka_lite.old_producer.producer_stats import ProducerStatsRegistry
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -75,8 +76,10 @@ class DefaultEventHandler:
         pool: ProducerPool,
         time: Time = SYSTEM_TIME,
         random_source: random.Random | None = None,
+        stats: ProducerStatsRegistry | None = None,
     ) -> None:
         self._config = config
+        self._stats = stats or ProducerStatsRegistry(config["client.id"], time)
         self._partitioner = partitioner
         self._encoder = encoder
         self._key_encoder = key_encoder
@@ -94,6 +97,7 @@ class DefaultEventHandler:
 
         Raises FailedToSendMessageError; of a synchronous producer also what its encoders raise.
         """
+        self._stats.tick_if_necessary()
         outstanding = self.serialize(events)
         retries = self._config["message.send.max.retries"]
         for attempt in range(retries + 1):
@@ -106,7 +110,9 @@ class DefaultEventHandler:
                 "Back off for %d ms before retrying send. Remaining retries = %d", backoff_ms, retries - attempt
             )
             self._time.sleep(backoff_ms)
+            self._stats.producer.resend_rate.mark()
             self._refresh({message.topic for message in outstanding})
+        self._stats.producer.failed_send_rate.mark()
         topics = ",".join(sorted({message.topic for message in outstanding}))
         logger.error("Failed to send %d messages for topics %s", len(outstanding), topics)
         raise FailedToSendMessageError(f"Failed to send messages after {retries} tries: topics {topics}")
@@ -123,10 +129,12 @@ class DefaultEventHandler:
                 key = None if event.key is None else self._key_encoder.to_bytes(event.key)
                 value = self._encoder.to_bytes(event.message)
             except Exception:
+                self._stats.producer.serialization_error_rate.mark()
                 if self._is_sync:
                     raise
                 logger.exception("Error serializing message for topic %s", event.topic)
                 continue
+            self._stats.topics.encoded(event.topic, len(value or b""))
             serialized.append(event.serialized(key, value, self._time.milliseconds()))
         return serialized
 

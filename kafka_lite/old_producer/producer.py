@@ -20,6 +20,7 @@ from kafka_lite.old_producer.partitioner import Partitioner
 from kafka_lite.old_producer.producer_config import ProducerConfig
 from kafka_lite.old_producer.producer_pool import ProducerPool
 from kafka_lite.old_producer.producer_send_thread import ProducerSendThread
+from kafka_lite.old_producer.producer_stats import ProducerStatsRegistry
 
 
 class ProducerClosedError(KafkaError):
@@ -50,7 +51,9 @@ class Producer:
     ) -> None:
         """Raises ConfigError. ``event_handler`` takes the default one's place in tests."""
         self.config = config = ProducerConfig(configs)
-        self._handler = event_handler or default_event_handler(config, time)
+        self.stats = ProducerStatsRegistry(config["client.id"], time)
+        """What is measured: ``stats.beans()`` has it under the names of Kafka's beans."""
+        self._handler = event_handler or default_event_handler(config, time, self.stats)
         self._lock = threading.Lock()
         self._closed = False
         self._queue: queue.Queue[KeyedMessage | None] = queue.Queue(config["queue.buffering.max.messages"])
@@ -64,6 +67,8 @@ class Producer:
                 config["batch.num.messages"],
                 time,
             )
+            tags = {"clientId": config["client.id"]}
+            self.stats.group("ProducerSendThread").new_gauge("ProducerQueueSize", self._queue.qsize, tags)
             self._send_thread.start()
 
     def send(self, *messages: KeyedMessage) -> None:
@@ -75,6 +80,8 @@ class Producer:
         with self._lock:
             if self._closed:
                 raise ProducerClosedError
+            for message in messages:
+                self.stats.topics.sent(message.topic)
             if self._send_thread is None:
                 self._handler.handle(messages)
             else:
@@ -89,6 +96,7 @@ class Producer:
             else:
                 self._queue.put(message, block=timeout_ms > 0, timeout=timeout_ms / 1000 or None)
         except queue.Full:
+            self.stats.topics.dropped(message.topic)
             raise QueueFullError(
                 f"Event queue is full of unsent messages, could not send event for topic {message.topic}"
             ) from None
@@ -110,8 +118,11 @@ class Producer:
         self.close()
 
 
-def default_event_handler(config: ProducerConfig, time: Time) -> DefaultEventHandler:
+def default_event_handler(
+    config: ProducerConfig, time: Time, stats: ProducerStatsRegistry | None = None
+) -> DefaultEventHandler:
     """The handler with the partitioner and the encoders that the configuration names."""
+    stats = stats or ProducerStatsRegistry(config["client.id"], time)
 
     def made(key: str, kind: type[Any], name: str) -> Any:
         return new_instance(key, kind, name, config.originals)
@@ -123,6 +134,7 @@ def default_event_handler(config: ProducerConfig, time: Time) -> DefaultEventHan
         made("partitioner.class", Partitioner, config["partitioner.class"]),
         encoder,
         made("key.serializer.class", Encoder, key_encoder_name),
-        ProducerPool(config),
+        ProducerPool(config, stats.requests),
         time,
+        stats=stats,
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.old_producer.producer_config import ProducerConfig
+from kafka_lite.old_producer.producer_request_stats import ProducerRequestStats
 from kafka_lite.old_producer.sync_producer import SyncProducer
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker
 
@@ -21,8 +22,9 @@ class UnavailableProducerError(KafkaError):
 class ProducerPool:
     """Connections by the broker's id; those that change their address get a new one."""
 
-    def __init__(self, config: ProducerConfig) -> None:
+    def __init__(self, config: ProducerConfig, stats: ProducerRequestStats | None = None) -> None:
         self._config = config
+        self._stats = stats
         self._lock = threading.Lock()
         self._producers: dict[int, SyncProducer] = {}
 
@@ -35,7 +37,9 @@ class ProducerPool:
                     continue
                 if known is not None:
                     known.close()
-                self._producers[broker.node_id] = create_sync_producer(self._config, broker.host, broker.port)
+                self._producers[broker.node_id] = create_sync_producer(
+                    self._config, broker.host, broker.port, self._stats
+                )
 
     def get_producer(self, broker_id: int) -> SyncProducer:
         """The producer of a broker. Raises UnavailableProducerError."""
@@ -52,6 +56,8 @@ class ProducerPool:
                 producer.close()
 
 
-def create_sync_producer(config: ProducerConfig, host: str, port: int) -> SyncProducer:
+def create_sync_producer(
+    config: ProducerConfig, host: str, port: int, stats: ProducerRequestStats | None = None
+) -> SyncProducer:
     """A producer for a broker at this address, not connected yet."""
-    return SyncProducer(host, port, config["client.id"], config["request.timeout.ms"])
+    return SyncProducer(host, port, config["client.id"], config["request.timeout.ms"], stats)

@@ -9,7 +9,9 @@ import logging
 import threading
 from typing import cast
 
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.old_producer.producer_request_stats import ProducerRequestStats
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest, ProduceResponse
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
 from kafka_lite.protocol.schema import Request, Response
@@ -24,16 +26,33 @@ METADATA_VERSION = 0
 class SyncProducer:
     """Sends a request and waits for its answer, one at a time. Connects when needed, and again after a failure."""
 
-    def __init__(self, host: str, port: int, client_id: str, request_timeout_ms: float) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        client_id: str,
+        request_timeout_ms: float,
+        stats: ProducerRequestStats | None = None,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """``stats`` gets the size and the time of every produce request."""
         self.host = host
         self.port = port
+        self._stats = stats
+        self._time = time
         self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=request_timeout_ms)
         self._lock = threading.Lock()
         self._closed = False
 
     def send(self, request: ProduceRequest) -> ProduceResponse | None:
         """Produce; None with acks=0, which has no answer. Raises ConnectionError."""
-        return cast(ProduceResponse | None, self._exchange(request, PRODUCE_VERSION, request.acks != 0))
+        begin_ms = self._time.hi_res_ms()
+        response = cast(ProduceResponse | None, self._exchange(request, PRODUCE_VERSION, request.acks != 0))
+        if self._stats is not None:
+            time_ms = self._time.hi_res_ms() - begin_ms
+            throttle_time_ms = None if response is None else response.throttle_time_ms
+            self._stats.update(self.host, self.port, self._channel.last_request_bytes, time_ms, throttle_time_ms)
+        return response
 
     def send_metadata_request(self, request: MetadataRequest) -> MetadataResponse:
         """Ask for metadata. Raises ConnectionError."""

@@ -45,18 +45,18 @@ class TerminalFormatter(KafkaFormatter):
         return terminal.styled(line, style, sys.stderr) if style else line
 
 
-def configure_logging(file: Path | None = None) -> None:
+def configure_logging(file: Path | None = None, default_level: str = "INFO") -> None:
     """Send the log of this process where a file says: ``file``, or else the one in ``KAFKA_LITE_LOG_CONFIG``.
 
-    Without any, to stderr, from the level in ``KAFKA_LITE_LOG_LEVEL`` (default INFO) on. Raises KafkaError for a
-    level that does not exist, and for a file that cannot be read or says what cannot be done.
+    Without any, to stderr, from the level in ``KAFKA_LITE_LOG_LEVEL`` (or else ``default_level``) on. Raises KafkaError
+    for a level that does not exist, and for a file that cannot be read or says what cannot be done.
     """
     if file is None and os.environ.get(CONFIG_VARIABLE):
         file = Path(os.environ[CONFIG_VARIABLE])
     if file is not None:
         _configure_from(file)
         return
-    level = _level_of_environment()
+    level = _level_of_environment(default_level)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(TerminalFormatter())
     root = logging.getLogger()
@@ -66,8 +66,8 @@ def configure_logging(file: Path | None = None) -> None:
     logging.getLogger("kazoo").setLevel(level if level < logging.INFO else logging.ERROR)
 
 
-def _level_of_environment() -> int:
-    name = os.environ.get(LEVEL_VARIABLE, "INFO")
+def _level_of_environment(default: str) -> int:
+    name = os.environ.get(LEVEL_VARIABLE, default)
     level = {**LEVELS, "WARNING": logging.WARNING}.get(name.upper())
     if level is None:
         raise KafkaError(f"{LEVEL_VARIABLE} is {name!r}; valid levels: {', '.join(LEVELS)}")

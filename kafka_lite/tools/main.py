@@ -44,6 +44,7 @@ TOOLS = (
     Tool("zookeeper-shell", "zookeeper_shell", "look into ZooKeeper: ls, get, stat, create, set, delete, …"),
     Tool("topics", "topics", "create, list, describe, alter and delete topics"),
     Tool("configs", "configs", "show and change configurations of topics and brokers"),
+    Tool("console-producer", "console_producer", "send the lines of standard input to a topic"),
     Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
     Tool("delete-records", "delete_records", "delete the records of partitions below given offsets"),
     Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),

@@ -15,6 +15,11 @@ FORCED_EXIT_CODE = 128 + signal.SIGINT
 class StopRequested(BaseException):
     """Raised in the main thread by the first signal, wherever the thread is. Not an error, hence no ``Exception``."""
 
+    def __init__(self, number: int = signal.SIGTERM) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+        """What a shell expects of a process that the signal has ended."""
+
 
 class StopSignals:
     """Turns the first signal into StopRequested; while the server stops, a second Ctrl-C ends the process at once.
@@ -40,6 +45,6 @@ class StopSignals:
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if not self._stopping:
             self._stopping = True
-            raise StopRequested
+            raise StopRequested(number)
         if number == signal.SIGINT:
             os._exit(FORCED_EXIT_CODE)

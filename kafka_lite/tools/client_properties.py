@@ -1,0 +1,31 @@
+"""Properties of a client, as tools take them: from a file, and one by one as ``key=value``.
+
+Kafka 0.10.2: core/.../utils/CommandLineUtils.scala (parseKeyValueArgs) · book 1.4.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from kafka_lite.common.properties import load_properties
+from kafka_lite.tools.tool_errors import ToolError
+
+
+def parse_key_value_args(flag: str, entries: Iterable[str]) -> dict[str, str]:
+    """``key=value`` entries as a mapping; the value may contain ``=``. Raises ToolError, which names the flag."""
+    properties = {}
+    for entry in entries:
+        key, equals, value = entry.partition("=")
+        if not key or not equals:
+            raise ToolError(f"{flag} {entry}: a property is written key=value")
+        properties[key] = value
+    return properties
+
+
+def client_properties(file: Path | None, flag: str, entries: Iterable[str]) -> dict[str, str]:
+    """What the file says, and above it what was given one by one.
+
+    Raises ToolError, OSError when the file cannot be read, PropertiesError when it makes no sense.
+    """
+    return (load_properties(file) if file is not None else {}) | parse_key_value_args(flag, entries)

@@ -1,0 +1,217 @@
+"""``kafka-lite console-producer``: sends what it reads from stdin, line by line.
+
+Kafka 0.10.2: core/.../tools/ConsoleProducer.scala; flags and defaults also as in Kafka 3.9 · book 1.4.1, 2.2.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.common.new_instance import new_instance
+from kafka_lite.tools.base_producer import BaseProducer, NewShinyProducer, OldProducer
+from kafka_lite.tools.client_properties import client_properties
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.record_reader import RecordReader
+from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.terminal import on_terminal, print_error, print_to_stderr, styled
+from kafka_lite.tools.tool_errors import reports_errors
+
+NAME = "console-producer"
+SUMMARY = "send the lines of standard input to a topic"
+
+CLIENT_ID = "console-producer"
+DEFAULT_READER = "kafka_lite.tools.record_reader.LineMessageReader"
+
+NEW_PRODUCER_CONFIGS: Mapping[str, tuple[str, object]] = {
+    "timeout": ("linger.ms", 1000),
+    "request_required_acks": ("acks", "-1"),
+    "request_timeout_ms": ("request.timeout.ms", 1500),
+    "message_send_max_retries": ("retries", 3),
+    "retry_backoff_ms": ("retry.backoff.ms", 100),
+    "socket_buffer_size": ("send.buffer.bytes", 100 * 1024),
+    "max_memory_bytes": ("buffer.memory", 32 * 1024 * 1024),
+    "batch_size": ("batch.size", 16 * 1024),
+    "max_partition_memory_bytes": ("batch.size", 16 * 1024),
+    "metadata_expiry_ms": ("metadata.max.age.ms", 5 * 60 * 1000),
+    "max_block_ms": ("max.block.ms", 60 * 1000),
+}
+"""Flag → key and default, of Kafka 3.9. A flag goes before the key of a file, that before the default."""
+
+OLD_PRODUCER_CONFIGS: Mapping[str, tuple[str, object]] = {
+    "batch_size": ("batch.num.messages", 200),
+    "message_send_max_retries": ("message.send.max.retries", 3),
+    "retry_backoff_ms": ("retry.backoff.ms", 100),
+    "timeout": ("queue.buffering.max.ms", 1000),
+    "queue_size": ("queue.buffering.max.messages", 10_000),
+    "queue_enqueuetimeout_ms": ("queue.enqueue.timeout.ms", 0x7FFFFFFF),
+    "request_required_acks": ("request.required.acks", "1"),
+    "request_timeout_ms": ("request.timeout.ms", 1500),
+    "key_serializer": ("key.serializer.class", "kafka_lite.old_producer.encoder.DefaultEncoder"),
+    "value_serializer": ("serializer.class", "kafka_lite.old_producer.encoder.DefaultEncoder"),
+    "socket_buffer_size": ("send.buffer.bytes", 100 * 1024),
+    "metadata_expiry_ms": ("topic.metadata.refresh.interval.ms", 5 * 60 * 1000),
+}
+"""The same of 0.10.2 for ``--old-producer``."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-console-producer.sh, of 0.10.2 and of today."""
+    parser.add_argument("--topic", required=True, help="where to send to")
+    parser.add_argument(
+        "--bootstrap-server", "--broker-list", required=True, metavar="HOST:PORT", help="a broker, or several"
+    )
+    parser.add_argument("--sync", action="store_true", help="wait for each message before reading the next")
+    parser.add_argument(
+        "--compression-codec",
+        nargs="?",
+        const="gzip",
+        metavar="CODEC",
+        help="none (the default), gzip, snappy, lz4 or zstd; without a value: gzip",
+    )
+    parser.add_argument("--old-producer", action="store_true", help="use the old producer, Scala's")
+    _add_reader_arguments(parser)
+    _add_producer_arguments(parser)
+    parser.add_argument(
+        "--producer-property", "--command-property", action="append", default=[], metavar="KEY=VALUE",
+        help="a property of the producer; as often as one likes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--producer.config", "--command-config", dest="producer_config", type=Path, metavar="FILE",
+        help="properties of the producer; --producer-property goes before it",
+    )  # fmt: skip
+
+
+def _add_reader_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--line-reader", default=DEFAULT_READER, metavar="CLASS",
+        help="a RecordReader of yours, package.module.Class (default: a message of each line)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--property", "--reader-property", action="append", default=[], metavar="KEY=VALUE",
+        help="a property of the reader: parse.key=true, key.separator (tab), parse.headers=true, headers.delimiter "
+        "(tab), headers.separator (,), headers.key.separator (:), ignore.error=true, null.marker",
+    )  # fmt: skip
+    parser.add_argument("--reader-config", type=Path, metavar="FILE", help="the same from a file")
+
+
+def _add_producer_arguments(parser: argparse.ArgumentParser) -> None:
+    """What has a key of the producer's configuration; see there which."""
+    for flag, kind, text in (
+        ("--batch-size", int, "bytes of a batch; messages of a batch with --old-producer"),
+        ("--message-send-max-retries", int, "how often to try again (3)"),
+        ("--retry-backoff-ms", int, "how long to wait before that (100)"),
+        ("--timeout", int, "how long a message waits for others of its batch, ms (1000)"),
+        ("--request-required-acks", str, "0, 1, or -1 for all replicas in sync (-1; 1 with --old-producer)"),
+        ("--request-timeout-ms", int, "how long to wait for an answer (1500)"),
+        ("--metadata-expiry-ms", int, "after how long metadata is fetched anew (300000)"),
+        ("--socket-buffer-size", int, "of the socket for sending (102400)"),
+        ("--max-block-ms", int, "how long to wait for metadata or memory (60000); not with --old-producer"),
+        ("--max-memory-bytes", int, "of messages that wait to be sent (33554432); not with --old-producer"),
+        ("--max-partition-memory-bytes", int, "bytes of a batch, before --batch-size; not with --old-producer"),
+        ("--queue-size", int, "messages that may wait (10000); --old-producer only"),
+        ("--queue-enqueuetimeout-ms", int, "how long to wait while those are too many; --old-producer only"),
+        ("--key-serializer", str, "class of the encoder of keys; --old-producer only"),
+        ("--value-serializer", str, "class of the encoder of messages; --old-producer only"),
+    ):
+        parser.add_argument(flag, type=kind, metavar="CLASS" if "serializer" in flag else "N", help=text)
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Send until stdin ends, or a signal comes; 1 when anything was not sent."""
+    configure_logging(default_level="WARN")
+    servers = options.bootstrap_server.split(",")
+    parse_and_validate_addresses(servers)
+    for flag in flags_without_effect(options):
+        print_to_stderr(f"{flag} has no effect {'with' if options.old_producer else 'without'} --old-producer")
+    reader = _reader(options)
+    producer: BaseProducer = (
+        OldProducer(old_producer_configs(options))
+        if options.old_producer
+        else NewShinyProducer(new_producer_configs(options), options.sync)
+    )
+    return _send_all(reader, producer)
+
+
+def _reader(options: argparse.Namespace) -> RecordReader:
+    reader: RecordReader = new_instance("line-reader", RecordReader, options.line_reader)
+    properties = client_properties(options.reader_config, "--property", options.property)
+    reader.configure({"topic": options.topic, **properties})
+    return reader
+
+
+def _send_all(reader: RecordReader, producer: BaseProducer) -> int:
+    signals = StopSignals()
+    signals.install()
+    if on_terminal(sys.stderr) and sys.stdin.isatty():
+        print_to_stderr(styled("A message a line; Ctrl-D ends.", "dim", sys.stderr))
+    exit_code = 0
+    try:
+        for record in reader.read_records(sys.stdin.buffer):
+            producer.send(record)
+    except StopRequested as stop:
+        exit_code = stop.exit_code
+    finally:
+        signals.disarm()
+        producer.close()
+        reader.close()
+    if producer.failures:
+        print_error("Some messages were not sent; the errors above say why.")
+        return exit_code or 1
+    return exit_code
+
+
+# ------------------------------------------------------------------------------------------------------ configurations
+
+
+def new_producer_configs(options: argparse.Namespace) -> dict[str, Any]:
+    """The configuration of the new producer. Raises ToolError, OSError."""
+    configs = _given_configs(options)
+    merge(configs, options, NEW_PRODUCER_CONFIGS)
+    return configs | {
+        "bootstrap.servers": options.bootstrap_server,
+        "compression.type": options.compression_codec or configs.get("compression.type", "none"),
+        "client.id": configs.get("client.id", CLIENT_ID),
+    }
+
+
+def old_producer_configs(options: argparse.Namespace) -> dict[str, Any]:
+    """The configuration of the old producer. Raises ToolError, OSError."""
+    configs = _given_configs(options)
+    merge(configs, options, OLD_PRODUCER_CONFIGS)
+    return configs | {
+        "metadata.broker.list": options.bootstrap_server,
+        "compression.codec": options.compression_codec or configs.get("compression.codec", "none"),
+        "producer.type": "sync" if options.sync else configs.get("producer.type", "async"),
+        "client.id": configs.get("client.id", CLIENT_ID),
+    }
+
+
+def _given_configs(options: argparse.Namespace) -> dict[str, Any]:
+    return dict(client_properties(options.producer_config, "--producer-property", options.producer_property))
+
+
+def merge(
+    configs: dict[str, Any], options: argparse.Namespace, keys_and_defaults: Mapping[str, tuple[str, object]]
+) -> None:
+    """Enter flags that were given, and defaults of keys that nobody has set; the later of two flags counts."""
+    for flag, (key, default) in keys_and_defaults.items():
+        given = getattr(options, flag)
+        if given is not None:
+            configs[key] = given
+        else:
+            configs.setdefault(key, default)
+
+
+def flags_without_effect(options: argparse.Namespace) -> list[str]:
+    """The flags that were given and that the chosen producer has no key for."""
+    mine, other = NEW_PRODUCER_CONFIGS, OLD_PRODUCER_CONFIGS
+    if options.old_producer:
+        mine, other = other, mine
+    given = [flag for flag in other if flag not in mine and getattr(options, flag) is not None]
+    return ["--" + flag.replace("_", "-") for flag in given]
