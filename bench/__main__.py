@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.brokers import COMPILED, KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
+from bench.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results.notes.append(note)
         console.print(f"[yellow]{note}[/]")
     candidates = candidates_of(options, results, console)
-    plan = plan_of(options)
+    plan = plan_of(options, candidates)
     if not plan.steps(len(candidates)):
         console.print(f"Nothing is called {' or '.join(options.only)}.")
         return 2
@@ -88,12 +89,13 @@ def described(options: argparse.Namespace) -> dict[str, object]:
     return shown | ({"set": options.set} if options.set else {})
 
 
-def plan_of(options: argparse.Namespace) -> Plan:
+def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Plan:
     plan = Plan(
         sections(options.scale),
         studies(options.rounds, options.memory_gb),
         scaled(OUTSTANDING_TIMEOUTS, options.scale),
         options.rounds,
+        producer_contests(candidates[:1], options.scale, options.rounds),
     )
     return plan.only(options.only)
 

@@ -7,7 +7,7 @@ import math
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bench import timers
 from bench.brokers import Broker, Candidate
 from bench.measure import Goal, Section, SkippedError, Study, Workload
+from bench.producers import ProducerContest
 from bench.report import Results, SectionResults, rich_table
 from bench.sections import warm_up
 from kafka_lite.common.errors import KafkaError
@@ -30,12 +31,13 @@ FAILURES = (RuntimeError, OSError, KafkaException, KafkaError, subprocess.Subpro
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: parts that share running brokers, parts that start their own, and the timers, perhaps."""
+    """What to run: parts that share running brokers, parts that start their own, the timers and the producers."""
 
     sections: Sequence[Section]
     studies: Sequence[Study]
     timeouts: int
     rounds: int
+    contests: Sequence[ProducerContest] = ()
 
     def only(self, texts: Sequence[str]) -> Plan:
         """What is left of it when names must contain one of these texts."""
@@ -51,13 +53,19 @@ class Plan:
             if (left := [each for each in part.workloads if chosen(part.name, each.name)])
         ]
         studies = [each for each in self.studies if any(chosen(each.name, workload) for workload in each.workloads)]
+        contests = [
+            replace(contest, workloads=some)
+            for contest in self.contests
+            if (some := [each for each in contest.workloads if chosen(contest.name, each.name)])
+        ]
         wanted = any(chosen(TIMERS, workload) for workload in timers.WORKLOADS)
-        return Plan(sections, studies, self.timeouts if wanted else 0, self.rounds)
+        return Plan(sections, studies, self.timeouts if wanted else 0, self.rounds, contests)
 
     def steps(self, brokers: int) -> int:
         """How many runs of a workload, or of a study, there will be."""
         running = sum(min(self.rounds, part.max_rounds) * len(part.workloads) for part in self.sections)
-        return (running + sum(study.rounds for study in self.studies)) * brokers + bool(self.timeouts)
+        clients = sum(part.rounds * len(part.workloads) * len(part.clients) for part in self.contests)
+        return (running + sum(study.rounds for study in self.studies)) * brokers + clients + bool(self.timeouts)
 
 
 class Runner:
@@ -92,6 +100,8 @@ class Runner:
                         self._run_section(section, brokers, min(plan.rounds, section.max_rounds))
             for study in plan.studies:
                 self._run_study(study, Path(folder))
+            for contest in plan.contests:
+                self._run_contest(contest, Path(folder))
             if plan.timeouts:
                 self._run_timers(plan.timeouts)
 
@@ -140,6 +150,24 @@ class Runner:
                         except FAILURES as error:
                             found.fail(study.name, candidate.name, error)
                     self._step(found)
+
+    def _run_contest(self, contest: ProducerContest, folder: Path) -> None:
+        """Within a round each client sends the same, and the first goes last in the next."""
+        goals = {workload.name: workload.goals for workload in contest.workloads}
+        with (
+            self._section(contest.name, contest.clients, contest.reference, goals) as found,
+            tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own,
+            contest.candidate.make(Path(own) / "broker", {}) as broker,
+        ):
+            for number in range(contest.rounds):
+                for workload in contest.workloads:
+                    for client in contest.clients if number % 2 == 0 else reversed(contest.clients):
+                        self._tell(f"{contest.name}, round {number + 1}/{contest.rounds}: {workload.name}, {client}")
+                        try:
+                            found.add(workload.name, client, workload.run(broker, client))
+                        except FAILURES as error:
+                            found.fail(workload.name, client, error)
+                        self._step(found)
 
     def _run_timers(self, count: int) -> None:
         with self._section(TIMERS, [timers.WHEEL, timers.HEAP], timers.HEAP, timers.WORKLOADS) as found:

@@ -122,7 +122,9 @@ class KafkaProducer:
             max_block_ms = max(0.0, deadline_ms - self._time.hi_res_ms())
         key = self._key_serializer.serialize(topic, record.key)
         value = self._value_serializer.serialize(topic, record.value)
-        self._ensure_valid_size(key, value, record)
+        size = RecordsBuffer.estimate_size(CURRENT_MAGIC, key, value, record.headers)
+        if size > self._max_record_size:
+            raise self._too_large(size)
         timestamp = self._time.milliseconds() if record.timestamp is None else record.timestamp
         if partition is None:
             partition = self._partitioner.partition(record, key, cluster)
@@ -166,15 +168,11 @@ class KafkaProducer:
                 what = f"Partition {partition} of topic {topic} with partition count {count} is not present in metadata"
             raise Errors.REQUEST_TIMED_OUT.exception(f"{what} after {self._max_block_ms:g} ms.") from error
 
-    def _ensure_valid_size(self, key: bytes | None, value: bytes | None, record: ProducerRecord) -> None:
-        size = RecordsBuffer.estimate_size(CURRENT_MAGIC, key, value, record.headers)
-        if size <= self._max_record_size:
-            return
-        for limit in ("max.request.size", "buffer.memory"):
-            if size > self.config[limit]:
-                raise Errors.MESSAGE_TOO_LARGE.exception(
-                    f"The message is {size} bytes when serialized, which is larger than {limit}={self.config[limit]}"
-                )
+    def _too_large(self, size: int) -> ApiError:
+        exceeded = next(limit for limit in ("max.request.size", "buffer.memory") if size > self.config[limit])
+        return Errors.MESSAGE_TOO_LARGE.exception(
+            f"The message is {size} bytes when serialized, which is larger than {exceeded}={self.config[exceeded]}"
+        )
 
     def _intercepted(self, callback: Callback | None) -> Callback:
         def both(metadata: RecordMetadata | None, error: Exception | None) -> None:

@@ -63,7 +63,8 @@ class ProducerBatch:
         self.base_sequence = NO_SEQUENCE
         self.result = ProduceRequestResult(topic_partition)
         self._records = RecordsBuffer(buffer, magic, compression, compression_level)
-        self._thunks: list[tuple[Callback | None, FutureRecordMetadata]] = []
+        self._futures: list[FutureRecordMetadata] = []
+        self._callbacks: dict[FutureRecordMetadata, Callback] = {}
         self._built: Buffer | None = None
 
     # ── Filling ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -82,7 +83,9 @@ class ProducerBatch:
             -1 if key is None else len(key),
             -1 if value is None else len(value),
         )
-        self._thunks.append((callback, future))
+        self._futures.append(future)
+        if callback is not None:
+            self._callbacks[future] = callback
         return future
 
     @property
@@ -184,10 +187,9 @@ class ProducerBatch:
             return False
         self.final_state = state
         self.result.set(base_offset, log_append_time_ms, error_of)
-        for callback, future in self._thunks:
-            if callback is not None:
-                self._call(callback, future)
-        self._thunks.clear()
+        for future, callback in self._callbacks.items():
+            self._call(callback, future)
+        self._futures, self._callbacks = [], {}
         self.result.done()
         return True
 
@@ -201,5 +203,6 @@ class ProducerBatch:
 
     def take_thunks(self) -> list[tuple[Callback | None, FutureRecordMetadata]]:
         """Callbacks and futures, which other batches take over: this one is split."""
-        thunks, self._thunks = self._thunks, []
-        return thunks
+        futures, callbacks = self._futures, self._callbacks
+        self._futures, self._callbacks = [], {}
+        return [(callbacks.get(future), future) for future in futures]

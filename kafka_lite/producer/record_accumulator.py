@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from kafka_lite.clients.cluster import Cluster, Node
 from kafka_lite.common.errors import Errors
@@ -29,13 +28,16 @@ from kafka_lite.record.records import batches
 logger = logging.getLogger(__name__)
 
 
-class RecordAppendResult(NamedTuple):
+class RecordAppendResult:
     """What ``append`` did."""
 
-    future: FutureRecordMetadata
-    batch_is_full: bool
-    """Whether there is something to send whatever ``linger.ms`` says."""
-    new_batch_created: bool
+    __slots__ = ("batch_is_full", "future", "new_batch_created")
+
+    def __init__(self, future: FutureRecordMetadata, batch_is_full: bool, new_batch_created: bool) -> None:
+        self.future = future
+        self.batch_is_full = batch_is_full
+        """Whether by this record there is something to send whatever ``linger.ms`` says."""
+        self.new_batch_created = new_batch_created
 
 
 @dataclass
@@ -170,9 +172,8 @@ class RecordAccumulator:
             return None
         last = queue[-1]
         future = last.try_append(timestamp, key, value, headers, callback)
-        if future is None:
-            return None
-        return RecordAppendResult(future, len(queue) > 1 or last.is_full, False)
+        # Of full batches before the last one the sender was told when the last one was begun.
+        return None if future is None else RecordAppendResult(future, last.is_full, False)
 
     def _new_batch(self, topic_partition: TopicPartition, buffer: bytearray, magic: int) -> ProducerBatch:
         now_ms = self._time.hi_res_ms()
@@ -244,18 +245,18 @@ class RecordAccumulator:
             self._drain_index[node.id] = index
             with self._lock:
                 queue = self._batches.get(partitions[index].topic_partition)
-                if not queue or not self._may_drain(queue[0], now_ms):
-                    continue
-                if ready and size + queue[0].size_in_bytes > max_size_bytes:
-                    break
-                batch = queue.popleft()
-                if self._transactions is not None:
-                    self._transactions.number(batch)
-            if not self._close(batch):
-                continue
-            batch.in_flight = True
-            size += batch.size_in_bytes
-            ready.append(batch)
+                batch = queue[0] if queue and self._may_drain(queue[0], now_ms) else None
+                is_room = batch is None or not ready or size + batch.size_in_bytes <= max_size_bytes
+                if queue and batch is not None and is_room:
+                    queue.popleft()
+                    if self._transactions is not None:
+                        self._transactions.number(batch)
+            if not is_room:
+                break
+            if batch is not None and self._close(batch):
+                batch.in_flight = True
+                size += batch.size_in_bytes
+                ready.append(batch)
         return ready
 
     def _close(self, batch: ProducerBatch) -> bool:
@@ -416,13 +417,16 @@ class RecordAccumulator:
         """End everything with ``error``, also what threads are about to append."""
         self.close()
         self._pool.close()
-        while True:
-            self._abort_batches(error)
-            with self._lock:
-                if not self._appends_in_progress:
-                    break
+        self._abort_batches(error)
+        while self._has_appends_in_progress:
             self._time.sleep(1)
+            self._abort_batches(error)
         self._abort_batches(error)  # what was appended just before the last look
+
+    @property
+    def _has_appends_in_progress(self) -> bool:
+        with self._lock:
+            return self._appends_in_progress > 0
 
     def _abort_batches(self, error: Exception) -> None:
         with self._lock:

@@ -31,6 +31,7 @@ KINDS = (
     "Start",
     "kill -9",
     "timeouts",
+    "Producers of Python, to kafka_lite: 100 B, lz4",
 )
 
 

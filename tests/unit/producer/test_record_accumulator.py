@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 import pytest
 
@@ -30,14 +31,19 @@ DELIVERY_TIMEOUT_MS = 3000
 VALUE = b"v" * 100  # four in a batch
 
 
-class Accumulator(RecordAccumulator):
+class Accumulator:
+    """A RecordAccumulator with its clock and pool. Not a subclass: the class may be compiled."""
+
     def __init__(self, memory: int = 10_000, transactions: TransactionManager | None = None) -> None:
         self.time = MockTime()
         self.pool = BufferPool(memory, BATCH_SIZE, self.time)
-        super().__init__(
+        self._records = RecordAccumulator(
             BATCH_SIZE, CompressionType.NONE, LINGER_MS, BACKOFF_MS, DELIVERY_TIMEOUT_MS, self.pool,
             transaction_manager=transactions, time=self.time,
         )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._records, name)
 
     def add(self, partition: TopicPartition = T0, value: bytes = VALUE, count: int = 1) -> RecordAppendResult:
         for _ in range(count):
@@ -203,7 +209,7 @@ def test_splitting() -> None:
             lambda metadata, _error: places.append(metadata.offset if metadata else -1), 0,
         )  # fmt: skip
     (batch,) = accumulator.drained()
-    future = batch._thunks[2][1]
+    future = batch._futures[2]
     count = accumulator.split_and_reenqueue(batch)
     accumulator.deallocate(batch)
     assert count > 1

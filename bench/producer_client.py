@@ -1,0 +1,144 @@
+"""One producer in a process of its own, so that its processor time and its memory are its alone.
+
+``python -m bench.producer_client CLIENT BOOTSTRAP_SERVERS TOPIC CODEC PAYLOAD MESSAGES`` sends the payload that often,
+waits until all are acknowledged, and prints a JSON object: seconds, processor time of this process, peak memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+KAFKA_LITE, KAFKA_PYTHON, AIOKAFKA = "kafka_lite", "kafka-python", "aiokafka"
+
+BATCH_BYTES = 16 * 1024
+LINGER_MS = 5
+BUFFER_MEMORY = 32 << 20
+"""kafka_lite's own default. aiokafka waits for each batch instead, and today's kafka-python has no such limit."""
+WARM_UP = 2_000
+
+
+@dataclass(frozen=True)
+class Work:
+    """What to send, and where."""
+
+    bootstrap_servers: str
+    topic: str
+    codec: str
+    payload: bytes
+    messages: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What it took from the first message to the last acknowledgement."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+class Stopwatch:
+    """Wall clock and processor time of this process, from its making on."""
+
+    def __init__(self) -> None:
+        self._began, self._cpu_began = time.perf_counter(), time.process_time()
+
+    def read(self) -> Measured:
+        return Measured(time.perf_counter() - self._began, time.process_time() - self._cpu_began)
+
+
+def by_kafka_lite(work: Work) -> Measured:
+    from kafka_lite.producer import KafkaProducer, ProducerRecord
+
+    with KafkaProducer({
+        "bootstrap.servers": work.bootstrap_servers, "acks": "all", "enable.idempotence": False,
+        "compression.type": work.codec, "batch.size": BATCH_BYTES, "linger.ms": LINGER_MS,
+        "buffer.memory": BUFFER_MEMORY,
+    }) as producer:  # fmt: skip
+
+        def send(count: int) -> None:
+            topic, payload = work.topic, work.payload
+            for _ in range(count):
+                producer.send(ProducerRecord(topic, payload))
+            producer.flush()
+
+        send(WARM_UP)
+        watch = Stopwatch()
+        send(work.messages)
+        return watch.read()
+
+
+def by_kafka_python(work: Work) -> Measured:
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(
+        bootstrap_servers=work.bootstrap_servers,
+        acks="all",
+        enable_idempotence=False,
+        compression_type=None if work.codec == "none" else work.codec,
+        batch_size=BATCH_BYTES,
+        linger_ms=LINGER_MS,
+    )
+
+    def send(count: int) -> None:
+        topic, payload = work.topic, work.payload
+        for _ in range(count):
+            producer.send(topic, payload)
+        producer.flush()
+
+    send(WARM_UP)
+    watch = Stopwatch()
+    send(work.messages)
+    measured = watch.read()
+    producer.close()
+    return measured
+
+
+def by_aiokafka(work: Work) -> Measured:
+    from aiokafka import AIOKafkaProducer
+
+    async def main() -> Measured:
+        async with AIOKafkaProducer(
+            bootstrap_servers=work.bootstrap_servers,
+            acks="all",
+            compression_type=None if work.codec == "none" else work.codec,
+            max_batch_size=BATCH_BYTES,
+            linger_ms=LINGER_MS,
+        ) as producer:
+
+            async def send(count: int) -> None:
+                topic, payload = work.topic, work.payload
+                for _ in range(count):
+                    await producer.send(topic, payload)
+                await producer.flush()
+
+            await send(WARM_UP)
+            watch = Stopwatch()
+            await send(work.messages)
+            return watch.read()
+
+    return asyncio.run(main())
+
+
+CLIENTS: dict[str, Callable[[Work], Measured]] = {
+    KAFKA_LITE: by_kafka_lite,
+    KAFKA_PYTHON: by_kafka_python,
+    AIOKAFKA: by_aiokafka,
+}
+
+
+def main() -> None:
+    client, bootstrap_servers, topic, codec, payload, messages = sys.argv[1:]
+    work = Work(bootstrap_servers, topic, codec, payload.encode(), int(messages))
+    measured = CLIENTS[client](work)
+    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"s": measured.seconds, "cpu_s": measured.cpu_seconds, "peak_bytes": peak_bytes}))
+
+
+if __name__ == "__main__":
+    main()
