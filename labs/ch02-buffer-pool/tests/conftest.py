@@ -1,0 +1,81 @@
+"""What the tests of this lab share."""
+
+import threading
+import time
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.producer.buffer_pool import BufferPool
+
+SIZE = 100  # of a pooled buffer
+
+
+class Pool(BufferPool):
+    """Ten buffers' worth of memory, unless told otherwise."""
+
+    def __init__(self, total=10 * SIZE, clock=SYSTEM_TIME):
+        super().__init__(total, SIZE, clock)
+
+    def with_free_buffers(self, count):
+        """As if so many buffers had been handed out and given back."""
+        self._free.extend(bytearray(SIZE) for _ in range(count))
+        self._unallocated -= count * SIZE
+        return self
+
+    def wait_for_line_of(self, count):
+        deadline = time.monotonic() + 3
+        while self.queued != count:
+            assert time.monotonic() < deadline, f"{count} threads should stand in self._waiters, not {self.queued}"
+            time.sleep(0.001)
+
+
+@pytest.fixture
+def new_pool():
+    """``new_pool(total=1000, clock=SYSTEM_TIME)``: pooled buffers have 100 bytes."""
+    return Pool
+
+
+@pytest.fixture
+def taking():
+    """``taking(pool, size)``: a thread that asks for memory; ``.result(timeout_s)`` is its buffer, or its error."""
+
+    class Taking:
+        def __init__(self, pool, size, max_time_to_block_ms=5000):
+            self.outcome = None
+            self._thread = threading.Thread(target=self._run, args=(pool, size, max_time_to_block_ms), daemon=True)
+            self._thread.start()
+
+        def _run(self, *arguments):
+            pool, *rest = arguments
+            try:
+                self.outcome = pool.allocate(*rest)
+            except (KafkaError, NotImplementedError) as error:
+                self.outcome = error
+
+        @property
+        def waits(self):
+            return self._thread.is_alive()
+
+        def result(self, timeout_s=3):
+            self._thread.join(timeout_s)
+            if isinstance(self.outcome, NotImplementedError):
+                raise self.outcome
+            return self.outcome
+
+    return Taking
+
+
+@pytest.fixture
+def error_of():
+    """``error_of(work)``: the KafkaError that it raises, or None."""
+
+    def of(work):
+        try:
+            work()
+        except KafkaError as error:
+            return error
+        return None
+
+    return of
