@@ -25,8 +25,13 @@ class Partitioner(ABC):
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:
         """The number of a partition of the record's topic, which ``cluster`` knows; ``key`` is the serialized one."""
 
-    def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> None:  # noqa: B027 - most need none
-        """A batch is full, and a new one begins: the moment to go on to another partition (KIP-480)."""
+    def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:  # noqa: ARG002
+        """A batch has to be begun in the partition that was chosen: the moment to go on to another one (KIP-480).
+
+        Returns whether ``partition`` shall be asked once more. To ask in any case would let those that take turns leave
+        out every other partition (Kafka's did: KAFKA-9965).
+        """
+        return False
 
     def close(self) -> None:  # noqa: B027 - most need none
         """Called once, when the producer closes."""
@@ -50,10 +55,11 @@ class DefaultPartitioner(Partitioner):
         sticky = self._sticky.get(record.topic)
         return sticky if sticky is not None else self._choose(record.topic, cluster, None)
 
-    def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> None:
-        """Leave the partition whose batch is full, unless another thread has done so."""
+    def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:
+        """Leave the partition whose batch is full, or gone, unless another thread has done so."""
         if self._sticky.get(topic) in (None, previous_partition):
             self._choose(topic, cluster, previous_partition)
+        return True
 
     def _choose(self, topic: str, cluster: Cluster, previous: int | None) -> int:
         """Another partition, one with a leader if there is any."""

@@ -125,6 +125,22 @@ class RecordAccumulator:
             with self._lock:
                 self._appends_in_progress -= 1
 
+    def append_to_last_batch(
+        self,
+        topic_partition: TopicPartition,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Headers,
+        callback: Callback | None,
+    ) -> RecordAppendResult | None:
+        """Add a record to the last batch of its partition; None when there is none, or it is full.
+
+        For records that may go to any partition: where another batch is begun is for the partitioner to say.
+        """
+        with self._lock:
+            return self._try_append(topic_partition, timestamp, key, value, headers, callback)
+
     def _append_to_new_batch(
         self,
         topic_partition: TopicPartition,

@@ -7,10 +7,12 @@ import pytest
 
 from kafka_lite.learn import connection_runs, producer_figures, producer_runs
 from kafka_lite.learn.broker_watches import watch_wire
-from kafka_lite.learn.client_watches import FILLING, FULL, IN_FLIGHT
+from kafka_lite.learn.client_watches import FILLING, FULL, IN_FLIGHT, watch_batches
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
 from kafka_lite.learn.recording import Recording
 from kafka_lite.network.selector import Selector
+from kafka_lite.producer.kafka_producer import KafkaProducer
+from kafka_lite.producer.producer_record import ProducerRecord
 
 
 def calls(run: RecordedRun, name: str) -> list[Event]:
@@ -178,3 +180,21 @@ def test_frames_come_in_pieces_and_leave_one_per_poll(polls):
     assert received == ["2 of 4 bytes of a size", "60 of 100 bytes", "2 complete", "1 complete"]
     notes = [event.what for event in polls if event.kind is Kind.NOTE and event.who == "Selector"]
     assert notes == ["→ 1 connected", "→ 1 sent", *["→ 1 received"] * 3]
+
+
+# -- what the runs are made with ---------------------------------------------------------------------------------------
+
+
+def test_records_without_a_key_fill_one_batch_after_the_other():
+    configs = {"batch.size": 2_000, "linger.ms": 60_000, "delivery.timeout.ms": 120_000}
+    with (
+        Recording(watch_batches(), paused=True) as recording,
+        producer_runs.running_cluster(partitions=4) as cluster,
+        KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, **configs}) as producer,
+        recording.running(),
+    ):
+        for _ in range(60):
+            producer.send(ProducerRecord(producer_runs.TOPIC, bytes(100)))
+        producer.flush()
+    sizes = [event.detail["records"] for event in recording.run if event.detail.get("after") == "SUCCEEDED"]
+    assert sorted(sizes) == [9, 17, 17, 17], "three full ones, and the rest"
