@@ -74,7 +74,7 @@ def by_kafka_lite(work: Work) -> Measured:
 
 
 def by_kafka_python(work: Work) -> Measured:
-    from kafka import KafkaProducer
+    from kafka import KafkaProducer  # type: ignore[import-untyped]
 
     producer = KafkaProducer(
         bootstrap_servers=work.bootstrap_servers,
@@ -100,7 +100,7 @@ def by_kafka_python(work: Work) -> Measured:
 
 
 def by_aiokafka(work: Work) -> Measured:
-    from aiokafka import AIOKafkaProducer
+    from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
     async def main() -> Measured:
         async with AIOKafkaProducer(

@@ -11,6 +11,7 @@ import pytest
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer import records_buffer
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool, ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
@@ -34,11 +35,16 @@ VALUE = b"v" * 100  # four in a batch
 class Accumulator:
     """A RecordAccumulator with its clock and pool. Not a subclass: the class may be compiled."""
 
-    def __init__(self, memory: int = 10_000, transactions: TransactionManager | None = None) -> None:
+    def __init__(
+        self,
+        memory: int = 10_000,
+        transactions: TransactionManager | None = None,
+        compression: CompressionType = CompressionType.NONE,
+    ) -> None:
         self.time = MockTime()
         self.pool = BufferPool(memory, BATCH_SIZE, self.time)
         self._records = RecordAccumulator(
-            BATCH_SIZE, CompressionType.NONE, LINGER_MS, BACKOFF_MS, DELIVERY_TIMEOUT_MS, self.pool,
+            BATCH_SIZE, compression, LINGER_MS, BACKOFF_MS, DELIVERY_TIMEOUT_MS, self.pool,
             transaction_manager=transactions, time=self.time,
         )  # fmt: skip
 
@@ -227,13 +233,18 @@ def test_splitting() -> None:
     assert not accumulator.has_incomplete
 
 
-def test_flush_waits_for_the_parts_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flush_waits_for_the_parts_of_a_batch() -> None:
     """As soon as a batch that is split wakes who waits for it, its parts can be seen."""
     accumulator = Accumulator()
     accumulator.add(count=4)
     (batch,) = accumulator.drained()
     seen: list[int] = []
-    monkeypatch.setattr(type(batch.result), "done", lambda _result: seen.append(len(accumulator._incomplete)))
+
+    class Done(threading.Event):
+        def set(self) -> None:
+            seen.append(len(accumulator._incomplete))
+
+    batch.result._done = Done()
     count = accumulator.split_and_reenqueue(batch)
     assert seen == [1 + count]
 
@@ -277,14 +288,14 @@ def test_the_end() -> None:
 
 
 def test_a_batch_that_cannot_be_encoded_ends_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    accumulator = Accumulator()
+    accumulator = Accumulator(compression=CompressionType.GZIP)
     future = accumulator.add().future
     accumulator.time.sleep(LINGER_MS)
 
-    def fail(_batch: ProducerBatch) -> None:
+    def fail(*_: object) -> bytes:
         raise MemoryError("no room to compress")
 
-    monkeypatch.setattr(ProducerBatch, "close", fail)
+    monkeypatch.setattr(records_buffer, "compress", fail)
     assert accumulator.drained() == []
     assert isinstance(future.exception(0), MemoryError)
     assert not accumulator.has_incomplete
