@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT_MS = 30_000
 MAX_RESPONSE_BYTES = 256 * 1024 * 1024
+SYSTEMS_BUFFER = -1
+"""In the place of a buffer's size: what the system chooses, and adapts."""
 _READ_BYTES = 64 * 1024
 
 
@@ -59,6 +61,7 @@ class BlockingChannel:
         client_id: str | None = "kafka-lite",
         read_timeout_ms: float = DEFAULT_TIMEOUT_MS,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
+        receive_buffer_bytes: int = SYSTEMS_BUFFER,
         time: Time = SYSTEM_TIME,
     ) -> None:
         self.host = host
@@ -66,6 +69,7 @@ class BlockingChannel:
         self._client_id = client_id
         self._read_timeout_ms = read_timeout_ms
         self._max_response_bytes = max_response_bytes
+        self._receive_buffer_bytes = receive_buffer_bytes
         self._time = time
         self._sock: socket.socket | None = None
         self._in_flight: deque[_InFlight] = deque()
@@ -99,6 +103,8 @@ class BlockingChannel:
             ) from error
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if self._receive_buffer_bytes > 0:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer_bytes)
         self._sock = sock
 
     def close(self) -> None:

@@ -1,0 +1,95 @@
+"""What several parts of the old consumer ask of the cluster: addresses, metadata, the coordinator of a group.
+
+Kafka 0.10.2: core/.../client/ClientUtils.scala · book 3.5.3
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Collection, Sequence
+
+from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.old_consumer.simple_consumer import SimpleConsumer
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import BrokerRegistration
+
+logger = logging.getLogger(__name__)
+
+PLAINTEXT = "PLAINTEXT"
+
+
+class BrokerEndPointNotAvailableError(KafkaError):
+    """No broker listens without encryption, which is all that old clients know."""
+
+
+def get_plaintext_broker_end_points(zk: KafkaZkClient) -> list[BrokerEndPoint]:
+    """The first plaintext listener of each live broker. Raises BrokerEndPointNotAvailableError when none has one."""
+    brokers = zk.get_brokers()
+    found = [plaintext_end_point(broker_id, registration) for broker_id, registration in brokers.items()]
+    end_points = [each for each in found if each is not None]
+    if brokers and not end_points:
+        raise BrokerEndPointNotAvailableError(f"none of the brokers {list(brokers)} has a plaintext end point")
+    return end_points
+
+
+def plaintext_end_point(broker_id: int, registration: BrokerRegistration) -> BrokerEndPoint | None:
+    """The first end point whose listener has the protocol PLAINTEXT."""
+    protocols = registration.listener_security_protocol_map
+    for end_point in registration.endpoints:
+        listener, _, address = end_point.partition("://")
+        if protocols.get(listener.upper(), listener.upper()) == PLAINTEXT:
+            return BrokerEndPoint.parse(broker_id, address)
+    return None
+
+
+def parse_broker_list(text: str) -> list[BrokerEndPoint]:
+    """``host1:port1,host2:port2``; the ids are 0, 1, … Raises KafkaError."""
+    entries = [entry for entry in text.split(",") if entry.strip()]
+    return [BrokerEndPoint.parse(number, entry) for number, entry in enumerate(entries)]
+
+
+def fetch_topic_metadata(
+    topics: Collection[str], brokers: Sequence[BrokerEndPoint], client_id: str, timeout_ms: float
+) -> MetadataResponse:
+    """Ask the brokers, in random order, until one answers. Raises KafkaError when none does."""
+    reason: Exception | None = None
+    for broker in random.sample(brokers, len(brokers)):
+        with SimpleConsumer(broker.host, broker.port, timeout_ms, -1, client_id) as consumer:
+            try:
+                return consumer.send_metadata_request(sorted(topics))
+            except ConnectionError as error:
+                logger.warning("Fetching topic metadata for topics %s from broker %s failed: %s", topics, broker, error)
+                reason = error
+    asked = [broker.connection_string for broker in brokers]
+    raise KafkaError(f"fetching topic metadata for topics {sorted(topics)} from brokers {asked} failed: {reason}")
+
+
+def find_offset_manager(group: str, brokers: Sequence[BrokerEndPoint], timeout_ms: float) -> BrokerEndPoint:
+    """The coordinator of a group, as the first broker says that answers. Raises ApiError, KafkaError."""
+    for broker in random.sample(brokers, len(brokers)):
+        with SimpleConsumer(broker.host, broker.port, timeout_ms, -1, "") as consumer:
+            try:
+                answer = consumer.send_group_coordinator_request(group)
+            except ConnectionError as error:
+                logger.info("Failed to fetch consumer metadata from %s: %s", broker, error)
+                continue
+        if answer.error_code != Errors.NONE.code:
+            raise Errors.for_code(answer.error_code).exception()
+        return BrokerEndPoint(answer.node_id, answer.host, answer.port)
+    raise KafkaError(f"no broker can tell the offset manager of {group}: {len(brokers)} were asked")
+
+
+def channel_to_offset_manager(group: str, zk: KafkaZkClient, client_id: str, timeout_ms: float) -> BlockingChannel:
+    """A connection to the coordinator of a group. Tries once: raises KafkaError, ConnectionError.
+
+    Kafka tries until it succeeds; here callers do, for they know when to give up.
+    """
+    coordinator = find_offset_manager(group, get_plaintext_broker_end_points(zk), timeout_ms)
+    channel = BlockingChannel(coordinator.host, coordinator.port, client_id=client_id, read_timeout_ms=timeout_ms)
+    channel.connect()
+    logger.debug("Connected to offset manager %s", coordinator)
+    return channel

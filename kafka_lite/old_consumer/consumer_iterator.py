@@ -1,0 +1,130 @@
+"""Hands out the messages of a stream one by one.
+
+Kafka 0.10.2: core/.../consumer/ConsumerIterator.scala · book 3.4.2
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.decoder import Decoder
+from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataChunk, FetchedDataQueue
+from kafka_lite.old_consumer.iterator_template import IteratorTemplate
+from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
+from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
+from kafka_lite.record.record import Record
+
+logger = logging.getLogger(__name__)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class ConsumerTimeoutError(KafkaError):
+    """No message came for ``consumer.timeout.ms``; one may go on waiting."""
+
+
+class MessageSizeTooLargeError(KafkaError):
+    """A message is larger than ``fetch.message.max.bytes``, so the partition cannot be consumed."""
+
+
+class _CurrentChunk(NamedTuple):
+    info: PartitionTopicInfo
+    records: Iterator[Record]
+
+
+class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]):
+    """Takes chunks out of the queue and messages out of chunks; waits while there are none.
+
+    A message counts as consumed when the next step hands it out, not when ``has_next`` finds it. What lies before the
+    consumed offset is passed over: a compressed message comes whole. For one thread, but for ``clear_current_chunk``.
+    """
+
+    def __init__(
+        self,
+        channel: FetchedDataQueue,
+        consumer_timeout_ms: float,
+        key_decoder: Decoder[K],
+        value_decoder: Decoder[V],
+        stats: ConsumerTopicStats,
+    ) -> None:
+        super().__init__()
+        self._channel = channel
+        self._timeout_ms = None if consumer_timeout_ms < 0 else consumer_timeout_ms
+        self._key_decoder = key_decoder
+        self._value_decoder = value_decoder
+        self._stats = stats
+        self._current: _CurrentChunk | None = None
+        self._next_info: PartitionTopicInfo | None = None
+
+    def __next__(self) -> MessageAndMetadata[K, V]:
+        """The next message. Raises StopIteration once the connector is shut down; else what ``has_next`` raises."""
+        item = super().__next__()
+        if self._next_info is not None:
+            self._next_info.reset_consume_offset(item.offset + 1)
+        self._stats.get_consumer_topic_stats(item.topic).message_rate.mark()
+        self._stats.get_consumer_all_topic_stats().message_rate.mark()
+        return item
+
+    def make_next(self) -> MessageAndMetadata[K, V] | None:
+        """Find the next message; None once the connector is shut down.
+
+        Raises ConsumerTimeoutError, after which one may ask again; MessageSizeTooLargeError and CorruptRecordError,
+        after which one may not.
+        """
+        while True:
+            chunk = self._current or self._next_chunk()
+            if chunk is None:
+                return None
+            record = self._next_record(chunk)
+            if record is not None:
+                self._next_info = chunk.info
+                info = chunk.info
+                return MessageAndMetadata(info.topic, info.partition_id, record, self._key_decoder, self._value_decoder)
+            self._current = None
+
+    @staticmethod
+    def _next_record(chunk: _CurrentChunk) -> Record | None:
+        """The next message that was not consumed yet; None at the chunk's end, or when it is not ours any more."""
+        for record in chunk.records:
+            if chunk.info.is_revoked:
+                return None
+            if record.offset >= chunk.info.consume_offset:
+                return record
+        return None
+
+    def _next_chunk(self) -> _CurrentChunk | None:
+        """Wait for the next chunk; None when the connector is shut down."""
+        chunk = self._channel.take(self._timeout_ms)
+        if chunk is None:
+            self.reset_state()
+            raise ConsumerTimeoutError(f"no message within {self._timeout_ms} ms")
+        if not isinstance(chunk, FetchedDataChunk):
+            return None
+        self._check(chunk)
+        self._current = _CurrentChunk(chunk.topic_info, iter(chunk.messages))
+        return self._current
+
+    @staticmethod
+    def _check(chunk: FetchedDataChunk) -> None:
+        info = chunk.topic_info
+        if info.consume_offset < chunk.fetch_offset:
+            logger.error(
+                "consumed offset: %d doesn't match fetch offset: %d for %s; consumer may lose data",
+                *(info.consume_offset, chunk.fetch_offset, info),
+            )
+            info.reset_consume_offset(chunk.fetch_offset)
+        if chunk.messages.valid_bytes == 0:
+            raise MessageSizeTooLargeError(
+                f"Found a message larger than the maximum fetch size of this consumer on topic {info.topic} partition "
+                f"{info.partition_id} at fetch offset {chunk.fetch_offset}. Increase the fetch size, or decrease the "
+                "maximum message size the broker will allow."
+            )
+
+    def clear_current_chunk(self) -> None:
+        """Drop what is left of the current chunk; a rebalance calls this in its own thread."""
+        self._current = None

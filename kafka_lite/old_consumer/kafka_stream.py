@@ -1,0 +1,47 @@
+"""A stream of messages: what one thread of a consumer reads.
+
+Kafka 0.10.2: core/.../consumer/KafkaStream.scala · book 3.4.1
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from kafka_lite.old_consumer.consumer_iterator import ConsumerIterator
+from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.decoder import Decoder
+from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class KafkaStream(Generic[K, V]):
+    """Iterate over it; there is one iterator, which goes on where it was left::
+
+    for message in stream:
+        print(message.topic, message.partition, message.offset, message.key, message.message)
+    """
+
+    def __init__(
+        self,
+        queue: FetchedDataQueue,
+        consumer_timeout_ms: float,
+        key_decoder: Decoder[K],
+        value_decoder: Decoder[V],
+        client_id: str,
+        stats: ConsumerTopicStats | None = None,
+    ) -> None:
+        self.client_id = client_id
+        stats = stats if stats is not None else ConsumerTopicStats(client_id)
+        self._iterator = ConsumerIterator(queue, consumer_timeout_ms, key_decoder, value_decoder, stats)
+
+    def __iter__(self) -> ConsumerIterator[K, V]:
+        return self._iterator
+
+    def clear(self) -> None:
+        """Drop what is left of the chunk that is being read: a rebalance begins."""
+        self._iterator.clear_current_chunk()
+
+    def __str__(self) -> str:
+        return f"{self.client_id} kafka stream"

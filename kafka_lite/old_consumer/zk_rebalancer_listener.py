@@ -1,0 +1,317 @@
+"""Rebalances: gives up all partitions, computes whose they are now, claims its own and has them fetched.
+
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (ZKRebalancerListener) · book 3.2.1
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.old_consumer.consumer_config import ConsumerConfig
+from kafka_lite.old_consumer.consumer_connector import ConsumerRebalanceListener
+from kafka_lite.old_consumer.consumer_fetcher_manager import ConsumerFetcherManager
+from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
+from kafka_lite.old_consumer.consumer_stats import ConsumerStats
+from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.partition_assignor import Assignment, AssignmentContext, PartitionAssignor
+from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo, is_offset_invalid
+from kafka_lite.old_consumer.topic_count import ConsumerThreadId, construct_topic_count
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+
+logger = logging.getLogger(__name__)
+
+TopicRegistry = Mapping[str, Mapping[int, PartitionTopicInfo]]
+"""The partitions that this consumer owns, by topic and number."""
+
+
+class ConsumerRebalanceFailedError(KafkaError):
+    """The group did not agree on its partitions within ``rebalance.max.retries``."""
+
+
+class ZKRebalancerListener:
+    """What a consumer owns, and how that changes.
+
+    Every member does the same when a member comes or goes or partitions are added, and none waits for another::
+
+        1  stop the fetchers, empty the queues      nothing more is consumed,
+           commit                                   so this is how far each partition is consumed
+        2  delete own  owners/T/P                   others may claim them
+        3  read ids, subscriptions, partitions      all members read the same, sooner or later,
+           assign                                   and compute the same
+        4  fetch the offsets of own partitions      which their last owner has committed in 1
+        5  create own  owners/T/P                   one of them exists: its last owner has not come to 2 yet.
+                                                    Delete those created, wait, and begin again with 1
+        6  start the fetchers
+
+    Watches only ring a bell (``rebalance_event_triggered``); the thread ``…_watcher_executor`` does the work, for all
+    bells that rang meanwhile at once.
+    """
+
+    def __init__(
+        self,
+        config: ConsumerConfig,
+        consumer_id: str,
+        zk: KafkaZkClient,
+        fetcher: ConsumerFetcherManager,
+        offsets: ConsumerOffsets,
+        stats: ConsumerStats,
+        is_shutting_down: threading.Event,
+    ) -> None:
+        self._config = config
+        self._group: str = config["group.id"]
+        self._consumer_id = consumer_id
+        self._zk = zk
+        self._groups = ConsumerGroups(zk)
+        self._fetcher = fetcher
+        self._offsets = offsets
+        self._stats = stats
+        self._is_shutting_down = is_shutting_down
+        self._assignor = PartitionAssignor.create_instance(config["partition.assignment.strategy"])
+        self.rebalance_lock = threading.RLock()
+        """Held while the consumer rebalances, and while it shuts down."""
+        self.topic_registry: TopicRegistry = {}
+        """Replaced as a whole, so that a commit of another thread finds one state or the other."""
+        self.streams: dict[str, list[KafkaStream[Any, Any]]] = {}
+        self.queues: dict[tuple[str, ConsumerThreadId], FetchedDataQueue] = {}
+        """By topic and thread: into which queue the messages of a partition go."""
+        self.consumer_rebalance_listener: ConsumerRebalanceListener | None = None
+        self._watcher_executor = WatcherExecutorThread(f"{consumer_id}_watcher_executor", self.synced_rebalance)
+        client = {"clientId": config["client.id"]}
+        self._tags = client | {"groupId": self._group}
+        stats.connector.new_gauge("OwnedPartitionsCount", lambda: len(self.owned_partitions()), self._tags)
+        stats.connector.new_gauges(
+            {"OwnedPartitionsCount": lambda partitions: len(partitions)},
+            lambda: [(self._tags | {"topic": topic}, infos) for topic, infos in self.topic_registry.items()],
+        )
+
+    # ── Bells ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Begin to listen; again: nothing happens."""
+        if self._watcher_executor.ident is None:
+            self._watcher_executor.start()
+
+    def initiate_shutdown(self) -> None:
+        """Listen no longer."""
+        self._watcher_executor.initiate_shutdown()
+
+    def await_shutdown(self) -> None:
+        """Wait until a rebalance that was under way has noticed."""
+        self._watcher_executor.await_shutdown()
+
+    def rebalance_event_triggered(self) -> None:
+        """Something has changed. For any thread, those of watches included; returns at once."""
+        self._watcher_executor.trigger()
+
+    def execute(self, task: Callable[[], None]) -> None:
+        """Have the thread do something else that belongs to rebalancing; returns at once."""
+        self._watcher_executor.execute(task)
+
+    def reset_state(self) -> None:
+        """The session is gone, and with it all ownership: what others may own by now shall be committed no more."""
+        for info in self.owned_partitions():
+            info.revoke()
+        self.topic_registry = {}
+
+    def owned_partitions(self) -> list[PartitionTopicInfo]:
+        """All partitions that this consumer owns."""
+        return [info for infos in self.topic_registry.values() for info in infos.values()]
+
+    # ── Rebalancing ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def synced_rebalance(self) -> None:
+        """Rebalance, with retries. Raises ConsumerRebalanceFailedError, and then consumes nothing until the next bell.
+
+        A retry is nothing unusual: while one member rebalances, others may change what it reads, and partitions that it
+        claims may not be free yet.
+        """
+        with self.rebalance_lock, self._stats.rebalance_timer.time():
+            for attempt in range(self._config["rebalance.max.retries"]):
+                if self._is_shutting_down.is_set():
+                    return
+                logger.info("begin rebalancing consumer %s try #%d", self._consumer_id, attempt)
+                done = self._try_rebalance()
+                logger.info("end rebalancing consumer %s try #%d", self._consumer_id, attempt)
+                if done:
+                    return
+                # Stop the fetchers, wherever the attempt has failed: what they fetch may be another's.
+                self._close_fetchers(self.queues.values())
+                self._is_shutting_down.wait(self._config["rebalance.backoff.ms"] / 1000)
+        if self._is_shutting_down.is_set():
+            return
+        retries = self._config["rebalance.max.retries"]
+        raise ConsumerRebalanceFailedError(f"{self._consumer_id} can't rebalance after {retries} retries")
+
+    def _try_rebalance(self) -> bool:
+        try:
+            return self._rebalance()
+        except (KafkaError, OSError) as error:
+            logger.info("exception during rebalance: %s", error)
+            return False
+
+    def _rebalance(self) -> bool:
+        """One attempt; false when it has to be tried again. Raises KafkaError likewise."""
+        context = self._read_assignment_context()
+        if not self._zk.get_broker_ids():
+            logger.warning("no brokers found when trying to rebalance")
+            self._zk.watch_broker_ids(self.rebalance_event_triggered)
+            return True
+        self._close_fetchers(queue for (topic, _), queue in self.queues.items() if topic in context.my_topics)
+        self._release_partition_ownership()
+        assignment = self._assignor.assign(context)
+        mine = self._with_streams(assignment[self._consumer_id])
+        offsets = self._offsets.fetch_offsets(mine)
+        if offsets is None or self._is_shutting_down.is_set():
+            return False
+        registry = self._new_registry(mine, offsets)
+        if not self._reflect_partition_ownership_decision(mine):
+            return False
+        self.topic_registry = registry
+        self._tell_before_starting_fetchers(assignment)
+        self._update_fetcher()
+        return True
+
+    def _read_assignment_context(self) -> AssignmentContext:
+        """Everything that the assignment depends on. Raises KafkaError."""
+        all_topics = self._zk.get_all_topics()
+        exclude_internal = self._config["exclude.internal.topics"]
+        topic_counts = [
+            construct_topic_count(consumer, registration, lambda: all_topics, exclude_internal)
+            for consumer, registration in self._groups.get_registrations(self._group).items()
+        ]
+        topics = {topic for each in topic_counts for topic in each.get_consumer_thread_ids_per_topic()}
+        partitions = self._groups.get_partitions_for_topics(topics)
+        return AssignmentContext.of(self._consumer_id, topic_counts, partitions)
+
+    # ── 1: stop ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _close_fetchers(self, queues: Iterable[FetchedDataQueue]) -> None:
+        """Stop fetching, and have the streams hand out nothing more; then commit what they have handed out.
+
+        Nobody else can own these partitions yet, so whoever does next begins where this commit ends.
+        """
+        self._fetcher.stop_connections()
+        for info in self.owned_partitions():
+            info.revoke()
+        for queue in list(queues):
+            queue.clear()
+        for streams in self.streams.values():
+            for stream in streams:
+                stream.clear()
+        logger.info("Cleared the data chunks in all the queues and consumer message iterators")
+        if self._config["auto.commit.enable"]:
+            self._offsets.commit_offsets(self.consumed_offsets(), retry_on_failure=False)
+
+    def consumed_offsets(self) -> dict[TopicPartition, int]:
+        """How far the owned partitions are consumed; without those of which nothing is known yet."""
+        return {
+            info.topic_partition: info.consume_offset
+            for info in self.owned_partitions()
+            if not is_offset_invalid(info.consume_offset)
+        }
+
+    # ── 2: release ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _release_partition_ownership(self) -> None:
+        if self.consumer_rebalance_listener is not None:
+            owned = {topic: set(infos) for topic, infos in self.topic_registry.items()}
+            self.consumer_rebalance_listener.before_releasing_partitions(owned)
+        released, self.topic_registry = self.owned_partitions(), {}
+        for info in released:
+            self._groups.release_owner(self._group, info.topic_partition, str(info.thread_id))
+            logger.debug("Consumer %s releasing %s", self._consumer_id, info)
+
+    # ── 4, 5, 6: own ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _with_streams(self, mine: Mapping[TopicPartition, ConsumerThreadId]) -> dict[TopicPartition, ConsumerThreadId]:
+        """Without those of a topic that was created just now: a filter's streams get it when its bell is heard."""
+        return {p: thread_id for p, thread_id in mine.items() if (p.topic, thread_id) in self.queues}
+
+    def _new_registry(
+        self, mine: Mapping[TopicPartition, ConsumerThreadId], offsets: Mapping[TopicPartition, int]
+    ) -> TopicRegistry:
+        registry: dict[str, dict[int, PartitionTopicInfo]] = {}
+        for partition, thread_id in mine.items():
+            offset, queue = offsets[partition], self.queues[partition.topic, thread_id]
+            info = PartitionTopicInfo(*partition, queue, offset, offset, self._stats.topics, thread_id)
+            registry.setdefault(partition.topic, {})[partition.partition] = info
+            self._offsets.remember(partition, offset)
+        return registry
+
+    def _reflect_partition_ownership_decision(self, mine: Mapping[TopicPartition, ConsumerThreadId]) -> bool:
+        """Claim all partitions or none: false when one of them is still another's."""
+        owned: list[TopicPartition] = []
+        for partition, thread_id in mine.items():
+            if self._groups.create_owner(self._group, partition, str(thread_id)):
+                logger.info("%s successfully owned partition %s", thread_id, partition)
+                owned.append(partition)
+            else:
+                logger.info("waiting for the partition ownership to be deleted: %s", partition)
+        if len(owned) == len(mine):
+            return True
+        for partition in owned:
+            self._groups.release_owner(self._group, partition, str(mine[partition]))
+        return False
+
+    def _tell_before_starting_fetchers(self, assignment: Assignment) -> None:
+        if self.consumer_rebalance_listener is None:
+            return
+        by_topic: dict[str, dict[int, ConsumerThreadId]] = {}
+        for partitions in assignment.values():
+            for partition, thread_id in partitions.items():
+                by_topic.setdefault(partition.topic, {})[partition.partition] = thread_id
+        self.consumer_rebalance_listener.before_starting_fetchers(self._consumer_id, by_topic)
+
+    def _update_fetcher(self) -> None:
+        infos = sorted(self.owned_partitions(), key=lambda info: info.topic_partition)
+        logger.info("Consumer %s selected partitions: %s", self._consumer_id, ",".join(map(str, infos)))
+        self._fetcher.start_connections(infos)
+
+
+class WatcherExecutorThread(ShutdownableThread):
+    """Rebalances when a bell has rung; however many bells ring meanwhile, once more afterwards."""
+
+    def __init__(self, name: str, rebalance: Callable[[], None]) -> None:
+        super().__init__(name)
+        self._rebalance = rebalance
+        self._cond = threading.Condition()
+        self._tasks: list[Callable[[], None]] = []
+
+    def trigger(self) -> None:
+        """Ring."""
+        with self._cond:
+            if self._rebalance not in self._tasks:
+                self._tasks.append(self._rebalance)
+            self._cond.notify_all()
+
+    def execute(self, task: Callable[[], None]) -> None:
+        """Do this as well, in turn."""
+        with self._cond:
+            self._tasks.append(task)
+            self._cond.notify_all()
+
+    def do_work(self) -> None:
+        """Wait for a task and do it. What it raises is told in the log: the next may fare better."""
+        with self._cond:
+            while not self._tasks and self.is_running:
+                self._cond.wait()
+            if not self.is_running:
+                return
+            task = self._tasks.pop(0)
+        try:
+            task()
+        except Exception:
+            logger.exception("error during synced rebalance")
+
+    def wake_up(self) -> None:
+        """Wait no longer."""
+        with self._cond:
+            self._cond.notify_all()

@@ -1,0 +1,265 @@
+"""The high-level consumer: a member of a group that meets in ZooKeeper.
+
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala · book 3.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import uuid
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.old_consumer.consumer_config import ConsumerConfig
+from kafka_lite.old_consumer.consumer_connector import ConsumerConnector, ConsumerRebalanceListener
+from kafka_lite.old_consumer.consumer_fetcher_manager import ConsumerFetcherManager
+from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
+from kafka_lite.old_consumer.consumer_stats import ConsumerStats
+from kafka_lite.old_consumer.decoder import Decoder, DefaultDecoder
+from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount, TopicCount, WildcardTopicCount
+from kafka_lite.old_consumer.topic_filter import TopicFilter
+from kafka_lite.old_consumer.wildcard_streams_handler import WildcardStreamsHandler
+from kafka_lite.old_consumer.zk_listeners import ZKSessionExpireListener, ZKTopicPartitionChangeListener
+from kafka_lite.old_consumer.zk_rebalancer_listener import ZKRebalancerListener
+from kafka_lite.old_consumer.zookeeper_topic_event_watcher import ZookeeperTopicEventWatcher
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+
+logger = logging.getLogger(__name__)
+
+QueueAndStream = tuple[FetchedDataQueue, KafkaStream[Any, Any]]
+
+
+class MessageStreamsExistError(KafkaError):
+    """A connector creates its streams once, and what must be set before cannot be set afterwards."""
+
+
+class ZookeeperConsumerConnector(ConsumerConnector):
+    """Puts the parts of a consumer together.
+
+    ::
+
+        ZooKeeper ─ watches ─▶ ZKRebalancerListener ─ start, stop ─▶ ConsumerFetcherManager
+                                    (one thread)                       │          │
+                                                          LeaderFinderThread   ConsumerFetcherThread (one per broker)
+                                                                                  │ chunks
+            scheduler ─ commit ─▶ ConsumerOffsets              KafkaStream ◀─ FetchedDataQueue (one per stream)
+                                                             (a thread of the user's)
+    """
+
+    def __init__(self, config: ConsumerConfig, time: Time = SYSTEM_TIME) -> None:
+        """Connect to ZooKeeper, and to the coordinator where offsets go to Kafka, which may take until there is one.
+
+        Raises ZkConnectionError when ZooKeeper does not answer, KafkaError for a reporter that is not there.
+        """
+        self.config = config
+        self._time = time
+        self._group: str = config["group.id"]
+        self.consumer_id = f"{self._group}_{config['consumer.id'] or make_consumer_uuid(time)}"
+        self.stats = ConsumerStats(config, time)
+        """What is measured: ``stats.registry.beans()`` has it under the names of Kafka's beans."""
+        self._is_shutting_down = threading.Event()
+        self._shutdown_lock = threading.Lock()
+        self._message_streams_created = False
+        self._zk = KafkaZkClient(
+            config["zookeeper.connect"],
+            config["zookeeper.session.timeout.ms"],
+            config["zookeeper.connection.timeout.ms"],
+            time,
+        )
+        self._groups = ConsumerGroups(self._zk)
+        self._scheduler = KafkaScheduler(1, "kafka-consumer-scheduler-", time)
+        self._wildcard_topic_watcher: ZookeeperTopicEventWatcher | None = None
+        logger.info("[%s] Connecting to zookeeper instance at %s", self.consumer_id, config["zookeeper.connect"])
+        self._zk.start()
+        self._fetcher = ConsumerFetcherManager(self.consumer_id, config, self._zk, self.stats, time)
+        self._offsets = ConsumerOffsets(config, self._zk, self.stats, self._is_shutting_down)
+        self.load_balancer_listener = ZKRebalancerListener(
+            *(config, self.consumer_id, self._zk, self._fetcher, self._offsets, self.stats, self._is_shutting_down)
+        )
+        self._offsets.ensure_offset_manager_connected()
+        self._start_scheduler()
+
+    def _start_scheduler(self) -> None:
+        self._scheduler.startup()
+        self.stats.start(self._scheduler)
+        if self.config["auto.commit.enable"]:
+            interval_ms = self.config["auto.commit.interval.ms"]
+            logger.info("[%s] starting auto committer every %d ms", self.consumer_id, interval_ms)
+            self._scheduler.schedule("kafka-consumer-autocommit", self.auto_commit, interval_ms, interval_ms)
+
+    # ── Streams ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def create_message_streams(
+        self,
+        topic_count_map: Mapping[str, int],
+        key_decoder: Decoder[Any] | None = None,
+        value_decoder: Decoder[Any] | None = None,
+    ) -> dict[str, list[KafkaStream[Any, Any]]]:
+        """So many streams for each topic, each with a queue of its own."""
+        topic_count = StaticTopicCount(self.consumer_id, topic_count_map)
+        self._streams_are_created_now()
+        streams: dict[str, list[QueueAndStream]] = {
+            topic: [self._queue_and_stream(key_decoder, value_decoder) for _ in range(count)]
+            for topic, count in topic_count_map.items()
+        }
+        self._register_and_reinitialize(topic_count, streams)
+        return {topic: [stream for _, stream in pairs] for topic, pairs in streams.items()}
+
+    def create_message_streams_by_filter(
+        self,
+        topic_filter: TopicFilter,
+        num_streams: int = 1,
+        key_decoder: Decoder[Any] | None = None,
+        value_decoder: Decoder[Any] | None = None,
+    ) -> list[KafkaStream[Any, Any]]:
+        """So many streams and queues, which all topics share: thread 0 of every topic fills the first queue, …"""
+        topic_count = WildcardTopicCount(
+            *(self.consumer_id, topic_filter, num_streams, self._zk.get_all_topics),
+            exclude_internal_topics=self.config["exclude.internal.topics"],
+        )
+        self._streams_are_created_now()
+        shared = [self._queue_and_stream(key_decoder, value_decoder) for _ in range(num_streams)]
+
+        def reinitialize() -> None:
+            self._reinitialize_consumer(topic_count, dict.fromkeys(topic_count.topics(), shared))
+
+        handler = WildcardStreamsHandler(topic_count, reinitialize)
+        self._register_and_reinitialize(topic_count, dict.fromkeys(topic_count.topics(), shared))
+        logger.info("[%s] Creating topic event watcher for topics %s", self.consumer_id, topic_filter)
+        self._wildcard_topic_watcher = ZookeeperTopicEventWatcher(
+            self._zk, handler, self.load_balancer_listener.execute
+        )
+        return [stream for _, stream in shared]
+
+    def set_consumer_rebalance_listener(self, listener: ConsumerRebalanceListener) -> None:
+        """Before the first rebalance, which is when streams are created."""
+        if self._message_streams_created:
+            raise MessageStreamsExistError("a consumer rebalance listener can only be set before creating streams")
+        self.load_balancer_listener.consumer_rebalance_listener = listener
+
+    def _streams_are_created_now(self) -> None:
+        if self._message_streams_created:
+            raise MessageStreamsExistError("a connector can create message streams at most once")
+        self._message_streams_created = True
+
+    def _queue_and_stream(self, key_decoder: Decoder[Any] | None, value_decoder: Decoder[Any] | None) -> QueueAndStream:
+        queue = FetchedDataQueue(self.config["queued.max.message.chunks"], self._time)
+        stream: KafkaStream[Any, Any] = KafkaStream(
+            queue,
+            self.config["consumer.timeout.ms"],
+            key_decoder or DefaultDecoder(),
+            value_decoder or DefaultDecoder(),
+            self.config["client.id"],
+            self.stats.topics,
+        )
+        return queue, stream
+
+    # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _register_and_reinitialize(self, topic_count: TopicCount, streams: Mapping[str, list[QueueAndStream]]) -> None:
+        """Join the group, listen, and rebalance for the first time."""
+        register = partial(self._register_consumer, topic_count)
+        register()
+        listener = ZKSessionExpireListener(self.consumer_id, register, self.load_balancer_listener)
+        self._zk.add_session_listener(listener.handle_new_session)
+        self._groups.watch_consumers(self._group, self.load_balancer_listener.rebalance_event_triggered)
+        self.load_balancer_listener.start()
+        self._reinitialize_consumer(topic_count, streams)
+
+    def _register_consumer(self, topic_count: TopicCount) -> None:
+        logger.info("[%s] registering consumer in ZK", self.consumer_id)
+        registration = topic_count.registration(self._time.milliseconds())
+        self._groups.register_consumer(self._group, self.consumer_id, registration)
+
+    def _reinitialize_consumer(self, topic_count: TopicCount, streams: Mapping[str, list[QueueAndStream]]) -> None:
+        """Connect the threads of each topic with queues, watch the topics, and rebalance.
+
+        With a filter this happens whenever there are other topics.
+        """
+        listener = self.load_balancer_listener
+        with listener.rebalance_lock:
+            for topic in listener.streams.keys() - streams.keys():
+                self._zk.unwatch_topic(topic)
+            listener.streams = {topic: [stream for _, stream in pairs] for topic, pairs in streams.items()}
+            listener.queues = {
+                (topic, ConsumerThreadId(topic_count.consumer_id, number)): queue
+                for topic, pairs in streams.items()
+                for number, (queue, _) in enumerate(pairs)
+            }
+            self._add_queue_gauges()
+            changes = ZKTopicPartitionChangeListener(listener)
+            for topic in streams:
+                self._zk.watch_topic(topic, partial(changes.handle_data_change, topic))
+            listener.synced_rebalance()
+
+    def _add_queue_gauges(self) -> None:
+        for (topic, thread_id), queue in self.load_balancer_listener.queues.items():
+            tags = {"clientId": self.config["client.id"], "topic": topic, "threadId": str(thread_id.thread_id)}
+            self.stats.connector.new_gauge("FetchQueueSize", partial(len, queue), tags)
+
+    # ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit_offsets(
+        self, offsets: Mapping[TopicPartition, int] | None = None, retry_on_failure: bool = True
+    ) -> bool:
+        """Commit these offsets, or those of all owned partitions; false when that failed."""
+        if offsets is None:
+            offsets = self.load_balancer_listener.consumed_offsets()
+        return self._offsets.commit_offsets(offsets, retry_on_failure)
+
+    def auto_commit(self) -> None:
+        """What the scheduler does; a failure is told in the log, and the next time comes."""
+        try:
+            self.commit_offsets(retry_on_failure=False)
+        except KafkaError:
+            logger.exception("[%s] exception during autoCommit", self.consumer_id)
+
+    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def shutdown(self) -> None:
+        """Leave in good order: the others learn of it at once, and go on where this one has stopped."""
+        with self._shutdown_lock:
+            if self._is_shutting_down.is_set():
+                return
+            self._is_shutting_down.set()
+        logger.info("[%s] ZKConsumerConnector shutting down", self.consumer_id)
+        # Without a connection to ZooKeeper, whoever waits for one now shall not make this wait, too.
+        self._zk.close_if_disconnected()
+        listener = self.load_balancer_listener
+        listener.initiate_shutdown()
+        if self._wildcard_topic_watcher is not None:
+            self._wildcard_topic_watcher.shutdown()
+        with listener.rebalance_lock:
+            self._scheduler.shutdown()
+            self._fetcher.stop_connections()
+            for queue in listener.queues.values():
+                queue.shut_down()
+            self._commit_at_the_end()
+            self._offsets.disconnect()
+        # Not under the lock: a callback that ZooKeeper's client waits for may want it.
+        self._zk.close()
+        listener.await_shutdown()
+        self.stats.close()
+        logger.info("[%s] ZKConsumerConnector shutdown completed", self.consumer_id)
+
+    def _commit_at_the_end(self) -> None:
+        if self.config["auto.commit.enable"]:
+            try:
+                self.commit_offsets(retry_on_failure=True)
+            except KafkaError as error:
+                logger.error("[%s] error during consumer connector shutdown: %s", self.consumer_id, error)
+
+
+def make_consumer_uuid(time: Time) -> str:
+    """``host-millis-8 hex digits``: what follows the group in an id that nobody has chosen."""
+    return f"{socket.gethostname()}-{time.milliseconds()}-{uuid.uuid4().hex[:8]}"

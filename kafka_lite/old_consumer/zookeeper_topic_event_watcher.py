@@ -1,0 +1,48 @@
+"""Tells a consumer with a filter which topics there are, whenever that changes.
+
+Kafka 0.10.2: core/.../consumer/ZookeeperTopicEventWatcher.scala, TopicEventHandler.scala · book 3.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+logger = logging.getLogger(__name__)
+
+
+class TopicEventHandler(Protocol):
+    """Who is told."""
+
+    def handle_topic_event(self, all_topics: Sequence[str]) -> None:
+        """These are all topics now."""
+        ...
+
+
+class ZookeeperTopicEventWatcher:
+    """Watches /brokers/topics, through new sessions too.
+
+    ``execute`` has the handler run in a thread of its own: it rebalances, which takes longer than a watch may.
+    """
+
+    def __init__(
+        self, zk: KafkaZkClient, event_handler: TopicEventHandler, execute: Callable[[Callable[[], None]], None]
+    ) -> None:
+        self._zk = zk
+        self._event_handler = event_handler
+        self._execute = execute
+        zk.zookeeper.ensure_path(paths.TOPICS)
+        zk.watch_topics(self._topics_changed)
+        self._topics_changed()  # what came between the first look and the watch
+
+    def shutdown(self) -> None:
+        """Watch no longer."""
+        logger.info("Shutting down topic event watcher")
+        self._zk.zookeeper.unwatch(paths.TOPICS)
+
+    def _topics_changed(self) -> None:
+        self._execute(lambda: self._event_handler.handle_topic_event(self._zk.get_all_topics()))
