@@ -28,6 +28,8 @@ from kafka_lite.tools.tool_errors import ToolError
 CLIENT_ID = "kafka-lite-admin"
 RETRY_BACKOFF_MS = 100
 MAX_CONTROLLER_RETRIES = 30
+SINCE_AUTO_CREATION = 4
+"""The first version of Metadata whose requests say whether topics may be created."""
 WITHOUT_TOPIC_IDS = 9
 """The last version of Metadata in which topics are asked for by name only."""
 
@@ -166,13 +168,20 @@ class AdminChannel:
 
     def metadata(self, topics: Iterable[str] | None) -> list[MetadataResponseTopic]:
         """Partitions and leaders of these topics (None: of all); no topic is created by asking."""
-        wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in topics]
-        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
-        response = self.send(request, MetadataResponse, max_version=WITHOUT_TOPIC_IDS)
+        names = None if topics is None else set(topics)
+        response = self.send(self._metadata_request(names), MetadataResponse, max_version=WITHOUT_TOPIC_IDS)
         self.brokers = {broker.node_id: broker for broker in response.brokers}
         self.controller_id = response.controller_id
         self.cluster_id = response.cluster_id
-        return response.topics
+        return [topic for topic in response.topics if names is None or topic.name in names]
+
+    def _metadata_request(self, names: set[str] | None) -> MetadataRequest:
+        """Where a broker of before 0.11 is asked for topics by name, it creates them: it is asked for all."""
+        _, newest = self.api_versions().get(ApiKey.METADATA, (0, 0))
+        if newest < SINCE_AUTO_CREATION:
+            return MetadataRequest(topics=[] if newest == 0 or names == set() else None)
+        wanted = None if names is None else [MetadataRequestTopic(name=name) for name in sorted(names)]
+        return MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
 
     def topic_names(self) -> list[str]:
         """All topics, sorted."""
