@@ -17,7 +17,9 @@ from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis, Respond
+from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.metadata_apis import ApiRange, MetadataApis
+from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 
 logger = logging.getLogger(__name__)
@@ -33,7 +35,15 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
     ApiKey.METADATA: ApiRange(0, 9),  # 10: topic ids
+    ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
+    ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
+    ApiKey.JOIN_GROUP: ApiRange(0, 9),
+    ApiKey.HEARTBEAT: ApiRange(0, 4),
+    ApiKey.LEAVE_GROUP: ApiRange(0, 5),
+    ApiKey.SYNC_GROUP: ApiRange(0, 5),
+    ApiKey.DESCRIBE_GROUPS: ApiRange(0, 5),
+    ApiKey.LIST_GROUPS: ApiRange(0, 5),
     ApiKey.API_VERSIONS: ApiRange(0, 4),
     ApiKey.CREATE_TOPICS: ApiRange(0, 6),  # 7: topic ids
     ApiKey.DELETE_TOPICS: ApiRange(0, 5),  # 6: topic ids
@@ -44,7 +54,9 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
     ApiKey.DESCRIBE_LOG_DIRS: ApiRange(0, 4),
     ApiKey.CREATE_PARTITIONS: ApiRange(0, 3),
+    ApiKey.DELETE_GROUPS: ApiRange(0, 2),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiRange(0, 1),
+    ApiKey.OFFSET_DELETE: ApiRange(0, 0),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
 }
 
@@ -63,6 +75,8 @@ class KafkaApis:
         metadata: MetadataApis,
         admin: AdminApis,
         producer_ids: ProducerIdApis,
+        groups: GroupApis,
+        offsets: OffsetApis,
     ) -> None:
         self._channel = request_channel
         self._metadata = metadata
@@ -71,7 +85,15 @@ class KafkaApis:
             ApiKey.FETCH: data.handle_fetch,
             ApiKey.LIST_OFFSETS: data.handle_list_offsets,
             ApiKey.METADATA: metadata.handle_metadata,
+            ApiKey.OFFSET_COMMIT: offsets.handle_offset_commit,
+            ApiKey.OFFSET_FETCH: offsets.handle_offset_fetch,
             ApiKey.FIND_COORDINATOR: metadata.handle_find_coordinator,
+            ApiKey.JOIN_GROUP: groups.handle_join_group,
+            ApiKey.HEARTBEAT: groups.handle_heartbeat,
+            ApiKey.LEAVE_GROUP: groups.handle_leave_group,
+            ApiKey.SYNC_GROUP: groups.handle_sync_group,
+            ApiKey.DESCRIBE_GROUPS: groups.handle_describe_groups,
+            ApiKey.LIST_GROUPS: groups.handle_list_groups,
             ApiKey.API_VERSIONS: metadata.handle_api_versions,
             ApiKey.CREATE_TOPICS: admin.handle_create_topics,
             ApiKey.DELETE_TOPICS: admin.handle_delete_topics,
@@ -82,7 +104,9 @@ class KafkaApis:
             ApiKey.ALTER_CONFIGS: admin.handle_alter_configs,
             ApiKey.DESCRIBE_LOG_DIRS: metadata.handle_describe_log_dirs,
             ApiKey.CREATE_PARTITIONS: admin.handle_create_partitions,
+            ApiKey.DELETE_GROUPS: groups.handle_delete_groups,
             ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
+            ApiKey.OFFSET_DELETE: offsets.handle_offset_delete,
             ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
         }
         self._routes = self._served_routes()

@@ -42,6 +42,7 @@ from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -141,6 +142,7 @@ class KafkaServer:
         self._start_logs()
         self._start_sockets()
         self._start_replicas()
+        self._start_group_coordinator()
         self._start_controller()
         self._start_config_changes()
         self._register()
@@ -289,6 +291,14 @@ class KafkaServer:
         failure_handler.start()
         self._on_stop("log directory failure handler", failure_handler.shutdown)
 
+    def _start_group_coordinator(self) -> None:
+        """Before the controller, whose first order already says which groups this broker coordinates."""
+        self.groups = GroupCoordination(self.config, self.replica_manager, self.time)
+        self.groups.startup(self.zk_client)
+        self.metrics.measure_purgatory(self.groups.coordinator.heartbeat_purgatory)
+        self.metrics.measure_purgatory(self.groups.coordinator.rebalance_purgatory)
+        self._on_stop("group coordinator", self.groups.shutdown)
+
     def _start_controller(self) -> None:
         config = self.config
         self.controller = KafkaController(
@@ -313,16 +323,18 @@ class KafkaServer:
             raise KafkaError(f"broker {broker_id} is not this one: replication between brokers is not there yet")
         match request:
             case LeaderAndIsrRequest():
-                return self.replica_manager.become_leader_or_follower(request)
+                return self.groups.migration.become_leader_or_follower(request)
             case UpdateMetadataRequest():
                 return self._update_metadata(request)
             case StopReplicaRequest():
-                return self.replica_manager.stop_replicas(request)
+                return self.groups.migration.stop_replicas(request)
             case _:
                 raise TypeError(f"not a request of a controller: {type(request).__name__}")
 
     def _update_metadata(self, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
         deleted = self.metadata_cache.update_cache(request)
+        if deleted:
+            self.groups.offset_manager.handle_deleted_partitions(deleted)
         changed = {tp.topic for tp in deleted} | {tp.topic for tp, _ in partition_states(request)}
         for topic in changed:
             self.admin_manager.try_complete_delayed_topic_operations(topic)
@@ -381,7 +393,8 @@ class KafkaServer:
         admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
-        apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids))
+        groups, offsets = self.groups.group_apis(), self.groups.offset_apis(self.metadata_cache, self.zk_client)
+        apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids), groups, offsets)
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
         is_quick = None

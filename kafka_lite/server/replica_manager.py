@@ -329,7 +329,7 @@ class ReplicaManager:
                     partition_index=state.partition_index,
                     error_code=self._apply_partition_state(state).code,
                 )
-                for state in _partition_states(request)
+                for state in leader_and_isr_states(request)
             ]
             self._start_high_watermark_checkpoints()
         return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
@@ -429,7 +429,7 @@ class ReplicaManager:
                 )
                 return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
-            stops = _partitions_to_stop(request)
+            stops = replicas_to_stop(request)
             errors = {tp: self._stop_replica(tp, delete) for tp, delete in stops}
             errors |= self._delete_logs([tp for tp, delete in stops if delete and errors[tp] is Errors.NONE])
         results = [
@@ -524,7 +524,7 @@ class ReplicaManager:
             self.checkpoint_high_watermarks()
 
 
-def _partition_states(request: LeaderAndIsrRequest) -> list[LeaderAndIsrPartitionState]:
+def leader_and_isr_states(request: LeaderAndIsrRequest) -> list[LeaderAndIsrPartitionState]:
     """Partition states of both shapes of the request: a flat list (version 0 and 1), or by topic."""
     states = list(request.ungrouped_partition_states)
     for topic in request.topic_states:
@@ -534,7 +534,7 @@ def _partition_states(request: LeaderAndIsrRequest) -> list[LeaderAndIsrPartitio
     return states
 
 
-def _partitions_to_stop(request: StopReplicaRequest) -> list[tuple[TopicPartition, bool]]:
+def replicas_to_stop(request: StopReplicaRequest) -> list[tuple[TopicPartition, bool]]:
     """What is to be stopped, and whether it is to be deleted, of all three shapes of the request."""
     delete = request.delete_partitions
     stops = [(TopicPartition(p.topic_name, p.partition_index), delete) for p in request.ungrouped_partitions]

@@ -462,6 +462,18 @@ class KafkaZkClient:
         """Call back when configurations change."""
         self.zookeeper.watch_children(paths.CONFIG_CHANGES, callback)
 
+    # ---------------------------------------------------------------------------------------- offsets of old consumers
+
+    def get_consumer_offset(self, group: str, partition: TopicPartition) -> int | None:
+        """What a group has committed to ZooKeeper; None when there is nothing."""
+        path = paths.consumer_offset(group, *partition)
+        data = self._data(path)
+        return None if data is None else decode_int(data, path)
+
+    def set_consumer_offset(self, group: str, partition: TopicPartition, offset: int) -> None:
+        """Commit an offset to ZooKeeper."""
+        self.zookeeper.set_or_create(paths.consumer_offset(group, *partition), encode_int(offset))
+
     # -------------------------------------------------------------------------------------------------------- helpers
 
     def _data(self, path: str) -> bytes | None:

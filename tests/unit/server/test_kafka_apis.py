@@ -85,7 +85,9 @@ class Apis:
         self.admin = FakeAdminManager()
         data = DataApis(cast(Any, self.replicas), self.channel.close_connection)
         admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
-        self.apis = KafkaApis(self.channel, data, cast(Any, _Anything()), admin, cast(Any, _Anything()))
+        self.apis = KafkaApis(
+            self.channel, data, cast(Any, _Anything()), admin, *(cast(Any, _Anything()) for _ in range(3))
+        )
 
     def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:
         header = RequestHeader(api_key=api_key, api_version=version, correlation_id=7, client_id="c")

@@ -1,0 +1,109 @@
+"""What administrators ask of groups: which there are, what they look like, and that they be forgotten.
+
+Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (handleListGroups, handleDescribeGroup);
+handleDeleteGroups: 1.1 · book 5.2.2
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.member_metadata import MemberMetadata
+from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup, DescribedGroupMember
+from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsResponse
+
+logger = logging.getLogger(__name__)
+
+CLASSIC_GROUP = "classic"
+"""The type of all groups here; ``consumer`` and ``share`` are groups of protocols that came with Kafka 4."""
+
+
+class GroupAdmin:
+    """Looks at groups from outside."""
+
+    def __init__(self, coordinator: GroupCoordinator) -> None:
+        self._coordinator = coordinator
+        self._groups = coordinator.group_manager
+
+    def handle_list_groups(self, states: Collection[str], types: Collection[str]) -> ListGroupsResponse:
+        """The groups of this broker, of some states and types only if any are named.
+
+        While a partition is being read the list is incomplete, which an error beside it tells.
+        """
+        if not self._coordinator.is_active:
+            return ListGroupsResponse(error_code=Errors.COORDINATOR_NOT_AVAILABLE.code)
+        error = Errors.COORDINATOR_LOAD_IN_PROGRESS if self._groups.is_loading else Errors.NONE
+        wanted_states = {state.lower() for state in states}
+        is_wanted_type = not types or CLASSIC_GROUP in {group_type.lower() for group_type in types}
+        groups = [
+            ListedGroup(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type or "",
+                group_state=group.state.value,
+                group_type=CLASSIC_GROUP,
+            )
+            for group in self._groups.current_groups
+            if is_wanted_type and (not wanted_states or group.state.value.lower() in wanted_states)
+        ]
+        return ListGroupsResponse(error_code=error.code, groups=groups)
+
+    def handle_describe_group(self, group_id: str) -> DescribedGroup:
+        """State and members; a group that nobody knows is Dead."""
+        error = self._coordinator.check_group(group_id, may_be_nameless=True)
+        if error is not Errors.NONE:
+            return DescribedGroup(group_id=group_id, error_code=error.code)
+        group = self._groups.get_group(group_id)
+        if group is None:
+            return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
+        with group.lock:
+            return _described(group)
+
+    def handle_delete_groups(self, group_ids: Collection[str]) -> dict[str, Errors]:
+        """Forget groups without members, and their offsets."""
+        return {group_id: self._delete_group(group_id) for group_id in group_ids}
+
+    def _delete_group(self, group_id: str) -> Errors:
+        error = self._coordinator.check_group(group_id, may_be_nameless=True)
+        if error is not Errors.NONE:
+            return error
+        group = self._groups.get_group(group_id)
+        if group is None:
+            return Errors.GROUP_ID_NOT_FOUND
+        with group.lock:
+            if group.is_in(GroupState.DEAD):
+                return Errors.GROUP_ID_NOT_FOUND
+            if not group.is_in(GroupState.EMPTY):
+                return Errors.NON_EMPTY_GROUP
+            group.transition_to(GroupState.DEAD)
+            removed = self._groups.cleanup_group_metadata([group], lambda g: g.offsets.remove(g.offsets.all_offsets()))
+        logger.info("Group %s was deleted, with %d offsets", group_id, removed)
+        return Errors.NONE
+
+
+def _described(group: GroupMetadata) -> DescribedGroup:
+    """What the members said and were given is told of a stable group only: otherwise it changes just now."""
+    is_stable = group.is_in(GroupState.STABLE)
+    protocol = (group.protocol_name or "") if is_stable else ""
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_data=protocol,
+        members=[_described_member(member, protocol) for member in group.members.values()],
+    )
+
+
+def _described_member(member: MemberMetadata, protocol: str) -> DescribedGroupMember:
+    return DescribedGroupMember(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        member_metadata=member.metadata(protocol) if protocol else b"",
+        member_assignment=member.assignment if protocol else b"",
+    )

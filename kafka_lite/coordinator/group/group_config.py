@@ -1,0 +1,41 @@
+"""What the group coordinator takes from the broker's configuration.
+
+Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (GroupConfig), OffsetConfig.scala · book 5.2.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.record.compression import CompressionType
+
+
+@dataclass(frozen=True)
+class GroupConfig:
+    """Limits of groups: the keys ``group.*``."""
+
+    min_session_timeout_ms: int
+    max_session_timeout_ms: int
+    max_size: int
+    initial_rebalance_delay_ms: int
+    """How long the first rebalance of an empty group waits for more members; 0 as in Kafka 0.10."""
+
+
+@dataclass(frozen=True)
+class OffsetConfig:
+    """How offsets are kept: the keys ``offset.*`` and ``offsets.*``."""
+
+    max_metadata_size: int
+    """Characters of the note that may come with an offset."""
+    load_buffer_size: int
+    """Bytes that are read at a time while a partition is loaded."""
+    retention_ms: int
+    retention_check_interval_ms: int
+    topic_num_partitions: int
+    """Partitions that ``__consumer_offsets`` gets when it is created."""
+    compression: CompressionType
+    commit_timeout_ms: int
+    commit_required_acks: int
+    inter_broker_protocol_version: ApiVersion
+    """Decides in which version values are written, so that every broker of the cluster can read them."""

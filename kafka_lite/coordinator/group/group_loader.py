@@ -1,0 +1,125 @@
+"""Reads a partition of ``__consumer_offsets`` from its beginning: the groups and offsets that its records leave.
+
+Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (loadGroupsForPartition) · book 7.2.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.group import group_metadata_records as group_records
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.offset_cache import CommittedOffset
+from kafka_lite.log.log import Log
+from kafka_lite.protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
+from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.record.batch import Batch
+from kafka_lite.record.control_record import ControlRecordType
+from kafka_lite.record.record import Record
+from kafka_lite.record.records import batches
+
+logger = logging.getLogger(__name__)
+
+GroupOffset = tuple[str, TopicPartition]
+"""Whose offset, and of which partition."""
+
+
+def batches_of(log: Log, max_bytes: int) -> Iterator[Batch]:
+    """All batches of a log, read ``max_bytes`` at a time (more only for a batch that is larger)."""
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        read = log.read(offset, max_bytes, min_one_message=True).records
+        at_start = offset
+        for batch in batches(read if isinstance(read, Buffer) else read.to_bytes()):
+            if batch.last_offset >= offset:
+                yield batch
+                offset = batch.next_offset
+        if offset == at_start:
+            return  # the rest has been compacted away
+
+
+@dataclass
+class GroupLoader:
+    """The state after the records so far: of each key the last value counts, and a tombstone takes the key out.
+
+    Offsets that were committed in a transaction count from its commit marker on, and never after an abort (KIP-98).
+    """
+
+    time: Time
+    offsets: dict[GroupOffset, CommittedOffset] = field(default_factory=dict)
+    groups: dict[str, GroupMetadata] = field(default_factory=dict)
+    removed_groups: set[str] = field(default_factory=set)
+    """Groups whose last record is a tombstone."""
+    _open_transactions: dict[int, dict[GroupOffset, CommittedOffset | None]] = field(default_factory=dict)
+
+    def add_batch(self, batch: Batch) -> None:
+        """Apply the records of one batch. One that cannot be read is left out, with a line in the log."""
+        if batch.is_control:
+            self._end_transaction(batch)
+            return
+        for record in batch.records():
+            try:
+                self._add_record(record, batch)
+            except SchemaError as failure:
+                logger.error("Leaving out the record at offset %d of __consumer_offsets: %s", record.offset, failure)
+
+    def _add_record(self, record: Record, batch: Batch) -> None:
+        key = group_records.read_key(record.key or b"")
+        match key:
+            case OffsetCommitKey():
+                self._add_offset((key.group, TopicPartition(key.topic, key.partition)), record, batch)
+            case GroupMetadataKey():
+                self._add_group(key.group, record.value)
+            case None:
+                # Left over from a later Kafka that was here for a while.
+                logger.warning("Ignoring the record with an unknown key at offset %d", record.offset)
+
+    def _add_offset(self, whose: GroupOffset, record: Record, batch: Batch) -> None:
+        committed = None
+        if record.value is not None:
+            committed = CommittedOffset(batch.base_offset, group_records.read_offset_value(record.value))
+        if batch.is_transactional:
+            self._open_transactions.setdefault(batch.producer_id, {})[whose] = committed
+        else:
+            self._apply(whose, committed)
+
+    def _apply(self, whose: GroupOffset, committed: CommittedOffset | None) -> None:
+        if committed is None:
+            self.offsets.pop(whose, None)
+        else:
+            self.offsets[whose] = committed
+
+    def _end_transaction(self, batch: Batch) -> None:
+        ended = self._open_transactions.pop(batch.producer_id, {})
+        marker = next(iter(batch.records()), None)
+        if marker is None or ControlRecordType.parse(marker.key) is not ControlRecordType.COMMIT:
+            return
+        for whose, committed in ended.items():
+            known = self.offsets.get(whose)
+            # What was committed behind the transaction's own record is newer, though the marker comes last.
+            if known is None or committed is None or known.appended_offset < committed.appended_offset:
+                self._apply(whose, committed)
+
+    def _add_group(self, group_id: str, value: bytes | None) -> None:
+        if value is None:
+            self.groups.pop(group_id, None)
+            self.removed_groups.add(group_id)
+        else:
+            self.groups[group_id] = group_records.read_group_value(group_id, value, self.time)
+            self.removed_groups.discard(group_id)
+
+    def finish(self) -> list[GroupMetadata]:
+        """The groups with their offsets; who only has offsets gets an empty group."""
+        for (group_id, topic_partition), committed in self.offsets.items():
+            group = self.groups.get(group_id)
+            if group is None:
+                group = self.groups[group_id] = GroupMetadata(group_id, self.time)
+            group.offsets.initialize({topic_partition: committed})
+        if self._open_transactions:
+            logger.info("%d transactions have offsets that are not committed yet", len(self._open_transactions))
+        return list(self.groups.values())

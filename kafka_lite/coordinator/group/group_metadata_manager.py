@@ -1,0 +1,367 @@
+"""All groups of this broker: in a cache, and in ``__consumer_offsets``, from where they come back.
+
+Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala · book 3.5.4, 3.5.5, 7.2.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.common.utils import java_abs, java_string_hash
+from kafka_lite.coordinator.group import group_metadata_records as group_records
+from kafka_lite.coordinator.group.group_config import OffsetConfig
+from kafka_lite.coordinator.group.group_coordinator_metrics import GroupCoordinatorMetrics
+from kafka_lite.coordinator.group.group_loader import GroupLoader, batches_of
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.coordinator.group.offsets_log import AppendResult, OffsetsLog
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+
+logger = logging.getLogger(__name__)
+
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+GroupCallback = Callable[[GroupMetadata], None]
+OffsetsSelector = Callable[[GroupMetadata], Offsets]
+"""Takes offsets out of a group's cache, and returns them."""
+
+COMMIT_ERRORS = {
+    Errors.UNKNOWN_TOPIC_OR_PARTITION: Errors.COORDINATOR_NOT_AVAILABLE,
+    Errors.NOT_ENOUGH_REPLICAS: Errors.COORDINATOR_NOT_AVAILABLE,
+    Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND: Errors.COORDINATOR_NOT_AVAILABLE,
+    Errors.NOT_LEADER_OR_FOLLOWER: Errors.NOT_COORDINATOR,
+    Errors.KAFKA_STORAGE_ERROR: Errors.NOT_COORDINATOR,
+    Errors.MESSAGE_TOO_LARGE: Errors.INVALID_COMMIT_OFFSET_SIZE,
+    Errors.RECORD_LIST_TOO_LARGE: Errors.INVALID_COMMIT_OFFSET_SIZE,
+    Errors.INVALID_FETCH_SIZE: Errors.INVALID_COMMIT_OFFSET_SIZE,
+}
+"""What a consumer is told when its commit cannot be appended: not what a producer would be told."""
+
+GROUP_ERRORS = COMMIT_ERRORS | {
+    Errors.REQUEST_TIMED_OUT: Errors.REBALANCE_IN_PROGRESS,
+    Errors.MESSAGE_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
+    Errors.RECORD_LIST_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
+    Errors.INVALID_FETCH_SIZE: Errors.UNKNOWN_SERVER_ERROR,
+}
+"""The same for the assignment of a new generation."""
+
+
+class GroupMetadataManager:
+    """The groups whose partitions of ``__consumer_offsets`` this broker leads.
+
+    ::
+
+        group id ─ hash ─▶ partition of __consumer_offsets        its leader coordinates the group
+
+        key                             value (null: forget it)
+        v1  group, topic, partition  →  offset, metadata, timestamps                  one for each commit
+        v2  group                    →  generation, protocol, leader, members and their assignments
+
+    The topic is compacted, so of each key the last record stays: the log is the state, and whoever becomes the leader
+    reads it from the beginning. Until that is done (``loading``) the groups are not there yet. What belongs together
+    is appended as one batch: the offsets of one commit, the tombstones of one group.
+    """
+
+    def __init__(self, config: OffsetConfig, offsets_log: OffsetsLog, scheduler: Scheduler, time: Time) -> None:
+        self.config = config
+        self.metrics = GroupCoordinatorMetrics()
+        self._log = offsets_log
+        self._scheduler = scheduler
+        self._time = time
+        self._groups: dict[str, GroupMetadata] = {}
+        self._lock = threading.Lock()  # guards the maps and sets below, and adding to _groups
+        self._loading: set[int] = set()
+        self._owned: set[int] = set()
+        self._epochs: dict[int, int] = {}
+        self._num_partitions = config.topic_num_partitions
+        self._shutting_down = threading.Event()
+
+    def startup(self, num_partitions: int, *, expire: bool = True) -> None:
+        """Know how many partitions ``__consumer_offsets`` has, and begin to look for what has expired."""
+        self._num_partitions = num_partitions
+        self._scheduler.startup()
+        if expire:
+            interval_ms = self.config.retention_check_interval_ms
+            self._scheduler.schedule(
+                "delete-expired-group-metadata", self.cleanup_expired_offsets, interval_ms, interval_ms
+            )
+
+    def shutdown(self) -> None:
+        """Load nothing more, expire nothing more."""
+        self._shutting_down.set()
+        self._scheduler.shutdown()
+
+    # ── the cache ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def current_groups(self) -> list[GroupMetadata]:
+        """All groups."""
+        with self._lock:
+            return list(self._groups.values())
+
+    def get_group(self, group_id: str) -> GroupMetadata | None:
+        """The group, if there is one."""
+        return self._groups.get(group_id)
+
+    def get_or_create_group(self, group_id: str) -> GroupMetadata:
+        """The group, a new one if need be."""
+        with self._lock:
+            group = self._groups.get(group_id)
+            if group is None:
+                group = self._groups[group_id] = GroupMetadata(group_id, self._time)
+            return group
+
+    def partition_for(self, group_id: str) -> int:
+        """The partition of ``__consumer_offsets`` that keeps the group."""
+        return java_abs(java_string_hash(group_id)) % self._num_partitions
+
+    def topic_partition_for(self, group_id: str) -> TopicPartition:
+        """The same, with the topic."""
+        return TopicPartition(GROUP_METADATA_TOPIC_NAME, self.partition_for(group_id))
+
+    def is_group_local(self, group_id: str) -> bool:
+        """Whether this broker coordinates the group."""
+        return self.partition_for(group_id) in self._owned
+
+    def is_group_loading(self, group_id: str) -> bool:
+        """Whether this broker will coordinate the group when it has read the log."""
+        return self.partition_for(group_id) in self._loading
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether any partition is being read."""
+        return bool(self._loading)
+
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def store_group(
+        self, group: GroupMetadata, assignment: Mapping[str, bytes], on_stored: Callable[[Errors], None]
+    ) -> None:
+        """Write the generation and its assignment. To be called with the group's lock held, which also the callback
+        finds held; the append comes when it is free."""
+        key = group_records.group_metadata_key(group.group_id)
+        value = group_records.group_metadata_value(group, assignment, self.config.inter_broker_protocol_version)
+
+        def on_appended(result: AppendResult) -> None:
+            error = GROUP_ERRORS.get(result.error, result.error)
+            if error is not Errors.NONE:
+                logger.error("Cannot store group %s: %s", group.group_id, result.error.name)
+            with group.lock:
+                on_stored(error)
+
+        self._append_when_free(group, [(key, value)], on_appended)
+
+    def store_offsets(
+        self, group: GroupMetadata, offsets: Offsets, respond: Callable[[Mapping[TopicPartition, Errors]], None]
+    ) -> None:
+        """Write offsets, and put them into the cache when they are in the log. To be called with the group's lock held.
+
+        An offset with too long a note is refused by itself.
+        """
+        too_large = {tp for tp, offset in offsets.items() if len(offset.metadata) > self.config.max_metadata_size}
+        accepted = {tp: offset for tp, offset in offsets.items() if tp not in too_large}
+
+        def answer(error: Errors) -> None:
+            respond({tp: Errors.OFFSET_METADATA_TOO_LARGE if tp in too_large else error for tp in offsets})
+
+        if not accepted:
+            answer(Errors.OFFSET_METADATA_TOO_LARGE)
+            return
+        group.offsets.prepare_commit(accepted)
+
+        def on_appended(result: AppendResult) -> None:
+            with group.lock:
+                if result.error is Errors.NONE:
+                    self.metrics.committed()
+                    group.offsets.on_commit_append(accepted, result.base_offset)
+                else:
+                    group.offsets.fail_commit(accepted)
+            answer(COMMIT_ERRORS.get(result.error, result.error))
+
+        self._append_when_free(group, self._offset_records(group.group_id, accepted), on_appended)
+
+    def _offset_records(self, group_id: str, offsets: Offsets) -> list[tuple[bytes, bytes | None]]:
+        version = self.config.inter_broker_protocol_version
+        return [
+            (
+                group_records.offset_commit_key(group_id, topic_partition),
+                group_records.offset_commit_value(offset, version),
+            )
+            for topic_partition, offset in offsets.items()
+        ]
+
+    def _append_when_free(
+        self,
+        group: GroupMetadata,
+        records: Sequence[tuple[bytes, bytes | None]],
+        on_appended: Callable[[AppendResult], None],
+    ) -> None:
+        group.lock.defer(lambda: self._append(group.group_id, records, on_appended))
+
+    def _append(
+        self,
+        group_id: str,
+        records: Sequence[tuple[bytes, bytes | None]],
+        on_appended: Callable[[AppendResult], None],
+    ) -> None:
+        topic_partition = self.topic_partition_for(group_id)
+        try:
+            batch = self._encode(topic_partition, records)
+        except ApiError as failure:
+            on_appended(_Refused(failure.error))
+            return
+        self._log.append_records(
+            self.config.commit_timeout_ms,
+            self.config.commit_required_acks,
+            True,
+            {topic_partition: batch},
+            lambda results: on_appended(results[topic_partition]),
+        )
+
+    def _encode(self, topic_partition: TopicPartition, records: Sequence[tuple[bytes, bytes | None]]) -> bytearray:
+        """One batch, in the format of the log. Raises what ``get_leader_log`` does."""
+        _, log = self._log.get_leader_log(topic_partition)
+        builder = MemoryRecordsBuilder(log.config.magic, self.config.compression)
+        timestamp_ms = self._time.milliseconds()
+        for key, value in records:
+            builder.append(timestamp_ms, key, value)
+        return bytearray(builder.build())
+
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def cleanup_expired_offsets(self) -> None:
+        """Forget offsets that have expired, and groups of which nothing is left."""
+        now_ms = self._time.milliseconds()
+        removed = self.cleanup_group_metadata(
+            self.current_groups, lambda group: group.remove_expired_offsets(now_ms, self.config.retention_ms)
+        )
+        self.metrics.expired(removed)
+        if removed:
+            logger.info("Removed %d expired offsets in %d ms", removed, self._time.milliseconds() - now_ms)
+
+    def cleanup_group_metadata(self, groups: Iterable[GroupMetadata], select: OffsetsSelector) -> int:
+        """Take offsets out of groups, and groups without any out of the cache; returns how many offsets that were.
+
+        The log gets tombstones. Nobody waits for those: a broker that loses them forgets the same things again.
+        """
+        removed = 0
+        for group in groups:
+            with group.lock:
+                offsets = select(group)
+                if group.is_in(GroupState.EMPTY) and group.offsets.is_empty:
+                    logger.info("Group %s transitioned to Dead in generation %d", group.group_id, group.generation_id)
+                    group.transition_to(GroupState.DEAD)
+                tombstones = [group_records.offset_commit_key(group.group_id, tp) for tp in offsets]
+                if group.is_in(GroupState.DEAD) and self._remove(group) and group.generation_id > 0:
+                    tombstones.append(group_records.group_metadata_key(group.group_id))
+                if tombstones:
+                    self._append_when_free(group, [(key, None) for key in tombstones], _log_failure(group.group_id))
+            removed += len(offsets)
+        return removed
+
+    def _remove(self, group: GroupMetadata) -> bool:
+        """Take the group out of the cache; false when it is not there (any more)."""
+        with self._lock:
+            if self._groups.get(group.group_id) is not group:
+                return False
+            del self._groups[group.group_id]
+            return True
+
+    # ── partitions come and go ────────────────────────────────────────────────────────────────────────────────────
+
+    def schedule_load(self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback) -> None:
+        """This broker leads the partition: read its groups, in the background."""
+        self._scheduler.schedule(
+            f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
+            lambda: self.load_groups_and_offsets(partition, coordinator_epoch, on_group_loaded),
+        )
+
+    def load_groups_and_offsets(self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback) -> None:
+        """Read the partition, unless a newer epoch is known or it has been read. Afterwards its groups are served."""
+        with self._lock:
+            if not self._is_current(partition, coordinator_epoch) or partition in self._owned | self._loading:
+                return
+            self._loading.add(partition)
+        start_ms = self._time.hi_res_ms()
+        try:
+            for group in self._read(partition):
+                self._add_loaded(group, on_group_loaded)
+            took_ms = self._time.hi_res_ms() - start_ms
+            self.metrics.loaded(took_ms)
+            logger.info("Finished loading groups of %s-%d in %d ms", GROUP_METADATA_TOPIC_NAME, partition, took_ms)
+        except Exception:
+            logger.exception("Error loading offsets from %s-%d", GROUP_METADATA_TOPIC_NAME, partition)
+        finally:
+            with self._lock:
+                if partition in self._loading:  # else it has been taken away meanwhile
+                    self._loading.discard(partition)
+                    self._owned.add(partition)
+
+    def _is_current(self, partition: int, epoch: int | None) -> bool:
+        """Note the epoch of an order; false for one that comes after a newer one. None is an order without epoch."""
+        known = self._epochs.get(partition, -1)
+        if epoch is None:
+            return True
+        self._epochs[partition] = max(epoch, known)
+        return epoch >= known
+
+    def _read(self, partition: int) -> list[GroupMetadata]:
+        _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
+        loader = GroupLoader(self._time)
+        for batch in batches_of(log, self.config.load_buffer_size):
+            if self._shutting_down.is_set():
+                return []
+            loader.add_batch(batch)
+        return loader.finish()
+
+    def _add_loaded(self, group: GroupMetadata, on_group_loaded: GroupCallback) -> None:
+        with self._lock:
+            self._groups[group.group_id] = group
+        on_group_loaded(group)
+
+    def schedule_unload(self, partition: int, coordinator_epoch: int | None, on_group_unloaded: GroupCallback) -> None:
+        """Another broker leads the partition: forget its groups, in the background."""
+        self._scheduler.schedule(
+            f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
+            lambda: self.remove_groups_and_offsets(partition, coordinator_epoch, on_group_unloaded),
+        )
+
+    def remove_groups_and_offsets(
+        self, partition: int, coordinator_epoch: int | None, on_group_unloaded: GroupCallback
+    ) -> None:
+        """Serve the partition's groups no longer, and tell those who wait. Without an epoch it is done in any case."""
+        with self._lock:
+            if not self._is_current(partition, coordinator_epoch):
+                return
+            self._owned.discard(partition)
+            self._loading.discard(partition)
+            groups = [group for group in self._groups.values() if self.partition_for(group.group_id) == partition]
+            for group in groups:
+                del self._groups[group.group_id]
+        for group in groups:
+            on_group_unloaded(group)
+        logger.info("Unloaded %s-%d: %d groups", GROUP_METADATA_TOPIC_NAME, partition, len(groups))
+
+
+class _Refused:
+    """The result of an append that could not even be tried."""
+
+    base_offset = -1
+
+    def __init__(self, error: Errors) -> None:
+        self.error = error
+
+
+def _log_failure(group_id: str) -> Callable[[AppendResult], None]:
+    def on_appended(result: AppendResult) -> None:
+        if result.error is not Errors.NONE:
+            logger.error("Failed to append tombstones of group %s: %s", group_id, result.error.name)
+
+    return on_appended

@@ -1,0 +1,25 @@
+"""An offset that a group has committed for a partition.
+
+Kafka 0.10.2: core/.../common/OffsetMetadataAndError.scala · book 3.5.4
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NO_METADATA = ""
+INVALID_OFFSET = -1
+NO_LEADER_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetAndMetadata:
+    """The next offset to read, and a note of the consumer's own."""
+
+    offset: int
+    metadata: str
+    commit_timestamp_ms: int
+    expire_timestamp_ms: int | None = None
+    """When the offset is to be forgotten, if its commit said so (OffsetCommit v1 to v4, or a record of 0.10)."""
+    leader_epoch: int = NO_LEADER_EPOCH
+    """Of the last record that was read before the offset, if the consumer knows it."""

@@ -1,0 +1,51 @@
+"""What the coordinator needs of the broker's partitions: the logs of ``__consumer_offsets``.
+
+Kafka 0.10.2: core/.../server/ReplicaManager.scala (appendRecords, getLog), as GroupMetadataManager uses it · book 3.5.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
+
+
+class AppendResult(Protocol):
+    """What became of an append to one partition."""
+
+    @property
+    def error(self) -> Errors:
+        """NONE, or why it was refused."""
+        ...
+
+    @property
+    def base_offset(self) -> int:
+        """Where the batch begins; -1 if it was refused."""
+        ...
+
+
+class OffsetsLog(Protocol):
+    """The part of the replica manager that stores what the coordinator must not forget.
+
+    The replica manager belongs to the layer above; passed in under this name, it need not be imported.
+    """
+
+    def append_records(
+        self,
+        timeout_ms: int,
+        required_acks: int,
+        internal_topics_allowed: bool,
+        entries: Mapping[TopicPartition, Buffer],
+        respond: Callable[[Mapping[TopicPartition, AppendResult]], None],
+    ) -> None:
+        """Append, and respond once: when as many replicas as asked for have the records, or with an error."""
+        ...
+
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
+        """The log of a partition that this broker leads. Raises ApiError when it does not."""
+        ...

@@ -1,0 +1,112 @@
+"""Requests about groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups, DeleteGroups.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleJoinGroupRequest, ...) · book 5.2.1, 5.2.4
+"""
+
+from __future__ import annotations
+
+from kafka_lite.coordinator.group.group_admin import GroupAdmin
+from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
+from kafka_lite.network.request_channel import Request
+from kafka_lite.protocol.messages import api_11_join_group as join_group
+from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
+from kafka_lite.protocol.messages import api_13_leave_group as leave_group
+from kafka_lite.protocol.messages import api_14_sync_group as sync_group
+from kafka_lite.protocol.messages import api_15_describe_groups as describe_groups
+from kafka_lite.protocol.messages import api_16_list_groups as list_groups
+from kafka_lite.protocol.messages import api_42_delete_groups as delete_groups
+from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
+
+FIRST_JOIN_VERSION_WITH_REBALANCE_TIMEOUT = 1
+FIRST_JOIN_VERSION_WITH_MEMBER_ID_REQUIRED = 4
+FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL = 7
+FIRST_JOIN_VERSION_WITH_SKIPPED_ASSIGNMENT = 9
+FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
+
+GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
+"""READ, DELETE, DESCRIBE: what everybody may do to a group when there is no authorizer."""
+
+
+class GroupApis:
+    """Handlers that translate between the wire and the group coordinator. None of them blocks."""
+
+    def __init__(self, coordinator: GroupCoordinator, admin: GroupAdmin) -> None:
+        self._coordinator = coordinator
+        self._admin = admin
+
+    # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_join_group(self, request: Request, body: join_group.JoinGroupRequest, respond: Respond) -> None:
+        """A consumer joins; answered when the generation begins."""
+        version = request.header.api_version
+        if version < FIRST_JOIN_VERSION_WITH_REBALANCE_TIMEOUT:
+            body.rebalance_timeout_ms = body.session_timeout_ms
+        client = JoiningClient(
+            request.header.client_id or "",
+            _client_host(request),
+            version >= FIRST_JOIN_VERSION_WITH_MEMBER_ID_REQUIRED,
+            version >= FIRST_JOIN_VERSION_WITH_SKIPPED_ASSIGNMENT,
+        )
+
+        def send(response: join_group.JoinGroupResponse) -> None:
+            if response.protocol_name is None and version < FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL:
+                response.protocol_name = ""
+            respond(response)
+
+        self._coordinator.handle_join_group(body, client, send)
+
+    def handle_sync_group(self, _request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
+        """A consumer asks for its part; answered when the leader has assigned."""
+        self._coordinator.handle_sync_group(body, respond)
+
+    def handle_heartbeat(self, _request: Request, body: heartbeat.HeartbeatRequest, respond: Respond) -> None:
+        """A consumer lives."""
+        error = self._coordinator.handle_heartbeat(
+            body.group_id, body.member_id, body.group_instance_id, body.generation_id
+        )
+        respond(heartbeat.HeartbeatResponse(error_code=error.code))
+
+    def handle_leave_group(self, request: Request, body: leave_group.LeaveGroupRequest, respond: Respond) -> None:
+        """Consumers leave. Before version 3 it is one, and its outcome is that of the whole."""
+        if request.header.api_version >= FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS:
+            respond(self._coordinator.handle_leave_group(body.group_id, body.members))
+            return
+        response = self._coordinator.handle_leave_group(
+            body.group_id, [leave_group.MemberIdentity(member_id=body.member_id)]
+        )
+        error_code = response.members[0].error_code if response.members else response.error_code
+        respond(leave_group.LeaveGroupResponse(error_code=error_code))
+
+    # ── administrators ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_describe_groups(
+        self, _request: Request, body: describe_groups.DescribeGroupsRequest, respond: Respond
+    ) -> None:
+        """State and members of groups."""
+        groups = [self._admin.handle_describe_group(group_id) for group_id in body.groups]
+        for group in groups:
+            group.authorized_operations = (
+                GROUP_OPERATIONS if body.include_authorized_operations else NO_AUTHORIZED_OPERATIONS
+            )
+        respond(describe_groups.DescribeGroupsResponse(groups=groups))
+
+    def handle_list_groups(self, _request: Request, body: list_groups.ListGroupsRequest, respond: Respond) -> None:
+        """The groups of this broker."""
+        respond(self._admin.handle_list_groups(body.states_filter, body.types_filter))
+
+    def handle_delete_groups(
+        self, _request: Request, body: delete_groups.DeleteGroupsRequest, respond: Respond
+    ) -> None:
+        """Forget groups without members."""
+        outcomes = self._admin.handle_delete_groups(list(dict.fromkeys(body.groups_names)))
+        results = [
+            delete_groups.DeletableGroupResult(group_id=group_id, error_code=error.code)
+            for group_id, error in outcomes.items()
+        ]
+        respond(delete_groups.DeleteGroupsResponse(results=results))
+
+
+def _client_host(request: Request) -> str:
+    """The client's address as Java prints one that has no name: DescribeGroups has shown it so ever since."""
+    return f"/{request.client_address}"

@@ -1,0 +1,91 @@
+"""The group coordinator of a broker, put together: configuration, purgatories, log, and the doors for requests.
+
+Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (object GroupCoordinator) · book 5.2.1
+"""
+
+from __future__ import annotations
+
+from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
+from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.scheduler import KafkaScheduler
+from kafka_lite.common.time import Time
+from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
+from kafka_lite.coordinator.group.delayed_join import DelayedRebalance
+from kafka_lite.coordinator.group.group_admin import GroupAdmin
+from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
+from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
+from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
+from kafka_lite.coordinator.group.offset_manager import OffsetManager
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.server.apis.group_apis import GroupApis
+from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.group_migration import GroupMigration
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+MS_PER_MINUTE = 60_000
+
+
+def group_config(config: KafkaConfig) -> GroupConfig:
+    """The keys about groups."""
+    return GroupConfig(
+        min_session_timeout_ms=config.group_min_session_timeout_ms,
+        max_session_timeout_ms=config.group_max_session_timeout_ms,
+        max_size=config.group_max_size,
+        initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
+    )
+
+
+def offset_config(config: KafkaConfig) -> OffsetConfig:
+    """The keys about offsets."""
+    return OffsetConfig(
+        max_metadata_size=config.offset_metadata_max_bytes,
+        load_buffer_size=config.offsets_load_buffer_size,
+        retention_ms=config.offsets_retention_minutes * MS_PER_MINUTE,
+        retention_check_interval_ms=config.offsets_retention_check_interval_ms,
+        topic_num_partitions=config.offsets_topic_num_partitions,
+        compression=CompressionType.from_code(config.offsets_topic_compression_codec),
+        commit_timeout_ms=config.offsets_commit_timeout_ms,
+        commit_required_acks=config.offsets_commit_required_acks,
+        inter_broker_protocol_version=config.inter_broker_protocol_version,
+    )
+
+
+class GroupCoordination:
+    """One broker's coordinator, with what stands around it."""
+
+    def __init__(self, config: KafkaConfig, replica_manager: ReplicaManager, time: Time) -> None:
+        self._time = time
+        heartbeats: DelayedOperationPurgatory[DelayedHeartbeat] = DelayedOperationPurgatory(
+            "Heartbeat", broker_id=config.broker_id, time=time
+        )
+        rebalances: DelayedOperationPurgatory[DelayedRebalance] = DelayedOperationPurgatory(
+            "Rebalance", broker_id=config.broker_id, time=time
+        )
+        self.offset_config = offset_config(config)
+        self.group_manager = GroupMetadataManager(
+            self.offset_config, replica_manager, KafkaScheduler(1, "group-metadata-manager-", time), time
+        )
+        self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
+        self.offset_manager = OffsetManager(self.coordinator)
+        self.migration = GroupMigration(config.broker_id, replica_manager, self.coordinator)
+
+    def startup(self, zk_client: KafkaZkClient) -> None:
+        """Begin to serve. A topic ``__consumer_offsets`` that is there already says how many partitions it has."""
+        assignment = zk_client.get_topic_assignment(GROUP_METADATA_TOPIC_NAME)
+        partitions = len(assignment.partitions) if assignment is not None else self.offset_config.topic_num_partitions
+        self.coordinator.startup(partitions)
+
+    def shutdown(self) -> None:
+        """Serve no longer."""
+        self.coordinator.shutdown()
+
+    def group_apis(self) -> GroupApis:
+        """Handlers of requests about groups."""
+        return GroupApis(self.coordinator, GroupAdmin(self.coordinator))
+
+    def offset_apis(self, metadata_cache: MetadataCache, zk_client: KafkaZkClient) -> OffsetApis:
+        """Handlers of requests about offsets."""
+        return OffsetApis(self.offset_manager, self.offset_config, metadata_cache, zk_client, self._time)
