@@ -158,8 +158,9 @@ class RecordAccumulator:
             try:
                 # Others may have begun a batch while this thread waited for memory.
                 result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
-                batch = self._new_batch(topic_partition, buffer, magic)
-                future = None if result else batch.try_append(timestamp, key, value, headers, callback)
+                if result is None:
+                    batch = self._new_batch(topic_partition, buffer, magic)
+                    future = batch.try_append(timestamp, key, value, headers, callback)
             except BaseException:
                 self._pool.deallocate(buffer)
                 raise
