@@ -19,6 +19,8 @@ from kafka_lite.tools.consumer_group_service import ConsumerGroupService, GroupD
 from kafka_lite.tools.offset_reset import Plan, Scenario
 from kafka_lite.tools.terminal import on_terminal, print_error, print_to_stderr
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.topics import zookeeper_client
+from kafka_lite.tools.zk_consumer_group_service import ZkConsumerGroupService
 
 NAME = "consumer-groups"
 SUMMARY = "list, describe, watch, reset and delete consumer groups"
@@ -37,7 +39,14 @@ GROUP_ERRORS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of kafka-consumer-groups.sh."""
-    parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT", help="a broker, or several")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bootstrap-server", metavar="HOST:PORT", help="a broker, or several")
+    where.add_argument(
+        "--zookeeper", metavar="HOST:PORT[/PATH]", help="the cluster's ZooKeeper: for the groups of old consumers"
+    )
+    parser.add_argument(
+        "--new-consumer", action="store_true", help="as Kafka 0.10 needs it; --bootstrap-server says it"
+    )
     _add_actions(parser)
     _add_scope(parser)
     describe = parser.add_argument_group("--describe")
@@ -113,6 +122,8 @@ def _add_reset(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """0 when all went well."""
     _check(options)
+    if options.zookeeper:
+        return _run_with_zookeeper(options)
     with admin_channel(options) as channel:
         service = ConsumerGroupService(channel, options.timeout)
         if options.list:
@@ -130,6 +141,9 @@ def _check(options: argparse.Namespace) -> None:
     """What must go together. Raises ToolError."""
     if options.delete_offsets and not (len(options.group) == 1 and options.topic):
         raise ToolError("--delete-offsets needs one --group, and --topic")
+    if options.zookeeper:
+        _check_zookeeper(options)
+        return
     if not options.list and not options.group and not options.all_groups:
         raise ToolError("name groups with --group, or say --all-groups")
     if options.delete and options.topic:
@@ -140,6 +154,39 @@ def _check(options: argparse.Namespace) -> None:
         raise ToolError("--watch is for --describe of one --group, on a terminal")
     if options.reset_offsets and not (options.topic or options.all_topics or options.from_file):
         raise ToolError("--reset-offsets: say which partitions, by --topic, --all-topics or --from-file")
+
+
+def _check_zookeeper(options: argparse.Namespace) -> None:
+    """Old consumers can be listed, described and deleted. Raises ToolError."""
+    if options.reset_offsets or options.delete_offsets or options.watch or options.members or options.state is not None:
+        raise ToolError("--zookeeper goes with --list, --describe and --delete, and shows offsets only")
+    if options.describe and not options.group and not options.all_groups:
+        raise ToolError("name groups with --group, or say --all-groups")
+    if options.delete and not options.group and not options.topic:
+        raise ToolError("--delete: name groups with --group, a topic with --topic, or both")
+
+
+def _run_with_zookeeper(options: argparse.Namespace) -> int:
+    with zookeeper_client(options.zookeeper) as zk_client:
+        service = ZkConsumerGroupService(zk_client, options.timeout)
+        if options.list:
+            for group in service.list_groups():
+                print(group)
+        elif options.describe:
+            for group in service.list_groups() if options.all_groups else options.group:
+                view.print_offsets(service.rows(group), with_host=False)
+        else:
+            for line in _delete_from_zookeeper(service, options):
+                print(line)
+    return 0
+
+
+def _delete_from_zookeeper(service: ZkConsumerGroupService, options: argparse.Namespace) -> Iterable[str]:
+    if not options.group:
+        return [service.delete_topic(topic) for topic in options.topic]
+    if not options.topic:
+        return [service.delete_group(group) for group in options.group]
+    return [service.delete_topic_of_group(group, topic) for group in options.group for topic in options.topic]
 
 
 def _groups(service: ConsumerGroupService, options: argparse.Namespace) -> list[str]:

@@ -59,9 +59,14 @@ def print_listings(listings: Sequence[GroupListing], with_type: bool, with_state
     print_columns([columns[i] for i in keep], [[row[i] for i in keep] for row in rows], [widths[i] for i in keep[:-1]])
 
 
-def print_offsets(rows: Sequence[PartitionRow]) -> None:
-    """Each partition of a group: how far it has come, how far there is to go, and who consumes it."""
-    print_columns(ROW_COLUMNS, [_row(each) for each in rows], [15, 15, 10, 14, 14, 14, 15, 15])
+def print_offsets(rows: Sequence[PartitionRow], with_host: bool = True) -> None:
+    """Each partition of a group: how far it has come, how far there is to go, and who consumes it.
+
+    Without ``with_host`` the last columns are left out: the ids of old consumers say as much.
+    """
+    widths = [15, 15, 10, 14, 14, 14, 15, 15]
+    count = len(ROW_COLUMNS) if with_host else len(ROW_COLUMNS) - 2
+    print_columns(ROW_COLUMNS[:count], [_row(each)[:count] for each in rows], widths[: count - 1])
 
 
 def _row(row: PartitionRow) -> list[object]:
