@@ -28,6 +28,8 @@ TEST_DEFAULTS: dict[str, str] = {
     "zookeeper.connect": "embedded",
     "offsets.topic.num.partitions": "5",
     "offsets.topic.replication.factor": "1",
+    # The first consumer of a group need not wait for others to come.
+    "group.initial.rebalance.delay.ms": "0",
     # Files of deleted topics and segments go at once: a test's folder is short-lived.
     "log.segment.delete.delay.ms": "1000",
     "num.io.threads": "4",

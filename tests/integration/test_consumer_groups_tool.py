@@ -14,7 +14,7 @@ from kafka_lite.tools import consumer_groups
 
 @pytest.fixture(scope="module")
 def cluster():
-    with Cluster({"group.initial.rebalance.delay.ms": "0"}) as cluster:
+    with Cluster() as cluster:
         yield cluster
 
 
