@@ -33,24 +33,25 @@ class Metrics:
         self._metrics: dict[KafkaMetricName, KafkaMetric] = {}
         self._sensors: dict[str, Sensor] = {}
         self._reporters: list[MetricsReporter] = []
+        self._collectors: list[Callable[[], None]] = []
+        self._collecting = threading.Lock()
         for reporter in reporters:
             self.add_reporter(reporter)
         count = self.metric_name("count", "kafka-metrics-count", "total number of registered metrics")
         self.add_metric(count, lambda _config, _now: len(self._metrics))
 
-    @staticmethod
     def metric_name(
-        name: str, group: str, description: str = "", tags: Mapping[str, str] | None = None
+        self, name: str, group: str, description: str = "", tags: Mapping[str, str] | None = None
     ) -> KafkaMetricName:
-        """The name of a statistic."""
-        return KafkaMetricName(name, group, description, tags_of(tags))
+        """The name of a statistic; it has the tags of all, too."""
+        return KafkaMetricName(name, group, description, tags_of(dict(self.config.tags) | dict(tags or {})))
 
     def sensor(self, name: str, *parents: Sensor, level: RecordingLevel = RecordingLevel.INFO) -> Sensor:
         """The sensor of this name, made when there is none; what it records, its parents record too."""
         with self._lock:
             sensor = self._sensors.get(name)
             if sensor is None:
-                sensor = Sensor(name, parents, self.config, self._time, level, self._register)
+                sensor = Sensor(name, parents, self.config, self._time, level, self._register, self.collect)
                 self._sensors[name] = sensor
             return sensor
 
@@ -67,7 +68,28 @@ class Metrics:
 
     def add_metric(self, name: KafkaMetricName, measure: Measurable) -> None:
         """A value that is read from elsewhere. Raises ValueError when the name is taken."""
-        self._register(KafkaMetric(name, measure, self.config, self._time))
+        self._register(KafkaMetric(name, measure, self.config, self._time, self.collect))
+
+    def add_collector(self, collect: Callable[[], None]) -> None:
+        """Call ``collect`` before a value is read: it records what was only counted until then. It must be quick.
+
+        One thread at a time is in any of the collectors.
+        """
+        with self._lock:
+            self._collectors.append(collect)
+
+    def collect(self) -> None:
+        """Let all that was counted be recorded, unless somebody is at it.
+
+        Nobody waits for it: a reporter may read a value when it is told of a metric, which a collector has made.
+        """
+        if not self._collectors or not self._collecting.acquire(blocking=False):
+            return
+        try:
+            for collect in self._collectors:
+                collect()
+        finally:
+            self._collecting.release()
 
     def remove_metric(self, name: KafkaMetricName) -> None:
         """Remove a metric, if it is there, and tell the reporters."""
@@ -83,6 +105,7 @@ class Metrics:
     @property
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
         """All metrics of now."""
+        self.collect()
         with self._lock:
             return dict(self._metrics)
 

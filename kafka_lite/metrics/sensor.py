@@ -49,16 +49,26 @@ Measurable = Callable[[MetricConfig, float], float]
 class KafkaMetric:
     """One number with its name: what reporters get."""
 
-    def __init__(self, name: KafkaMetricName, measure: Measurable, config: MetricConfig, time: Time) -> None:
+    def __init__(
+        self,
+        name: KafkaMetricName,
+        measure: Measurable,
+        config: MetricConfig,
+        time: Time,
+        collect: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``collect`` is called before the number is read: see ``Metrics.add_collector``."""
         self.metric_name = name
         self._measure = measure
         self._config = config
         self._time = time
+        self._collect = collect
 
     @property
     def value(self) -> float:
         """The number now."""
-        return self._measure(self._config, self._time.hi_res_ms())
+        self._collect()
+        return float(self._measure(self._config, self._time.hi_res_ms()))
 
 
 class Sensor:
@@ -72,6 +82,7 @@ class Sensor:
         time: Time,
         level: RecordingLevel,
         register: Callable[[KafkaMetric], None],
+        collect: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self.metrics: list[KafkaMetric] = []
@@ -80,6 +91,7 @@ class Sensor:
         self._time = time
         self._level = level
         self._register = register
+        self._collect = collect
         self._lock = threading.Lock()
         self._stats: list[MeasurableStat] = []
 
@@ -90,7 +102,7 @@ class Sensor:
             with self._lock:
                 return stat.measure(config, now_ms)
 
-        metric = KafkaMetric(name, measure, self._config, self._time)
+        metric = KafkaMetric(name, measure, self._config, self._time, self._collect)
         self._register(metric)
         with self._lock:
             self.metrics.append(metric)

@@ -1,6 +1,6 @@
 """Statistics over the last windows of time, as Kafka's own metrics library keeps them.
 
-Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java, Rate.java, Avg.java, Max.java, Count.java · book 10.1
+Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java, Rate.java, Avg.java, Max.java, Total.java · book 10.1
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class MetricConfig:
     time_window_ms: float = 30_000
     record_level: RecordingLevel = RecordingLevel.INFO
     """``metrics.recording.level``: with INFO, sensors of level DEBUG record nothing."""
+    tags: tuple[tuple[str, str], ...] = ()
+    """Of every metric: a client's have its ``client-id``."""
 
 
 @dataclass(slots=True)
@@ -133,6 +135,23 @@ class Max(SampledStat):
     def combine(self, samples: Sequence[Sample]) -> float:
         """The largest of all."""
         return max((sample.value for sample in samples), default=-math.inf)
+
+
+class CumulativeSum:
+    """The sum of all values there ever were."""
+
+    def __init__(self) -> None:
+        self._total = 0.0
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
+        """Add."""
+        del config, events, now_ms
+        self._total += value
+
+    def measure(self, config: MetricConfig, now_ms: float) -> float:
+        """The sum."""
+        del config, now_ms
+        return self._total
 
 
 class Rate:

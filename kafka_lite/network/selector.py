@@ -42,6 +42,7 @@ class Selector:
         max_receive_size: int = UNLIMITED,
         connections_max_idle_ms: float = NO_IDLE_TIMEOUT_MS,
         time: Time = SYSTEM_TIME,
+        counters: SelectorCounters | None = None,
     ) -> None:
         self.connected: list[str] = []
         """Ids of connections that ``connect`` began and that are ready now."""
@@ -49,7 +50,7 @@ class Selector:
         """Ids of connections that were lost, each with the reason in words; not those closed by ``close(id)``."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
-        self.counters = SelectorCounters()
+        self.counters = counters or SelectorCounters()
         """What ``SelectorMetrics`` shows."""
 
         self._max_receive_size = max_receive_size

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.meter import RateUnit
@@ -49,8 +50,15 @@ class SelectorMetrics:
         self._sensors: list[Sensor] = []
         self._add_sensors()
         self.io_wait_ratio = self._name("io-wait-ratio", "")
-        self._connection_count = self._name("connection-count", "open connections")
-        metrics.add_metric(self._connection_count, lambda _config, _now: connection_count())
+        self._gauges: list[KafkaMetricName] = []
+        self._add_gauge("connection-count", "open connections", connection_count)
+        for attribute, total in TOTALS.items():
+            self._add_gauge(attribute, DESCRIPTIONS[attribute], partial(total, counters))
+
+    def _add_gauge(self, attribute: str, description: str, read: Callable[[], float]) -> None:
+        name = self._name(attribute, description)
+        self._metrics.add_metric(name, lambda _config, _now: float(read()))
+        self._gauges.append(name)
 
     def _add_sensors(self) -> None:
         per_ns = RateUnit.NANOSECONDS
@@ -110,7 +118,8 @@ class SelectorMetrics:
 
     def close(self) -> None:
         """Remove the bean."""
-        self._metrics.remove_metric(self._connection_count)
+        for name in self._gauges:
+            self._metrics.remove_metric(name)
         for sensor in self._sensors:
             self._metrics.remove_sensor(sensor.name)
 
@@ -130,5 +139,29 @@ DESCRIPTIONS: dict[str, str] = {
     "io-wait-ratio": "the part of its time that the thread waits for the network",
     "io-time-ns-avg": "mean time of reading and writing per select, ns",
     "io-ratio": "the part of its time that the thread reads and writes",
+    "connection-close-total": "connections closed",
+    "connection-creation-total": "connections opened",
+    "network-io-total": "frames read and written",
+    "outgoing-byte-total": "bytes written",
+    "request-total": "frames written",
+    "incoming-byte-total": "bytes read",
+    "response-total": "frames read",
+    "select-total": "selects",
+    "io-wait-time-ns-total": "time that selects have waited, ns",
+    "io-time-ns-total": "time of reading and writing, ns",
 }
 """What each attribute tells. The names are those of clients, who send requests; what a broker sends are answers."""
+
+TOTALS: dict[str, Callable[[SelectorCounters], float]] = {
+    "connection-close-total": lambda counters: counters.connections_closed,
+    "connection-creation-total": lambda counters: counters.connections_created,
+    "network-io-total": lambda counters: counters.sends + counters.receives,
+    "outgoing-byte-total": lambda counters: counters.bytes_sent,
+    "request-total": lambda counters: counters.sends,
+    "incoming-byte-total": lambda counters: counters.bytes_received,
+    "response-total": lambda counters: counters.receives,
+    "select-total": lambda counters: counters.selects,
+    "io-wait-time-ns-total": lambda counters: counters.io_wait_ms * NANOS_PER_MS,
+    "io-time-ns-total": lambda counters: counters.io_ms * NANOS_PER_MS,
+}
+"""What Kafka shows since 1.1 beside the rates: the counters as they are."""

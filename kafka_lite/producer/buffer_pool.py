@@ -42,6 +42,10 @@ class BufferPool:
         self._waiters: deque[threading.Condition] = deque()
         self._unallocated = total_memory
         self._closed = False
+        self.waited_ms = 0.0
+        """How long threads have waited for memory, all together."""
+        self.exhausted = 0
+        """How often a thread has waited in vain."""
 
     def allocate(self, size: int, max_time_to_block_ms: float) -> bytearray:
         """A buffer of ``size`` bytes, with any content.
@@ -96,7 +100,8 @@ class BufferPool:
 
     def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
         """Collect what comes back until it is enough: a pooled buffer, or None when ``size`` bytes are reserved."""
-        deadline_ms = self._time.hi_res_ms() + max_time_to_block_ms
+        begin_ms = self._time.hi_res_ms()
+        deadline_ms = begin_ms + max_time_to_block_ms
         more_memory = threading.Condition(self._lock)
         self._waiters.append(more_memory)
         accumulated = 0
@@ -104,6 +109,7 @@ class BufferPool:
             while accumulated < size:
                 left_ms = deadline_ms - self._time.hi_res_ms()
                 if left_ms <= 0:
+                    self.exhausted += 1
                     raise BufferExhaustedError(
                         f"Failed to allocate {size} bytes within the configured max blocking time "
                         f"{max_time_to_block_ms:g} ms. Total memory: {self.total_memory} bytes."
@@ -121,6 +127,7 @@ class BufferPool:
             accumulated = 0
             return None
         finally:
+            self.waited_ms += self._time.hi_res_ms() - begin_ms
             self._unallocated += accumulated  # of an attempt that failed
             self._waiters.remove(more_memory)
             self._notify_first()

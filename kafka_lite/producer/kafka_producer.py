@@ -20,6 +20,9 @@ from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
+from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.network.selector import Selector
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool, ProducerClosedError
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
@@ -27,6 +30,7 @@ from kafka_lite.producer.partitioner import Partitioner
 from kafka_lite.producer.producer_batch import Callback
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.producer_interceptors import ProducerInterceptor, ProducerInterceptors
+from kafka_lite.producer.producer_metrics import ProducerMetrics
 from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, ProducerRecord, RecordMetadata
 from kafka_lite.producer.record_accumulator import RecordAccumulator
 from kafka_lite.producer.records_buffer import RecordsBuffer
@@ -68,6 +72,7 @@ class KafkaProducer:
         """Raises ConfigError; does not connect yet."""
         self.config = config = ProducerConfig(configs)
         self._time = time
+        self._metrics = ProducerMetrics(config, time)
         self._key_serializer = key_serializer or self._serializer("key")
         self._value_serializer = value_serializer or self._serializer("value")
         self._partitioner: Partitioner = self._configured("partitioner.class", Partitioner, config["partitioner.class"])
@@ -119,6 +124,7 @@ class KafkaProducer:
         if count is None or (partition is not None and partition >= count):
             deadline_ms = self._time.hi_res_ms() + max_block_ms
             cluster = self._await_partition(topic, partition, count, deadline_ms)
+            self._metrics.waited_for_metadata(deadline_ms - max_block_ms)
             max_block_ms = max(0.0, deadline_ms - self._time.hi_res_ms())
         key = self._key_serializer.serialize(topic, record.key)
         value = self._value_serializer.serialize(topic, record.value)
@@ -184,9 +190,9 @@ class KafkaProducer:
 
         return both
 
-    @staticmethod
-    def _failed(record: ProducerRecord, callback: Callback | None, error: Exception) -> FutureRecordMetadata:
+    def _failed(self, record: ProducerRecord, callback: Callback | None, error: Exception) -> FutureRecordMetadata:
         """A future that has failed already, and the callback called."""
+        self._metrics.sender.failed(record.topic, 1)
         logger.debug("Exception occurred during message send: %s", error)
         partition = -1 if record.partition is None else record.partition
         result = ProduceRequestResult(TopicPartition(record.topic, partition))
@@ -203,9 +209,22 @@ class KafkaProducer:
 
     def flush(self, timeout_ms: float | None = None) -> bool:
         """Send everything now, and wait until all that was sent before has an outcome; false after ``timeout_ms``."""
+        begin_ms = self._time.hi_res_ms()
         self._accumulator.begin_flush()
         self._sender.wake_up()
-        return self._accumulator.await_flush_completion(timeout_ms)
+        try:
+            return self._accumulator.await_flush_completion(timeout_ms)
+        finally:
+            self._metrics.flushed(begin_ms)
+
+    def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
+        """All metrics by name; each reads its ``value`` anew."""
+        return self._metrics.metrics.metrics
+
+    def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
+        """The metrics as Kafka's JMX shows them: ``kafka.producer:type=producer-metrics,client-id=…``."""
+        self._metrics.metrics.collect()
+        return self._metrics.jmx_reporter.beans()
 
     def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
         """The partitions of a topic. Raises ApiError REQUEST_TIMED_OUT when it is not known within ``max.block.ms``."""
@@ -232,6 +251,7 @@ class KafkaProducer:
             if self._sender.is_alive():
                 self._sender.force_close()
                 self._sender.await_shutdown()
+        self._metrics.close()
         self._interceptors.close()
         for each in (self._key_serializer, self._value_serializer, self._partitioner):
             each.close()
@@ -247,13 +267,15 @@ class KafkaProducer:
     def _new_accumulator(self, api_versions: ApiVersions) -> RecordAccumulator:
         config = self.config
         batch_size = max(1, config["batch.size"])
+        pool = BufferPool(config["buffer.memory"], batch_size, self._time)
+        self._metrics.measure_pool(pool)
         return RecordAccumulator(
             batch_size,
             self._compression,
             config["linger.ms"],
             config["retry.backoff.ms"],
             config["delivery.timeout.ms"],
-            BufferPool(config["buffer.memory"], batch_size, self._time),
+            pool,
             max_usable_magic=lambda: api_versions.max_usable_produce_magic,
             transaction_manager=self._transactions,
             time=self._time,
@@ -262,8 +284,12 @@ class KafkaProducer:
     def _new_sender(self, api_versions: ApiVersions) -> Sender:
         config = self.config
         in_flight = config["max.in.flight.requests.per.connection"]
+        selector = Selector(
+            connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time, counters=self._metrics.counters
+        )
+        self._metrics.measure_selector(selector)
         client = NetworkClient(
-            Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time),
+            selector,
             self._metadata,
             config["client.id"],
             max_in_flight_requests_per_connection=in_flight,
@@ -276,6 +302,7 @@ class KafkaProducer:
             api_versions=api_versions,
             time=self._time,
         )
+        self._metrics.sender.measure(client.in_flight_request_count, self._metadata)
         return Sender(
             f"kafka-producer-network-thread | {config['client.id']}",
             client,
@@ -291,6 +318,7 @@ class KafkaProducer:
             api_versions=api_versions,
             compression=self._compression,
             transaction_manager=self._transactions,
+            metrics=self._metrics.sender,
             time=self._time,
         )
 

@@ -123,6 +123,16 @@ class ProducerBatch:
         return self._records.estimated_size_in_bytes if self._built is None else len(self._built)
 
     @property
+    def plain_size_in_bytes(self) -> int:
+        """Of the batch before compression."""
+        return self._records.estimated_size_in_bytes
+
+    @property
+    def max_record_size(self) -> int:
+        """Bytes of its largest record, before compression."""
+        return self._records.max_record_size
+
+    @property
     def has_sequence(self) -> bool:
         """Whether the batch has its number."""
         return self.base_sequence != NO_SEQUENCE

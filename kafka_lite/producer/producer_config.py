@@ -69,6 +69,13 @@ CONFIG = (
     .define("reconnect.backoff.max.ms", Type.LONG, 1000, LOW, "Up to this.", Range.at_least(0))
     .define("socket.connection.setup.timeout.ms", Type.LONG, 10_000, MEDIUM,
             "How long to wait for a connection.", Range.at_least(0))
+    .define("metric.reporters", Type.LIST, "", LOW,
+            "Names of classes (MetricsReporter) that are told of every metric.")
+    .define("metrics.num.samples", Type.INT, 2, LOW,
+            "How many windows the rates, averages and maxima are taken over.", Range.at_least(1))
+    .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "Length of such a window.", Range.at_least(0))
+    .define("metrics.recording.level", Type.STRING, "INFO", LOW, "How much is recorded.",
+            ValidString.in_("INFO", "DEBUG"))
     .define("connections.max.idle.ms", Type.LONG, 540_000, MEDIUM, "After how long an unused connection is closed.")
     .define("send.buffer.bytes", Type.INT, 131_072, MEDIUM, "SO_SNDBUF; -1 leaves it to the system.",
             Range.at_least(-1))

@@ -52,7 +52,7 @@ class RecordsBuffer:
 
     __slots__ = (
         "_base_timestamp", "_buffer", "_compression", "_first_position", "_level", "_max_timestamp", "_position",
-        "count", "magic",
+        "count", "magic", "max_record_size",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,8 @@ class RecordsBuffer:
         self.magic = magic
         self.count = 0
         """Records so far."""
+        self.max_record_size = 0
+        """Bytes of the largest of them, before compression."""
         self._buffer = buffer
         self._compression = compression
         self._level = compression_level
@@ -94,11 +96,14 @@ class RecordsBuffer:
             encoded = self._encode(timestamp, key, value, headers)
         else:
             encoded = encode_message(self.magic, self.count, 0, timestamp, key, value)
-        end = self._position + len(encoded)
+        size = len(encoded)
+        end = self._position + size
         if end > len(self._buffer):
             return False
         self._buffer[self._position : end] = encoded
         self._position = end
+        if size > self.max_record_size:
+            self.max_record_size = size
         if self.count == 0:
             self._base_timestamp = timestamp
         if timestamp > self._max_timestamp:

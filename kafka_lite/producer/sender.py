@@ -21,9 +21,11 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.buffer_pool import ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, expired_error
+from kafka_lite.producer.sender_metrics import SenderMetrics
 from kafka_lite.producer.transaction_manager import State, TransactionManager
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
@@ -78,6 +80,7 @@ class Sender(ShutdownableThread):
         api_versions: ApiVersions,
         compression: CompressionType = CompressionType.NONE,
         transaction_manager: TransactionManager | None = None,
+        metrics: SenderMetrics | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
         super().__init__(name)
@@ -94,6 +97,7 @@ class Sender(ShutdownableThread):
         self._api_versions = api_versions
         self._compression = compression
         self._transactions = transaction_manager
+        self._metrics = metrics or SenderMetrics(Metrics(time=time), time=time)
         self._time = time
         self._in_flight: dict[ProducerBatch, None] = {}
         self._init_backoff_until_ms = -math.inf
@@ -186,9 +190,11 @@ class Sender(ShutdownableThread):
         error = expired_error(batch, now_ms)
         if self._transactions is not None and not batch.in_flight:
             self._transactions.failed(batch, broker_has_refused=False)
-        if batch.abort(error) and not batch.in_flight:
-            # The memory of one in flight is in use until its request has ended.
-            self._accumulator.deallocate(batch)
+        if batch.abort(error):
+            self._metrics.failed(batch.topic_partition.topic, batch.record_count)
+            if not batch.in_flight:
+                # The memory of one in flight is in use until its request has ended.
+                self._accumulator.deallocate(batch)
 
     def _send_produce_requests(self, drained: dict[int, list[ProducerBatch]], now_ms: float) -> None:
         for node_id, batches in drained.items():
@@ -214,6 +220,7 @@ class Sender(ShutdownableThread):
         callback = partial(self._handle_produce_response, by_partition)
         client_request = self._client.new_client_request(str(node_id), builder, now_ms, self._acks != 0, callback)
         self._client.send(client_request, now_ms)
+        self._metrics.request_sent(batches, now_ms)
 
     # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -229,9 +236,13 @@ class Sender(ShutdownableThread):
             outcome = answer(Errors.UNSUPPORTED_VERSION, str(response.version_mismatch))
             self._complete_all(batches.values(), outcome, now_ms)
         elif response.response is None:
+            self._metrics.request_answered(response.destination, response.request_latency_ms, 0, now_ms)
             self._complete_all(batches.values(), answer(Errors.NONE), now_ms)  # acks=0: nobody will ever say
         else:
-            self._handle_answers(batches, cast(ProduceResponse, response.response), now_ms)
+            answered = cast(ProduceResponse, response.response)
+            latency_ms, throttle_time_ms = response.request_latency_ms, answered.throttle_time_ms
+            self._metrics.request_answered(response.destination, latency_ms, throttle_time_ms, now_ms)
+            self._handle_answers(batches, answered, now_ms)
 
     def _complete_all(self, batches: Iterable[ProducerBatch], outcome: PartitionProduceResponse, now_ms: float) -> None:
         for batch in batches:
@@ -264,6 +275,7 @@ class Sender(ShutdownableThread):
                 batch.topic_partition, self._retries - batch.attempts - 1, outcome.error_message or error.name,
             )  # fmt: skip
             self._accumulator.reenqueue(batch, now_ms)
+            self._metrics.retried(batch.topic_partition.topic, batch.record_count)
         else:
             self._fail(batch, error, outcome)
         if error in INVALID_METADATA:
@@ -278,6 +290,7 @@ class Sender(ShutdownableThread):
 
     def _split(self, batch: ProducerBatch) -> None:
         parts = self._accumulator.split_and_reenqueue(batch)
+        self._metrics.split()
         logger.warning("Batch for %s was too large for the broker: split into %d", batch.topic_partition, parts)
         self._accumulator.deallocate(batch)
 
@@ -293,7 +306,8 @@ class Sender(ShutdownableThread):
         self._accumulator.deallocate(batch)
 
     def _fail(self, batch: ProducerBatch, error: Errors, outcome: PartitionProduceResponse) -> None:
-        batch.fail(errors_of_records(error, outcome, batch))
+        if batch.fail(errors_of_records(error, outcome, batch)):
+            self._metrics.failed(batch.topic_partition.topic, batch.record_count)
         self._forget(batch, error)
 
     # ── The producer's id ─────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.jmx_reporter import JmxReporter
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.network.selector_counters import SelectorCounters
-from kafka_lite.network.selector_metrics import SOCKET_SERVER, SelectorMetrics
+from kafka_lite.network.selector_metrics import SOCKET_SERVER, TOTALS, SelectorMetrics
 
 ATTRIBUTES_OF_0_10_2 = {
     "connection-creation-rate", "response-rate", "select-rate", "connection-count", "network-io-rate", "io-ratio",
@@ -45,7 +45,17 @@ class Bed:
 
 
 def test_it_has_the_attributes_of_kafka() -> None:
-    assert set(Bed().attributes()) == ATTRIBUTES_OF_0_10_2 | {"request-size-avg"}
+    assert set(Bed().attributes()) == ATTRIBUTES_OF_0_10_2 | {"request-size-avg"} | set(TOTALS)
+
+
+def test_totals_are_the_counters() -> None:
+    bed = Bed()
+    bed.second(waited_ms=800)
+    bed.second(waited_ms=400)
+    shown = bed.attributes()
+    assert shown["request-total"] == shown["response-total"] == shown["select-total"] == 2
+    assert (shown["network-io-total"], shown["incoming-byte-total"], shown["outgoing-byte-total"]) == (4, 600, 120)
+    assert (shown["io-wait-time-ns-total"], shown["io-time-ns-total"]) == (1_200_000_000, 800_000_000)
 
 
 @pytest.mark.parametrize("tick_s", [1, 3, 5])

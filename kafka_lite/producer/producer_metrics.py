@@ -1,0 +1,129 @@
+"""All that a producer measures, and who is told of it.
+
+Kafka 0.10.2: clients/.../producer/KafkaProducer.java, internals/BufferPool.java, internals/RecordAccumulator.java;
+KafkaProducerMetrics.java since 3.0 · book 2.1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kafka_lite.clients.node_metrics import NodeMetrics
+from kafka_lite.common.new_instance import new_instance
+from kafka_lite.common.time import Time
+from kafka_lite.metrics.jmx_reporter import JmxReporter
+from kafka_lite.metrics.meter import RateUnit
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.metrics_reporter import MetricsReporter
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.sensor import Sensor
+from kafka_lite.metrics.stats import CumulativeSum, MetricConfig, Rate
+from kafka_lite.network.connection_counters import ConnectionCounters
+from kafka_lite.network.selector import Selector
+from kafka_lite.network.selector_metrics import NANOS_PER_MS, SelectorMetrics
+from kafka_lite.producer.buffer_pool import BufferPool
+from kafka_lite.producer.producer_config import ProducerConfig
+from kafka_lite.producer.sender_metrics import GROUP, SenderMetrics
+
+JMX_PREFIX = "kafka.producer"
+
+
+class ProducerMetrics:
+    """The metrics of one producer: its own, the sender's, the pool's, the selector's.
+
+    ::
+
+        Metrics ─▶ JmxReporter        beans: kafka.producer:type=producer-metrics,client-id=…
+           └────▶ metric.reporters    the user's own
+    """
+
+    def __init__(self, config: ProducerConfig, time: Time) -> None:
+        """Raises ConfigError for a reporter that cannot be made."""
+        self._time = time
+        self.jmx_reporter = JmxReporter(JMX_PREFIX)
+        kept = MetricConfig(
+            config["metrics.num.samples"],
+            config["metrics.sample.window.ms"],
+            RecordingLevel.for_name(config["metrics.recording.level"]),
+            (("client-id", config["client.id"]),),
+        )
+        reporters = [_reporter(config, name) for name in config["metric.reporters"]]
+        self.metrics = Metrics(kept, [self.jmx_reporter, *reporters], time)
+        self.counters = ConnectionCounters()
+        """For the selector."""
+        nodes = NodeMetrics(self.metrics, "producer", self.counters, time)
+        self.metrics.add_collector(nodes.collect)
+        self.sender = SenderMetrics(self.metrics, nodes, time)
+        self._flush_time = self._total("flush", "time that threads have spent in flush, ns")
+        self._metadata_wait = self._total("metadata-wait", "time that threads have waited for metadata, ns")
+
+    def _total(self, name: str, description: str) -> Sensor:
+        sensor = self.metrics.sensor(f"{name}-time-ns-total")
+        sensor.add(self.metrics.metric_name(f"{name}-time-ns-total", GROUP, description), CumulativeSum())
+        return sensor
+
+    def measure_selector(self, selector: Selector) -> None:
+        """Show what goes over the connections."""
+        measured = SelectorMetrics(
+            self.metrics, "producer", {}, self.counters, lambda: len(selector.channels()), self._time
+        )
+        self.metrics.add_collector(measured.collect)
+
+    def measure_pool(self, pool: BufferPool) -> None:
+        """Show how much memory is in use, and how often threads wait for it."""
+        self._gauge("waiting-threads", "threads that wait for memory", lambda: pool.queued)
+        self._gauge("buffer-total-bytes", "memory for records, bytes", lambda: pool.total_memory)
+        self._gauge("buffer-available-bytes", "what is left of it, bytes", lambda: pool.available_memory)
+        waited = "time that threads have waited for memory, ns"
+        self._gauge("bufferpool-wait-time-ns-total", waited, lambda: pool.waited_ms * NANOS_PER_MS)
+        self._gauge("buffer-exhausted-total", "records given up for want of memory", lambda: pool.exhausted)
+        self.metrics.add_collector(_PoolRates(self.metrics, pool, self._time).collect)
+
+    def _gauge(self, name: str, description: str, read: Callable[[], float]) -> None:
+        self.metrics.add_metric(self.metrics.metric_name(name, GROUP, description), lambda _c, _n: float(read()))
+
+    def flushed(self, begin_ms: float) -> None:
+        """A flush, which began then, is over."""
+        self._flush_time.record((self._time.hi_res_ms() - begin_ms) * NANOS_PER_MS)
+
+    def waited_for_metadata(self, begin_ms: float) -> None:
+        """A thread, which began to wait then, waits no longer."""
+        self._metadata_wait.record((self._time.hi_res_ms() - begin_ms) * NANOS_PER_MS)
+
+    def close(self) -> None:
+        """Tell the reporters."""
+        self.metrics.close()
+
+
+class _PoolRates:
+    """What has been added to the pool's counters, as rates."""
+
+    def __init__(self, metrics: Metrics, pool: BufferPool, time: Time) -> None:
+        self._pool = pool
+        self._time = time
+        self._collected_ms = time.hi_res_ms()
+        self._waited_ms, self._exhausted = 0.0, 0
+        self._wait_time = metrics.sensor("bufferpool-wait-time")
+        ratio = metrics.metric_name(
+            "bufferpool-wait-ratio", GROUP, "the part of its time that a thread waits for memory"
+        )
+        self._wait_time.add(ratio, Rate(RateUnit.NANOSECONDS))
+        self._exhaustion = metrics.sensor("buffer-exhausted-records")
+        rate = metrics.metric_name("buffer-exhausted-rate", GROUP, "records given up for want of memory per second")
+        self._exhaustion.add(rate, Rate())
+
+    def collect(self) -> None:
+        """Record what has been added since the last time, as of then."""
+        since_ms, self._collected_ms = self._collected_ms, self._time.hi_res_ms()
+        waited_ms, exhausted = self._pool.waited_ms, self._pool.exhausted
+        if waited_ms != self._waited_ms:
+            self._wait_time.record((waited_ms - self._waited_ms) * NANOS_PER_MS, since_ms)
+        if exhausted != self._exhausted:
+            self._exhaustion.record(exhausted - self._exhausted, since_ms)
+        self._waited_ms, self._exhausted = waited_ms, exhausted
+
+
+def _reporter(config: ProducerConfig, name: str) -> MetricsReporter:
+    reporter: MetricsReporter = new_instance("metric.reporters", MetricsReporter, name)
+    reporter.configure(config.originals)
+    return reporter

@@ -1,0 +1,54 @@
+"""What the performance tool sends.
+
+Kafka 0.10.2: tools/.../tools/ProducerPerformance.java · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kafka_lite.tools.tool_errors import ToolError
+
+Payload = Callable[[int], bytes]
+"""The value of the n-th record."""
+
+SEED = 0
+"""Two runs send the same."""
+_LETTERS = bytes(ord(string.ascii_uppercase[byte % 26]) for byte in range(256))
+
+
+def random_letters(size_bytes: int) -> Payload:
+    """Capital letters at random, so that codecs find as much to do as in text without repetitions."""
+    source = random.Random(SEED)
+    return lambda _number: source.randbytes(size_bytes).translate(_LETTERS)
+
+
+def monotonic() -> Payload:
+    """Its number, in decimal digits."""
+    return lambda number: str(number).encode()
+
+
+def any_of(payloads: Sequence[bytes]) -> Payload:
+    """One of these at random."""
+    source = random.Random(SEED)
+    return lambda _number: source.choice(payloads)
+
+
+def read_payloads(file: Path, delimiter: str) -> list[bytes]:
+    r"""The payloads in a file of UTF-8 text; the delimiter ``\n``, written as these two characters, is a new line.
+
+    Raises ToolError for a file that is empty or no text, OSError.
+    """
+    try:
+        text = file.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{file}: payloads are read from UTF-8 text: {error}") from error
+    parts = text.split("\n" if delimiter == "\\n" else delimiter)
+    while parts and not parts[-1]:
+        parts.pop()
+    if not parts:
+        raise ToolError(f"{file}: there is no payload in it")
+    return [part.encode() for part in parts]

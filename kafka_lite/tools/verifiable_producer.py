@@ -1,0 +1,181 @@
+"""``kafka-lite verifiable-producer``: sends increasing numbers, and says as JSON of each what became of it.
+
+Kafka 0.10.2: tools/.../tools/VerifiableProducer.java · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TextIO
+
+from kafka_lite.common.properties import load_properties
+from kafka_lite.common.serialization import StringSerializer
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.producer.kafka_producer import KafkaProducer
+from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.throughput_throttler import ThroughputThrottler
+from kafka_lite.tools.tool_errors import ToolError, reports_errors
+
+NAME = "verifiable-producer"
+SUMMARY = "send increasing numbers, and tell as JSON what became of each"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-verifiable-producer.sh."""
+    parser.add_argument("--topic", required=True, help="where to send to")
+    parser.add_argument(
+        "--bootstrap-server", "--broker-list", required=True, metavar="HOST:PORT", help="a broker, or several"
+    )
+    parser.add_argument(
+        "--max-messages", type=int, default=-1, metavar="N", help="how many to send; -1 (the default): until stopped"
+    )
+    parser.add_argument(
+        "--throughput", type=int, default=-1, metavar="N",
+        help="send about so many per second; -1 (the default): as fast as it goes",
+    )  # fmt: skip
+    parser.add_argument("--acks", type=int, choices=(0, 1, -1), default=-1, help="-1 (the default): all in sync")
+    parser.add_argument(
+        "--producer.config", "--command-config", dest="producer_config", type=Path, metavar="FILE",
+        help="properties of the producer; they go before all else",
+    )  # fmt: skip
+    parser.add_argument(
+        "--message-create-time", type=int, default=-1, metavar="MS",
+        help="timestamp of the first message, ms since 1970; the others follow as time goes by",
+    )  # fmt: skip
+    parser.add_argument("--value-prefix", type=int, metavar="N", help="values are N.0, N.1, …")
+    parser.add_argument("--repeating-keys", type=int, metavar="N", help="keys are 0 to N-1, again and again")
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Send until there were enough, or SIGTERM or Ctrl-C comes; then wait for what is under way, and sum up."""
+    configure_logging(default_level="WARN")
+    if options.repeating_keys is not None and options.repeating_keys <= 0:
+        raise ToolError("--repeating-keys should be greater than zero")
+    text = StringSerializer()
+    producer = KafkaProducer(producer_configs(options), text, text)
+    tool = VerifiableProducer(producer, options)
+    signals = StopSignals()
+    signals.install()
+    try:
+        tool.send_all()
+    except StopRequested:
+        pass  # it is how an endless run ends
+    finally:
+        signals.disarm()
+        tool.close()
+    return 0
+
+
+def producer_configs(options: argparse.Namespace) -> dict[str, object]:
+    """No retries, so that every error shows. Raises OSError for a file that cannot be read."""
+    file = load_properties(options.producer_config) if options.producer_config is not None else {}
+    return {"bootstrap.servers": options.bootstrap_server, "acks": str(options.acks), "retries": "0", **file}
+
+
+class VerifiableProducer:
+    """Prints one event a line::
+
+    {"timestamp":1795281906604,"name":"startup_complete"}
+    {"timestamp":1795281906617,"name":"producer_send_success","key":null,"value":"0","topic":"t","partition":0,"offset":0}
+    {"timestamp":1795281906618,"name":"producer_send_error","key":null,"value":"1","topic":"t","exception":…,"message":…}
+    {"timestamp":1795281906640,"name":"shutdown_complete"}
+    {"timestamp":1795281906640,"name":"tool_data","sent":2,"acked":1,"target_throughput":-1,"avg_throughput":27.7}
+    """
+
+    def __init__(
+        self, producer: KafkaProducer, options: argparse.Namespace, out: TextIO | None = None, time: Time = SYSTEM_TIME
+    ) -> None:
+        self._producer = producer
+        self._topic: str = options.topic
+        self._max_messages: int = options.max_messages
+        self._throughput: int = options.throughput
+        self._values = values(options.value_prefix)
+        self._keys = keys(options.repeating_keys)
+        self._create_time_ms: int | None = None if options.message_create_time == -1 else options.message_create_time
+        self._out = out or sys.stdout
+        self._time = time
+        self._lock = threading.Lock()
+        self._start_ms = time.hi_res_ms()
+        self.sent = self.acked = 0
+
+    def send_all(self) -> None:
+        """Send as many as were asked for."""
+        self._print("startup_complete")
+        throttler = ThroughputThrottler(self._throughput, self._start_ms, self._time)
+        for number in itertools.count() if self._max_messages < 0 else range(self._max_messages):
+            now_ms = self._time.hi_res_ms()
+            self.send(next(self._keys), next(self._values))
+            if throttler.should_throttle(number, now_ms):
+                throttler.throttle()
+
+    def send(self, key: str | None, value: str) -> None:
+        """Send a message; its fate is printed when it is known."""
+        record = ProducerRecord(self._topic, value, key, timestamp=self._timestamp())
+        self.sent += 1
+        try:
+            self._producer.send(record, partial(self._completed, key, value))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is an event
+            self._failed(key, value, error)
+
+    def close(self) -> None:
+        """Wait for what is under way, and sum up."""
+        self._producer.close()
+        self._print("shutdown_complete")
+        elapsed_s = max(self._time.hi_res_ms() - self._start_ms, 1) / 1000
+        self._print(
+            "tool_data",
+            sent=self.sent,
+            acked=self.acked,
+            target_throughput=self._throughput,
+            avg_throughput=self.acked / elapsed_s,
+        )
+
+    def _timestamp(self) -> int | None:
+        if self._create_time_ms is None:
+            return None
+        return self._create_time_ms + int(self._time.hi_res_ms() - self._start_ms)
+
+    def _completed(self, key: str | None, value: str, metadata: RecordMetadata | None, error: Exception | None) -> None:
+        if metadata is None:
+            assert error is not None
+            self._failed(key, value, error)
+            return
+        self.acked += 1
+        self._print(
+            "producer_send_success",
+            key=key,
+            value=value,
+            topic=metadata.topic,
+            partition=metadata.partition,
+            offset=metadata.offset,
+        )
+
+    def _failed(self, key: str | None, value: str, error: Exception) -> None:
+        kind = f"class {type(error).__module__}.{type(error).__qualname__}"
+        self._print("producer_send_error", key=key, value=value, topic=self._topic, exception=kind, message=str(error))
+
+    def _print(self, name: str, **fields: object) -> None:
+        event = {"timestamp": self._time.milliseconds(), "name": name, **fields}
+        line = json.dumps(event, separators=(",", ":"), ensure_ascii=False)
+        with self._lock:
+            print(line, file=self._out, flush=True)
+
+
+def values(prefix: int | None) -> Iterator[str]:
+    """``0``, ``1``, …; or ``7.0``, ``7.1``, …"""
+    return (str(number) if prefix is None else f"{prefix}.{number}" for number in itertools.count())
+
+
+def keys(repeating: int | None) -> Iterator[str | None]:
+    """No keys; or ``0`` to one below ``repeating``, again and again."""
+    return itertools.repeat(None) if repeating is None else (str(n) for n in itertools.cycle(range(repeating)))
