@@ -20,6 +20,7 @@ from kafka_lite.network.acceptor import Acceptor
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
+from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request_channel import Request, RequestChannel
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
@@ -197,19 +198,20 @@ class _Wire:
 
 
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
-    """Correlation id and size of each answer in a send: a part with the size, then parts of that size together.
+    """Correlation id and size of each answer in a send: its first part begins with the size, other parts follow.
 
     The header of an answer begins with the correlation id.
     """
     parts = iter(send._parts)
-    for prefix in parts:
-        size = left = int.from_bytes(_in_memory(prefix), "big")
-        header = b""
+    for first in parts:
+        begin = _in_memory(first)
+        size, header = int.from_bytes(begin[:SIZE_BYTES], "big"), begin[SIZE_BYTES:]
+        left = size - len(header)
         while left > 0:
             part = next(parts)
-            header = header or _in_memory(part)[:_CORRELATION_ID_BYTES]
+            header = header or _in_memory(part)
             left -= size_of(part)
-        yield int.from_bytes(header, "big"), size
+        yield int.from_bytes(header[:_CORRELATION_ID_BYTES], "big"), size
 
 
 def _in_memory(part: Part) -> bytes:

@@ -60,12 +60,12 @@ class Meter:
     def __init__(self, event_type: str, time: Time, unit: RateUnit = RateUnit.SECONDS) -> None:
         self.event_type = event_type
         """What is counted, in the plural."""
-        self.count: float = 0
+        self.count: float = 0.0
         """All events since the start."""
         self._unit = unit
         self._time = time
         self._start_ms = time.hi_res_ms()
-        self._counted: float = 0
+        self._counted: float = 0.0
         self._averages = (Ewma(1), Ewma(5), Ewma(15))
 
     def mark(self, n: float = 1) -> None:

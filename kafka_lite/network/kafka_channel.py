@@ -157,12 +157,12 @@ class KafkaChannel:
         return self._invalid_receive is not None
 
     def _split(self, data: memoryview) -> None:
-        position = 0
-        while position < len(data):
+        position, end = 0, len(data)
+        while position < end:
             receive = self._receive
             if receive is None:
                 self._receive = receive = NetworkReceive(self.id, self._max_receive_size)
-            position += receive.feed(data[position:])
+            position += receive.feed(data, position)
             if receive.complete:
                 self._stage(receive)
 

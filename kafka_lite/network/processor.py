@@ -127,7 +127,8 @@ class Processor(ShutdownableThread):
                 self._quotas.dec(host)
 
     def _process_new_responses(self) -> None:
-        while responses := self._request_channel.receive_responses(self.id):
+        while self._request_channel.has_responses(self.id):
+            responses = self._request_channel.receive_responses(self.id)
             to_answer: list[str] = []
             for response in responses:
                 connection_id = response.request.connection_id
@@ -144,16 +145,30 @@ class Processor(ShutdownableThread):
                 self._answer(connection_id)
 
     def _answer(self, connection_id: str) -> None:
-        """Do what the oldest responses of a connection ask for, until one does not fit into the socket."""
+        """Do what the oldest responses of a connection ask for; an error of ours costs this connection only."""
+        try:
+            self._answer_in_order(connection_id)
+        except Exception:
+            logger.exception("Closing connection %s: it cannot be answered", connection_id)
+            self._close(connection_id)
+
+    def _answer_in_order(self, connection_id: str) -> None:
+        """Until one does not fit into the socket."""
         responses = self._inflight_responses[connection_id]
         while responses:
             response = responses[0]
             if response.action is ResponseAction.CLOSE_CONNECTION:
                 self._close(connection_id)
                 return
-            if response.send is not None and not self._selector.write(_joined(response.send, responses)):
+            send = response.send
+            if send is None:
+                self._end_responses(responses, 1)
+                continue
+            if len(responses) > 1:
+                _join_following(send, responses)
+            if not self._selector.write(send):
                 return  # _process_completed_sends goes on
-            self._end_responses(responses, 1 if response.send is None else response.send.frames)
+            self._end_responses(responses, send.frames)
 
     def _end_responses(self, responses: deque[Response], count: int) -> None:
         """Requests are done with: what comes next on this connection?"""
@@ -168,21 +183,23 @@ class Processor(ShutdownableThread):
     def _process_completed_receives(self) -> None:
         for receive in self._selector.completed_receives:
             try:
-                request = self._request_of(receive)
+                self._dispatch(receive)
             except InvalidRequestError as error:
                 logger.warning("Closing connection %s: %s", receive.source, error)
                 self._close(receive.source)
-                continue
             except Exception:  # an error of ours, which may cost this connection and not those behind it in this turn
-                logger.exception("Closing connection %s: its request cannot be read", receive.source)
+                logger.exception("Closing connection %s: its request cannot be read or handled", receive.source)
                 self._close(receive.source)
-                continue
-            channel = self._selector.channel(receive.source)
-            if channel is not None:
-                channel.mute()  # before the request is queued: the answer may come at once
-                self._append_pipelined(request, channel)
-            self._request_channel.dispatch(request)
             self._process_new_responses()
+
+    def _dispatch(self, receive: NetworkReceive) -> None:
+        request = self._request_of(receive)
+        channel = self._selector.channel(receive.source)
+        if channel is not None:
+            channel.mute()  # before the request is queued: the answer may come at once
+            if channel.staged:
+                self._append_pipelined(request, channel)
+        self._request_channel.dispatch(request)
 
     def _append_pipelined(self, request: Request, channel: KafkaChannel) -> None:
         """Chain the requests that came with this one. One that cannot be read waits until it is the first."""
@@ -215,8 +232,16 @@ class Processor(ShutdownableThread):
         for send in self._selector.completed_sends:
             # The connection is gone already when the peer went away in the very same poll.
             if self._selector.channel(send.destination) is not None:
-                self._end_responses(self._inflight_responses[send.destination], send.frames)
-                self._answer(send.destination)
+                self._go_on_after(send)
+
+    def _go_on_after(self, send: NetworkSend) -> None:
+        try:
+            self._end_responses(self._inflight_responses[send.destination], send.frames)
+        except Exception:
+            logger.exception("Closing connection %s: its next request cannot be handled", send.destination)
+            self._close(send.destination)
+        else:
+            self._answer(send.destination)
 
     def _process_disconnected(self) -> None:
         for connection_id in self._selector.disconnected:
@@ -244,10 +269,9 @@ class Processor(ShutdownableThread):
         self._selector.close()
 
 
-def _joined(send: NetworkSend, responses: deque[Response]) -> NetworkSend:
-    """The first answer, and with it those behind it that can leave in the same system call."""
+def _join_following(send: NetworkSend, responses: deque[Response]) -> None:
+    """Append to the first answer those behind it that can leave in the same system call."""
     for response in itertools.islice(responses, 1, None):
         if response.send is None:
             break
         send.append(response.send)
-    return send

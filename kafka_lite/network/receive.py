@@ -62,22 +62,26 @@ class NetworkReceive:
         """The payload of a complete receive; writable, and nobody else's."""
         return memoryview(self._payload)
 
-    def feed(self, data: memoryview) -> int:
-        """Take from the head of ``data`` what belongs to this frame; returns how many bytes that was.
+    def feed(self, data: memoryview, position: int = 0) -> int:
+        """Take from ``data``, from ``position`` on, what belongs to this frame; returns how many bytes that was.
 
         Raises InvalidReceiveError when the announced size is negative or above the maximum.
         """
-        taken = 0
-        if self.size < 0 and not self._size_bytes and len(data) >= SIZE_BYTES:
-            self._check_size(*_INT32.unpack_from(data))
-            taken = SIZE_BYTES + self.size
-            if len(data) >= taken:  # all of it, as with most frames
-                self._payload = bytearray(data[SIZE_BYTES:taken])
+        if self.size < 0 and not self._size_bytes and len(data) - position >= SIZE_BYTES:
+            self._check_size(*_INT32.unpack_from(data, position))
+            begin = position + SIZE_BYTES
+            if len(data) - begin >= self.size:  # all of it, as with most frames
+                self._payload = bytearray(data[begin : begin + self.size])
                 self._received = self.size
-                return taken
+                return SIZE_BYTES + self.size
             self._allocate()
-            taken = SIZE_BYTES
-        elif self.size < 0:
+            return SIZE_BYTES + self._feed_some(data[begin:])
+        return self._feed_some(data[position:])
+
+    def _feed_some(self, data: memoryview) -> int:
+        """The same for a frame that comes in several pieces, perhaps in the middle of its size."""
+        taken = 0
+        if self.size < 0:
             taken = min(SIZE_BYTES - len(self._size_bytes), len(data))
             self._size_bytes += data[:taken]
             if len(self._size_bytes) < SIZE_BYTES:

@@ -23,7 +23,6 @@ SMALL_RESPONSE_BYTES = 64 * 1024
 _UNSET_MS = -1.0
 
 
-@dataclass(slots=True, eq=False)
 class Request:
     """A request on its way through the broker, with the times at which it passed from one hand to the next.
 
@@ -36,32 +35,67 @@ class Request:
     The times are readings of ``Time.hi_res_ms``; -1 where the request has not been yet.
     """
 
-    processor: int
-    """Number of the processor that owns the connection."""
-    connection_id: str
-    listener_name: str
-    security_protocol: str
-    client_address: str
-    """IP address of the peer."""
-    header: RequestHeader
-    body: Message
-    size_in_bytes: int
-    """Size of the frame without its prefix."""
-    start_time_ms: float
-    unsupported_api_version: bool = False
-    """An ApiVersions request of a version nobody knows: the one that is answered (error 35) and not refused."""
-    principal: str = "User:ANONYMOUS"
-    following: Request | None = None
-    """The request that the client sent behind this one without waiting for the answer. It begins when this one is
-    answered: in the same handler if that happens at once, else by way of the processor. See ``take_following``."""
-    following_may_begin: bool = False
-    """Whether this request has been answered, the connection goes on, and the client need not read much first."""
-    request_dequeue_time_ms: float = _UNSET_MS
-    api_local_complete_time_ms: float = _UNSET_MS
-    api_remote_complete_time_ms: float = _UNSET_MS
-    response_complete_time_ms: float = _UNSET_MS
-    response_dequeue_time_ms: float = _UNSET_MS
-    _following_taken: threading.Lock | None = None
+    __slots__ = (
+        "_following_taken",
+        "api_local_complete_time_ms",
+        "api_remote_complete_time_ms",
+        "body",
+        "client_address",
+        "connection_id",
+        "following",
+        "following_may_begin",
+        "header",
+        "listener_name",
+        "principal",
+        "processor",
+        "request_dequeue_time_ms",
+        "response_complete_time_ms",
+        "response_dequeue_time_ms",
+        "security_protocol",
+        "size_in_bytes",
+        "start_time_ms",
+        "unsupported_api_version",
+    )
+
+    def __init__(
+        self,
+        processor: int,
+        connection_id: str,
+        listener_name: str,
+        security_protocol: str,
+        client_address: str,
+        header: RequestHeader,
+        body: Message,
+        size_in_bytes: int,
+        start_time_ms: float,
+        unsupported_api_version: bool = False,
+    ) -> None:
+        self.processor = processor
+        """Number of the processor that owns the connection."""
+        self.connection_id = connection_id
+        self.listener_name = listener_name
+        self.security_protocol = security_protocol
+        self.client_address = client_address
+        """IP address of the peer."""
+        self.header = header
+        self.body = body
+        self.size_in_bytes = size_in_bytes
+        """Size of the frame without its prefix."""
+        self.start_time_ms = start_time_ms
+        self.unsupported_api_version = unsupported_api_version
+        """An ApiVersions request of a version nobody knows: the one that is answered (error 35) and not refused."""
+        self.principal = "User:ANONYMOUS"
+        self.following: Request | None = None
+        """The request that the client sent behind this one without waiting for the answer. It begins when this one is
+        answered: in the same handler if that happens at once, else by way of the processor. See ``take_following``."""
+        self.following_may_begin = False
+        """Whether this request has been answered, the connection goes on, and the client need not read much first."""
+        self.request_dequeue_time_ms = _UNSET_MS
+        self.api_local_complete_time_ms = _UNSET_MS
+        self.api_remote_complete_time_ms = _UNSET_MS
+        self.response_complete_time_ms = _UNSET_MS
+        self.response_dequeue_time_ms = _UNSET_MS
+        self._following_taken: threading.Lock | None = None
 
     def follow_with(self, request: Request) -> None:
         """Let ``request`` be the following one."""
@@ -116,13 +150,17 @@ class ResponseAction(Enum):
     CLOSE_CONNECTION = "CloseConnectionAction"
 
 
-@dataclass(slots=True, eq=False)
 class Response:
     """The end of a request; ``send`` is there for ``ResponseAction.SEND`` only."""
 
-    request: Request
-    send: NetworkSend | None = None
-    action: ResponseAction = ResponseAction.SEND
+    __slots__ = ("action", "request", "send")
+
+    def __init__(
+        self, request: Request, send: NetworkSend | None = None, action: ResponseAction = ResponseAction.SEND
+    ) -> None:
+        self.request = request
+        self.send = send
+        self.action = action
 
     @property
     def lets_following_begin(self) -> bool:
@@ -245,6 +283,10 @@ class RequestChannel:
             return None
         response.request.response_dequeue_time_ms = self._time.hi_res_ms()
         return response
+
+    def has_responses(self, processor: int) -> bool:
+        """Whether responses wait for a processor."""
+        return bool(self._responses[processor])
 
     def receive_responses(self, processor: int) -> list[Response]:
         """All responses that wait for a processor now."""

@@ -161,8 +161,8 @@ class Selector:
         channel = self._channel_or_fail(connection_id)
         channel.unmute()
         if channel.staged:
-            self._ready_receives[channel.id] = channel
-        else:
+            self._ready_receives[connection_id] = channel
+        elif channel.has_invalid_receive:
             self._note_invalid_receive(channel)
 
     def wakeup(self) -> None:
@@ -183,10 +183,13 @@ class Selector:
     def poll(self, timeout_ms: float) -> None:
         """Do what was asked for and what the network allows; wait up to ``timeout_ms`` if that is nothing."""
         self._clear()
-        self._do_at_once(self._immediately_connected, WRITE)
-        # Most answers fit into the socket's buffer: try at once, and watch for the write event only if not.
-        self._do_at_once(self._new_sends, WRITE)
-        self._do_at_once(self._invalid_receives, READ)
+        if self._immediately_connected:
+            self._do_at_once(self._immediately_connected, WRITE)
+        if self._new_sends:
+            # Most frames fit into the socket's buffer: try at once, and watch for the write event only if not.
+            self._do_at_once(self._new_sends, WRITE)
+        if self._invalid_receives:
+            self._do_at_once(self._invalid_receives, READ)
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
             timeout_ms = 0.0
         select_ms = self._time.hi_res_ms()
@@ -197,7 +200,8 @@ class Selector:
                 self._drain_wakeups()
             else:
                 self._poll_channel(key.data, ready, now_ms)
-        self._complete_receives()
+        if self._ready_receives:
+            self._complete_receives()
         # With the time at the end of select, so that no connection is closed that was served just now.
         self._close_idle_connections(now_ms)
         self.counters.polled(select_ms, now_ms, self._time.hi_res_ms())
@@ -274,8 +278,6 @@ class Selector:
 
     def _complete_receives(self) -> None:
         """Hand out one frame of each channel that has one and is not muted."""
-        if not self._ready_receives:
-            return
         channels, self._ready_receives = self._ready_receives, {}
         for channel in channels.values():
             if channel.muted or not channel.staged:
@@ -285,7 +287,8 @@ class Selector:
                 self._ready_receives[channel.id] = channel
             else:
                 channel.resume_reading()
-                self._note_invalid_receive(channel)
+                if channel.has_invalid_receive:
+                    self._note_invalid_receive(channel)
 
     def take_staged(self, channel: KafkaChannel) -> NetworkReceive:
         """The first of a channel's complete frames, of which there must be one."""
@@ -295,7 +298,7 @@ class Selector:
 
     def _note_invalid_receive(self, channel: KafkaChannel) -> None:
         """The frames before a bad size are through: time to close the connection over it."""
-        if channel.has_invalid_receive and channel.may_read:
+        if channel.may_read:
             self._invalid_receives[channel.id] = channel
 
     def _close_idle_connections(self, now_ms: float) -> None:

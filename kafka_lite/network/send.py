@@ -19,6 +19,8 @@ _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 # The kernel takes at most IOV_MAX buffers in one sendmsg; 1024 on Linux and macOS.
 _MAX_BUFFERS = 512
 _BUFFERS = (bytes, bytearray, memoryview)
+_SMALL_BYTES = 4096
+"""So much is sooner copied than sent as a buffer of its own."""
 
 
 class NetworkSend:
@@ -39,6 +41,11 @@ class NetworkSend:
             if size:  # a sendable that sends nothing would look like one that ended early
                 body_size += size
                 body.append(part)
+        prefix = _INT32.pack(body_size)
+        if body and isinstance(body[0], bytes) and len(body[0]) <= _SMALL_BYTES:
+            body[0] = prefix + body[0]  # most answers are one buffer then
+        else:
+            body.appendleft(prefix)
         self.destination = destination
         """Id of the connection."""
         self.frames = 1
@@ -47,7 +54,6 @@ class NetworkSend:
         """Size of the frame, with its prefix."""
         self.remaining_bytes = self.size_in_bytes
         self._parts = body
-        body.appendleft(_INT32.pack(body_size))
         self._current_sent = 0  # bytes of a Sendable at the head that are out already
 
     def append(self, send: NetworkSend) -> None:
@@ -88,7 +94,7 @@ class NetworkSend:
                 break
             buffers.append(part)
         flags = _MORE_FOLLOWS if len(buffers) < len(self._parts) else 0
-        sent = sock.sendmsg(buffers, (), flags)
+        sent = sock.send(buffers[0], flags) if len(buffers) == 1 else sock.sendmsg(buffers, (), flags)
         self.remaining_bytes -= sent
         if not self.remaining_bytes:
             self._parts.clear()

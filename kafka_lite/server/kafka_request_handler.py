@@ -134,12 +134,12 @@ class KafkaRequestHandlerPool:
         self._request_channel = request_channel
         runner = RequestRunner(request_channel, apis, time)
         self._handlers = [KafkaRequestHandler(number, request_channel, runner, time) for number in range(num_threads)]
-        self._inline: InlineRequestHandler | None = None
+        self._inline_handler: InlineRequestHandler | None = None
         for handler in self._handlers:
             handler.start()
         if is_quick is not None:
-            self._inline = InlineRequestHandler(request_channel, runner, is_quick)
-            self._inline.start()
+            self._inline_handler = InlineRequestHandler(request_channel, runner, is_quick)
+            self._inline_handler.start()
 
     def average_idle_ns(self) -> float:
         """For how long a thread has had nothing to do, in the mean: RequestHandlerAvgIdlePercent is the rate of it."""
@@ -147,8 +147,8 @@ class KafkaRequestHandlerPool:
 
     def shutdown(self) -> None:
         """Let the requests at work end, then stop."""
-        if self._inline is not None:
-            self._inline.shutdown()
+        if self._inline_handler is not None:
+            self._inline_handler.shutdown()
         for handler in self._handlers:
             handler.initiate_shutdown()
         for _ in self._handlers:
