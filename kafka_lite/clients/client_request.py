@@ -64,6 +64,8 @@ class ClientRequest:
     expect_response: bool = True
     """False for a produce request with acks=0: it is over when it is sent."""
     callback: RequestCompletionHandler | None = None
+    request_timeout_ms: float | None = None
+    """For an answer that may take longer than those to other requests, as that to a JoinGroup."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Kafka 0.10.2: clients/.../clients/InFlightRequests.java · book 2.1.3
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -23,6 +24,11 @@ class InFlightRequest:
     send_time_ms: float
     is_internal: bool = False
     """Whether it is the network client's own (metadata, versions), so that nobody else hears of its end."""
+
+    def deadline_ms(self, default_timeout_ms: float) -> float:
+        """When its answer is late."""
+        timeout_ms = self.request.request_timeout_ms
+        return self.send_time_ms + (default_timeout_ms if timeout_ms is None else timeout_ms)
 
     def completed(self, response: Response | None, now_ms: float) -> ClientResponse:
         """Its end, with what came back."""
@@ -96,17 +102,19 @@ class InFlightRequests:
         return list(reversed(self._requests.pop(node, deque())))
 
     def nodes_with_timed_out_requests(self, now_ms: float, request_timeout_ms: float) -> list[str]:
-        """The brokers that have owed an answer for so long."""
+        """The brokers that have owed an answer for so long, or for as long as that request may take."""
         return [
             node
             for node, queue in self._requests.items()
-            if queue and now_ms - queue[-1].send_time_ms >= request_timeout_ms
+            if queue and now_ms >= queue[-1].deadline_ms(request_timeout_ms)
         ]
 
     def next_timeout_ms(self, now_ms: float, request_timeout_ms: float) -> float:
         """When the first of them will be late, at least 0; infinity when nothing is under way."""
-        oldest = min((queue[-1].send_time_ms for queue in self._requests.values() if queue), default=None)
-        return float("inf") if oldest is None else max(0.0, oldest + request_timeout_ms - now_ms)
+        first = min(
+            (queue[-1].deadline_ms(request_timeout_ms) for queue in self._requests.values() if queue), default=math.inf
+        )
+        return max(0.0, first - now_ms)
 
     def _queue(self, node: str) -> deque[InFlightRequest]:
         queue = self._requests.get(node)

@@ -84,6 +84,8 @@ class NetworkClient:
         self._time = time
         self._correlation_id = 0
         self._api_versions = api_versions or ApiVersions()
+        self._addresses: dict[str, str] = {}
+        """Of each broker that was ever connected to: for the log."""
         self._nodes_needing_api_versions: dict[str, int] = {}
         """Connections that stand, and the version in which they are to be asked for theirs."""
         self._aborted_sends: list[ClientResponse] = []
@@ -134,13 +136,14 @@ class NetworkClient:
     def initiate_connect(self, node: Node, now_ms: float) -> None:
         """Begin to connect; a failure that is known at once counts as a lost connection."""
         logger.debug("Initiating connection to node %s", node)
+        self._addresses[node.id_string] = f"{node.host}:{node.port}"
         self._states.connecting(node.id_string, now_ms)
         try:
             self._selector.connect(node.id_string, node.host, node.port, *self._buffer_sizes)
         except OSError as error:
             self._states.disconnected(node.id_string, now_ms)
             self._updater.request_update()  # perhaps the broker has moved
-            logger.debug("Error connecting to node %s: %s", node, error)
+            logger.warning("Error connecting to node %s: %s", node, error)
 
     def api_versions(self, node: str) -> NodeApiVersions | None:
         """What the broker said that it can; None while it has not been asked."""
@@ -172,12 +175,14 @@ class NetworkClient:
         created_time_ms: float,
         expect_response: bool = True,
         callback: RequestCompletionHandler | None = None,
+        request_timeout_ms: float | None = None,
     ) -> ClientRequest:
         """A request with the next correlation id."""
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         return ClientRequest(
-            destination, builder, self._correlation_id, self._client_id, created_time_ms, expect_response, callback
-        )
+            destination, builder, self._correlation_id, self._client_id, created_time_ms, expect_response, callback,
+            request_timeout_ms,
+        )  # fmt: skip
 
     def send(self, request: ClientRequest, now_ms: float) -> None:
         """Queue a request for the next poll. Raises NetworkClientNotReadyError unless ``ready`` has allowed it."""
@@ -348,6 +353,11 @@ class NetworkClient:
             self._updater.request_update()
 
     def _process_disconnection(self, responses: list[ClientResponse], node: str, now_ms: float) -> None:
+        if self._states.is_connecting(node):
+            logger.warning(
+                "Connection to node %s could not be established. Broker may not be available at %s.",
+                node, self._addresses.get(node, "its address"),
+            )  # fmt: skip
         self._states.disconnected(node, now_ms)
         self._api_versions.remove(node)
         self._nodes_needing_api_versions.pop(node, None)

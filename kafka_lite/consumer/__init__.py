@@ -1,1 +1,15 @@
-"""The new consumer: subscriptions, the fetcher, and the client's side of a consumer group."""
+"""The new consumer: :class:`~kafka_lite.consumer.kafka_consumer.KafkaConsumer` and what it is made of."""
+
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAndTimestamp
+
+__all__ = [
+    "ConsumerRebalanceListener",
+    "ConsumerRecord",
+    "ConsumerRecords",
+    "KafkaConsumer",
+    "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+]

@@ -1,0 +1,638 @@
+"""A member of a group: finds the coordinator, joins, stays in, leaves. What the group is for, subclasses know.
+
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java · book 5.1.1, 5.1.2, 4.3.5
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from kafka_lite.clients.client_request import ClientResponse
+from kafka_lite.clients.cluster import Node
+from kafka_lite.clients.request_future import DisconnectError, RequestFuture, RequestFutureAdapter, S
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.consumer import group_requests
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.coordinator_metrics import CoordinatorMetrics
+from kafka_lite.consumer.group_rebalance_config import (
+    NO_GENERATION,
+    VALID_PREVIOUS_STATES,
+    Generation,
+    GroupRebalanceConfig,
+    MemberState,
+)
+from kafka_lite.consumer.heartbeat import Heartbeat
+from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
+from kafka_lite.consumer.timer import Timer
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
+from kafka_lite.protocol.messages.api_11_join_group import (
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatResponse
+from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
+
+logger = logging.getLogger(__name__)
+
+JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
+"""How much longer than the rebalance timeout the answer to JoinGroup may take."""
+MAX_INT = 0x7FFFFFFF
+
+JOIN_AGAIN = frozenset({
+    Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.REBALANCE_IN_PROGRESS, Errors.MEMBER_ID_REQUIRED,
+})  # fmt: skip
+"""Errors of a join after which it is repeated at once."""
+ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR})
+"""Errors that say: ask again who the coordinator is."""
+
+
+class AbstractCoordinator(ABC):
+    """The client's side of the group protocol.
+
+    ::
+
+        FindCoordinator ─▶ coordinator
+        on_join_prepare ─▶ JoinGroup ─┬─ leader:   perform_assignment ─▶ SyncGroup(assignments) ─┐
+              ▲                       └─ follower: SyncGroup()                                   ├▶ on_join_complete
+              │                                                                                  │
+              └──── REBALANCE_IN_PROGRESS ◀── Heartbeat, from its own thread ◀───────────────────┘
+
+    The user's thread joins, within ``poll``; nothing else waits. A join that takes longer than the poll's timeout goes
+    on, and the next poll waits for the same future. The heartbeat thread, which shares ``lock``, only runs while
+    the member is STABLE. Every answer is held against the generation it was asked in, for the member may have left
+    meanwhile.
+    """
+
+    def __init__(
+        self,
+        config: GroupRebalanceConfig,
+        client: ConsumerNetworkClient,
+        metrics: Metrics,
+        client_id: str,
+        *,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        self.config = config
+        self._client = client
+        self._time = time
+        self.lock = threading.Condition(threading.RLock())
+        self._heartbeat = Heartbeat(
+            config.session_timeout_ms,
+            config.heartbeat_interval_ms,
+            config.rebalance_timeout_ms,
+            config.retry_backoff_ms,
+        )
+        self.sensors = CoordinatorMetrics(
+            metrics, client_id, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count
+        )
+        self._heartbeat_thread: HeartbeatThread | None = None
+        self._state = MemberState.UNJOINED
+        self._generation = NO_GENERATION
+        self._coordinator: Node | None = None
+        self._rejoin_needed = True
+        self._needs_join_prepare = True
+        self._find_coordinator_future: RequestFuture[None] | None = None
+        self._join_future: RequestFuture[bytes] | None = None
+        self._closed = False
+
+    # ── What subclasses know ──────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    @abstractmethod
+    def protocol_type(self) -> str:
+        """The kind of group; all members must be of one."""
+
+    @abstractmethod
+    def protocols(self) -> list[JoinGroupRequestProtocol]:
+        """What the member can follow, the most wanted first, and what it has to say in each."""
+
+    @abstractmethod
+    def on_join_prepare(self, generation: Generation, timer: Timer) -> None:
+        """Before a join: give up what the last generation assigned."""
+
+    @abstractmethod
+    def perform_assignment(
+        self, leader_id: str, protocol_name: str, members: Sequence[JoinGroupResponseMember]
+    ) -> Mapping[str, bytes]:
+        """As the leader: decide what each member shall do."""
+
+    @abstractmethod
+    def on_join_complete(self, generation: Generation, assignment: bytes) -> None:
+        """After a join: take over the assignment."""
+
+    @abstractmethod
+    def on_leave_prepare(self) -> None:
+        """Before the member leaves: give up what it has."""
+
+    @abstractmethod
+    def assigned_partition_count(self) -> int:
+        """For the metric."""
+
+    # ── State ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def state(self) -> MemberState:
+        """Where the member stands."""
+        return self._state
+
+    @property
+    def generation(self) -> Generation:
+        """The newest generation that it was told of."""
+        return self._generation
+
+    def generation_if_stable(self) -> Generation | None:
+        """The generation in which the member may commit; None outside of any."""
+        with self.lock:
+            return self._generation if self._state is MemberState.STABLE else None
+
+    @property
+    def rebalance_in_progress(self) -> bool:
+        """Whether it is joining."""
+        return self._state is MemberState.REBALANCING
+
+    @property
+    def is_dynamic_member(self) -> bool:
+        """Whether it is a new member after each restart."""
+        return self.config.group_instance_id is None
+
+    def _transition_to(self, new: MemberState) -> None:
+        if self._state not in VALID_PREVIOUS_STATES[new]:
+            raise RuntimeError(f"member of {self.config.group_id}: from {self._state.name} to {new.name}")
+        self._state = new
+
+    def reset_generation(self, reason: str, *, keep_member_id: bool = False) -> None:
+        """The generation is over for this member; join with the next poll."""
+        with self.lock:
+            logger.info("Group %s: resetting generation: %s", self.config.group_id, reason)
+            member_id = self._generation.member_id if keep_member_id else NO_GENERATION.member_id
+            self._generation = NO_GENERATION._replace(member_id=member_id)
+            self._transition_to(MemberState.UNJOINED)
+            self.request_rejoin(reason)
+
+    def request_rejoin(self, reason: str) -> None:
+        """Join with the next poll."""
+        with self.lock:
+            if not self._rejoin_needed:
+                logger.info("Group %s: request joining group due to: %s", self.config.group_id, reason)
+            self._rejoin_needed = True
+
+    def rejoin_needed(self) -> bool:
+        """Whether the member has to join. Subclasses may know further reasons."""
+        return self._rejoin_needed
+
+    def rejoin_needed_or_pending(self) -> bool:
+        """Whether it has to, or is about to."""
+        return self._join_future is not None or self.rejoin_needed()
+
+    # ── The coordinator ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def coordinator(self) -> Node | None:
+        """The broker that looks after the group, None unless it is known and can be reached.
+
+        Its id is not the broker's: so it has a connection of its own, where fetches do not hold up heartbeats.
+        """
+        with self.lock:
+            if self._coordinator is not None and self._client.is_unavailable(self._coordinator):
+                self.mark_coordinator_unknown("its connection was lost")
+            return self._coordinator
+
+    def coordinator_unknown(self) -> bool:
+        """Whether it must be looked for."""
+        return self.coordinator is None
+
+    def mark_coordinator_unknown(self, cause: str) -> None:
+        """It is dead, or another one now: what was sent to it ends as disconnected."""
+        with self.lock:
+            if self._coordinator is None:
+                return
+            logger.info("Group %s: coordinator %s is unavailable: %s", self.config.group_id, self._coordinator, cause)
+            dead, self._coordinator = self._coordinator, None
+            self._client.disconnect_async(dead)
+
+    def ensure_coordinator_ready(self, timer: Timer) -> bool:
+        """Look for the coordinator until it is found; false when the timer runs out before. Raises fatal errors."""
+        while self.coordinator_unknown():
+            future = self.lookup_coordinator()
+            if not self._client.poll_future(future, timer):
+                return False
+            if future.failed:
+                if not future.is_retriable:
+                    raise future.exception
+                logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
+                self._client.await_metadata_update(timer)
+            elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
+                self.mark_coordinator_unknown("the connection to the new coordinator failed")
+                timer.sleep(self.config.retry_backoff_ms)
+            if timer.update() >= timer.deadline_ms:
+                break
+        return not self.coordinator_unknown()
+
+    def lookup_coordinator(self) -> RequestFuture[None]:
+        """Ask some broker, unless somebody is asking already."""
+        with self.lock:
+            if self._find_coordinator_future is not None:
+                return self._find_coordinator_future
+            node = self._client.least_loaded_node()
+            if node is None:
+                return RequestFuture.no_brokers_available()
+            request = group_requests.find_coordinator(self.config.group_id)
+            future = self._client.send(node, request, background=True).compose(_FindCoordinatorHandler(self))
+            if not future.is_done:
+                self._find_coordinator_future = future
+            return future
+
+    def coordinator_found(self, response: FindCoordinatorResponse) -> None:
+        """The answer. Begins to connect."""
+        with self.lock:
+            self._coordinator = Node(MAX_INT - response.node_id, response.host, response.port)
+            logger.info("Group %s: discovered coordinator %s", self.config.group_id, self._coordinator)
+            self._client.try_connect(self._coordinator)
+            self._heartbeat.reset_timeouts(self._time.hi_res_ms())
+
+    def clear_find_coordinator_future(self) -> None:
+        """The search is over."""
+        with self.lock:
+            self._find_coordinator_future = None
+
+    # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def ensure_active_group(self, timer: Timer) -> bool:
+        """Be a member with an assignment; false when that takes longer than the timer. Raises fatal errors."""
+        if not self.ensure_coordinator_ready(timer):
+            return False
+        self._start_heartbeat_thread_if_needed()
+        return self.join_group_if_needed(timer)
+
+    def join_group_if_needed(self, timer: Timer) -> bool:
+        """Join as often as it takes. Without the heartbeat thread: that is what tests call."""
+        while self.rejoin_needed_or_pending():
+            if not self.ensure_coordinator_ready(timer):
+                return False
+            if self._needs_join_prepare:
+                # Only once, even if this join is woken up, or takes many polls.
+                self._needs_join_prepare = False
+                self.on_join_prepare(self._generation, timer)
+            future = self._initiate_join_group()
+            if not self._client.poll_future(future, timer):
+                return False
+            if future.succeeded:
+                self._complete_join(future.value)
+            else:
+                self._join_future = None
+                self._after_failed_join(future.exception, timer)
+            if timer.update() >= timer.deadline_ms and self.rejoin_needed_or_pending():
+                return False
+        return True
+
+    def _complete_join(self, assignment: bytes) -> None:
+        with self.lock:
+            generation, is_member = self._generation, self._state is MemberState.STABLE
+        if is_member:
+            # The future is kept until this has returned: woken up in a listener of the user's, it is repeated.
+            self.on_join_complete(generation, assignment)
+            self._needs_join_prepare = True
+        else:
+            # The heartbeat thread has learnt meanwhile that the generation is over already.
+            self.request_rejoin("the generation ended before its assignment was taken over")
+        self._join_future = None
+
+    def _after_failed_join(self, error: BaseException, timer: Timer) -> None:
+        self.request_rejoin(f"rebalance failed: {error}")
+        if isinstance(error, ApiError) and error.error in JOIN_AGAIN:
+            return
+        if not (isinstance(error, ApiError) and error.retriable):
+            raise error
+        timer.sleep(self.config.retry_backoff_ms)
+
+    def _initiate_join_group(self) -> RequestFuture[bytes]:
+        """Send JoinGroup, unless one is under way since an earlier poll."""
+        if self._join_future is not None:
+            return self._join_future
+        with self.lock:
+            # Heartbeats go on until here, for on_join_prepare may take its time, and end here: a late answer to one
+            # must not interfere with the join.
+            if self._heartbeat_thread is not None:
+                self._heartbeat_thread.disable()
+            self._transition_to(MemberState.REBALANCING)
+            self._join_future = future = self._send_join_group()
+        future.add_listener(self._on_joined, self._on_join_failed)
+        return future
+
+    def _on_joined(self, _assignment: bytes) -> None:
+        with self.lock:
+            if self._state is not MemberState.REBALANCING:
+                return  # it has left meanwhile
+            self._transition_to(MemberState.STABLE)
+            self._rejoin_needed = False
+            self._heartbeat.reset_timeouts(self._time.hi_res_ms())
+            if self._heartbeat_thread is not None:
+                self._heartbeat_thread.enable()
+
+    def _on_join_failed(self, _error: BaseException) -> None:
+        with self.lock:
+            self._transition_to(MemberState.UNJOINED)
+
+    def _send_join_group(self) -> RequestFuture[bytes]:
+        coordinator = self.coordinator
+        if coordinator is None:
+            return RequestFuture.coordinator_not_available()
+        logger.info("Group %s: (re-)joining", self.config.group_id)
+        request = group_requests.join_group(
+            self.config, self._generation.member_id, self.protocol_type, self.protocols()
+        )
+        timeout_ms = self.config.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
+        future = self._client.send(coordinator, request, request_timeout_ms=timeout_ms)
+        return future.compose(_JoinGroupHandler(self, self._generation))
+
+    def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
+        """JoinGroup was answered well: go on with SyncGroup, whose future ends the one of the join."""
+        with self.lock:
+            if self._state is not MemberState.REBALANCING:
+                future.fail(KafkaError("the member has left the group before its join was complete"))
+                return
+            self._generation = Generation(response.generation_id, response.member_id, response.protocol_name)
+        logger.info(
+            "Group %s: successfully joined generation %d as %s%s", self.config.group_id, response.generation_id,
+            response.member_id, ", the leader" if response.leader == response.member_id else "",
+        )  # fmt: skip
+        assignments: Mapping[str, bytes] = {}
+        if response.leader == response.member_id:
+            try:
+                assignments = self.perform_assignment(response.leader, response.protocol_name or "", response.members)
+            except Exception as error:
+                logger.exception("Group %s: assignment failed", self.config.group_id)
+                future.fail(error)
+                return
+        self._send_sync_group(assignments).chain(future)
+
+    def _send_sync_group(self, assignments: Mapping[str, bytes]) -> RequestFuture[bytes]:
+        coordinator = self.coordinator
+        if coordinator is None:
+            return RequestFuture.coordinator_not_available()
+        generation = self._generation
+        request = group_requests.sync_group(self.config, generation, self.protocol_type, assignments)
+        timeout_ms = self.config.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
+        future = self._client.send(coordinator, request, request_timeout_ms=timeout_ms)
+        return future.compose(_SyncGroupHandler(self, generation))
+
+    def set_member_id(self, member_id: str) -> None:
+        """The coordinator has given an id to join again with (KIP-394)."""
+        with self.lock:
+            self._generation = NO_GENERATION._replace(member_id=member_id)
+
+    # ── Heartbeats ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start_heartbeat_thread_if_needed(self) -> None:
+        with self.lock:
+            if self._heartbeat_thread is None:
+                name = f"kafka-coordinator-heartbeat-thread | {self.config.group_id}"
+                self._heartbeat_thread = HeartbeatThread(name, self, self.lock, self._time)
+                if self._state is MemberState.STABLE:
+                    self._heartbeat_thread.enable()
+                self._heartbeat_thread.start()
+
+    def poll_heartbeat(self, now_ms: float) -> None:
+        """The user has polled. Raises what has ended the heartbeat thread; the next join starts another one."""
+        with self.lock:
+            if self._heartbeat_thread is None:
+                return
+            failure = self._heartbeat_thread.failure
+            if failure is not None:
+                self._heartbeat_thread = None
+                raise failure
+            self._heartbeat.poll(now_ms)
+            if self._heartbeat.should_heartbeat(now_ms):
+                self.lock.notify_all()
+
+    def time_to_next_heartbeat_ms(self, now_ms: float) -> float:
+        """How long a poll may wait without being in the heartbeat thread's way; infinity outside of the group."""
+        if self._state is not MemberState.STABLE:
+            return float("inf")
+        return self._heartbeat.time_to_next_heartbeat_ms(now_ms)
+
+    def heartbeat_turn(self) -> float | None:
+        """One turn of the heartbeat thread, which holds the lock; see ``HeartbeatOwner``."""
+        if self._state is not MemberState.STABLE:
+            return None
+        self._client.poll_in_background()
+        now_ms, backoff_ms = self._time.hi_res_ms(), float(self.config.retry_backoff_ms)
+        coordinator = self.coordinator
+        if coordinator is None:
+            self.lookup_coordinator()
+            return backoff_ms
+        if self._heartbeat.session_timeout_expired(now_ms):
+            self.mark_coordinator_unknown("session timed out without receiving a heartbeat response")
+            return 0
+        if self._heartbeat.poll_timeout_expired(now_ms):
+            logger.warning(
+                "Group %s: consumer poll timeout has expired. The time between subsequent calls to poll() was longer "
+                "than max.poll.interval.ms: the loop spends too much time on messages. Increase it, or reduce "
+                "max.poll.records.",
+                self.config.group_id,
+            )
+            self.maybe_leave_group("the consumer did not poll within max.poll.interval.ms")
+            return None
+        if self._heartbeat.should_heartbeat(now_ms):
+            self._send_heartbeat(coordinator, now_ms)
+            self._client.poll_in_background()
+        return self._until_next_turn(coordinator, now_ms)
+
+    def _until_next_turn(self, coordinator: Node, now_ms: float) -> float:
+        next_ms = min(
+            self._heartbeat.time_to_next_heartbeat_ms(now_ms), self._heartbeat.time_to_poll_timeout_ms(now_ms) + 1
+        )
+        if self._client.pending_request_count(coordinator):
+            return min(next_ms, float(self.config.retry_backoff_ms))  # somebody must read the answer
+        return next_ms
+
+    def _send_heartbeat(self, coordinator: Node, now_ms: float) -> None:
+        self._heartbeat.sent(now_ms)
+        generation = self._generation
+        request = group_requests.heartbeat(self.config, generation)
+        future = self._client.send(coordinator, request, background=True).compose(_HeartbeatHandler(self, generation))
+        future.add_listener(self._on_heartbeat_answered, self._on_heartbeat_failed)
+
+    def _on_heartbeat_answered(self, _: None) -> None:
+        with self.lock:
+            self._heartbeat.received(self._time.hi_res_ms())
+
+    def _on_heartbeat_failed(self, error: BaseException) -> None:
+        with self.lock:
+            if isinstance(error, ApiError) and error.error is Errors.REBALANCE_IN_PROGRESS:
+                # The coordinator has answered, and has noted it: so the session goes on while the member gets ready.
+                self._heartbeat.received(self._time.hi_res_ms())
+                return
+            self._heartbeat.failed()
+            fatal = isinstance(error, ApiError) and error.error in (
+                Errors.FENCED_INSTANCE_ID, Errors.GROUP_AUTHORIZATION_FAILED
+            )  # fmt: skip
+            if fatal and self._heartbeat_thread is not None:
+                self._heartbeat_thread.failure = cast(ApiError, error)
+                self._heartbeat_thread.initiate_shutdown()
+
+    # ── Leaving ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def maybe_leave_group(self, reason: str) -> None:
+        """Tell the coordinator that the member goes, if it is a member, and not a static one, whose seat is kept."""
+        with self.lock:
+            coordinator, generation = self._coordinator, self._generation
+            if (
+                self.is_dynamic_member
+                and coordinator is not None
+                and self._state is not MemberState.UNJOINED
+                and generation.has_member_id
+            ):
+                logger.info("Group %s: member %s leaves: %s", self.config.group_id, generation.member_id, reason)
+                request = group_requests.leave_group(self.config, generation, reason)
+                self._client.send(coordinator, request, background=True)
+                self._client.poll_in_background()
+            self._reset_on_leave()
+
+    def _reset_on_leave(self) -> None:
+        self.reset_generation("the member has left the group", keep_member_id=not self.is_dynamic_member)
+        self._needs_join_prepare = True
+        self._join_future = None
+
+    def close(self, timer: Timer) -> None:
+        """Stop the heartbeats, leave, and wait for the answers to what is under way."""
+        with self.lock:
+            self._closed = True
+            thread, self._heartbeat_thread = self._heartbeat_thread, None
+        if thread is not None:
+            thread.shutdown(timer.remaining_ms / 1000 if timer.remaining_ms < float("inf") else None)
+        coordinator = self._coordinator
+        if self.config.leave_group_on_close:
+            self.on_leave_prepare()
+            self.maybe_leave_group("the consumer is being closed")
+        if coordinator is not None and not self._client.await_pending_requests(coordinator, timer):
+            logger.warning(
+                "Close timed out with %d pending requests to coordinator",
+                self._client.pending_request_count(coordinator),
+            )
+
+
+# ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _FindCoordinatorHandler(RequestFutureAdapter[ClientResponse, None]):
+    def __init__(self, owner: AbstractCoordinator) -> None:
+        self._owner = owner
+
+    def on_success(self, value: ClientResponse, future: RequestFuture[None]) -> None:
+        response = cast(FindCoordinatorResponse, value.response)
+        error = Errors.for_code(response.error_code)
+        self._owner.clear_find_coordinator_future()
+        if error is Errors.NONE:
+            self._owner.coordinator_found(response)
+            future.complete(None)
+        else:
+            logger.debug("Group coordinator lookup failed: %s", response.error_message or error.name)
+            future.fail(_group_error(error, self._owner.config.group_id))
+
+    def on_failure(self, exception: BaseException, future: RequestFuture[None]) -> None:
+        self._owner.clear_find_coordinator_future()
+        super().on_failure(exception, future)
+
+
+class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
+    """Handles an answer of the coordinator; knows the generation in which it was asked."""
+
+    def __init__(self, owner: AbstractCoordinator, sent_generation: Generation) -> None:
+        self._owner = owner
+        self._sent_generation = sent_generation
+
+    @abstractmethod
+    def handle(self, value: ClientResponse, future: RequestFuture[S]) -> None:
+        """Complete the future by the answer."""
+
+    def on_success(self, value: ClientResponse, future: RequestFuture[S]) -> None:
+        """``handle``; what goes wrong in it is an outcome too."""
+        try:
+            self.handle(value, future)
+        except Exception as error:
+            logger.exception("Uncaught error while handling an answer of the group coordinator")
+            if not future.is_done:
+                future.fail(error)
+
+    def on_failure(self, exception: BaseException, future: RequestFuture[S]) -> None:
+        """A lost connection: perhaps another broker is the coordinator by now."""
+        if isinstance(exception, DisconnectError):
+            self._owner.mark_coordinator_unknown(str(exception))
+        future.fail(exception)
+
+    @property
+    def generation_is_current(self) -> bool:
+        """Whether the answer is about the present. Otherwise it says nothing about it."""
+        return self._sent_generation == self._owner.generation
+
+    def reset_generation(self, error: Errors) -> None:
+        """The coordinator does not know this member, or generation (any more)."""
+        if self.generation_is_current:
+            keep = error is Errors.ILLEGAL_GENERATION
+            self._owner.reset_generation(f"the coordinator answered {error.name}", keep_member_id=keep)
+
+
+class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
+    def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
+        response = cast(JoinGroupResponse, value.response)
+        error, owner = Errors.for_code(response.error_code), self._owner
+        if error is Errors.NONE:
+            owner.sensors.join_latency.record(value.request_latency_ms)
+            owner.joined(response, future)
+            return
+        logger.info("Group %s: JoinGroup failed: %s", owner.config.group_id, error.name)
+        if error is Errors.UNKNOWN_MEMBER_ID:
+            self.reset_generation(error)
+        elif error is Errors.MEMBER_ID_REQUIRED:
+            owner.set_member_id(response.member_id)
+        elif error in ANOTHER_COORDINATOR:
+            owner.mark_coordinator_unknown(error.name)
+        future.fail(_group_error(error, owner.config.group_id))
+
+
+class _SyncGroupHandler(CoordinatorResponseHandler[bytes]):
+    def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
+        response = cast(SyncGroupResponse, value.response)
+        error, owner = Errors.for_code(response.error_code), self._owner
+        if error is Errors.NONE:
+            owner.sensors.sync_latency.record(value.request_latency_ms)
+            future.complete(response.assignment)
+            return
+        logger.info("Group %s: SyncGroup failed: %s", owner.config.group_id, error.name)
+        if error in (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION):
+            self.reset_generation(error)
+        elif error in ANOTHER_COORDINATOR:
+            owner.mark_coordinator_unknown(error.name)
+        future.fail(_group_error(error, owner.config.group_id))
+
+
+class _HeartbeatHandler(CoordinatorResponseHandler[None]):
+    def handle(self, value: ClientResponse, future: RequestFuture[None]) -> None:
+        self._owner.sensors.heartbeat_latency.record(value.request_latency_ms)
+        error = Errors.for_code(cast(HeartbeatResponse, value.response).error_code)
+        if error is Errors.NONE:
+            future.complete(None)
+            return
+        logger.debug("Attempt to heartbeat failed: %s", error.name)
+        if error in ANOTHER_COORDINATOR:
+            self._owner.mark_coordinator_unknown(error.name)
+        elif error is Errors.REBALANCE_IN_PROGRESS:
+            if self.generation_is_current:
+                self._owner.request_rejoin("group is already rebalancing")
+        elif error in (Errors.ILLEGAL_GENERATION, Errors.UNKNOWN_MEMBER_ID, Errors.FENCED_INSTANCE_ID):
+            self.reset_generation(error)
+        future.fail(_group_error(error, self._owner.config.group_id))
+
+
+def _group_error(error: Errors, group_id: str) -> ApiError:
+    if error is Errors.FENCED_INSTANCE_ID:
+        return error.exception(f"group {group_id}: another consumer with the same group.instance.id has joined")
+    return error.exception(f"group {group_id}: {error.message}")

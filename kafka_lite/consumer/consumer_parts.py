@@ -1,0 +1,204 @@
+"""What a consumer is made of, made from its configuration.
+
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (the constructor) · book 4.1.2
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.clients.cluster import Cluster
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.network_client import NetworkClient
+from kafka_lite.common.new_instance import new_instance
+from kafka_lite.common.serialization import ByteArrayDeserializer, Deserializer
+from kafka_lite.common.time import Time
+from kafka_lite.consumer.assignors import assignors_of
+from kafka_lite.consumer.consumer_config import ConsumerConfig
+from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptor, ConsumerInterceptors
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.fetcher import FetchConfig, Fetcher
+from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics
+from kafka_lite.consumer.group_rebalance_config import GroupRebalanceConfig
+from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
+from kafka_lite.consumer.offset_fetcher import OffsetFetcher
+from kafka_lite.consumer.record_batch_reader import Deserialize
+from kafka_lite.consumer.subscription_state import SubscriptionState
+from kafka_lite.consumer.timer import Timer
+from kafka_lite.consumer.topic_metadata_fetcher import TopicMetadataFetcher
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.metrics_reporter import MetricsReporter
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.network.selector import Selector
+
+logger = logging.getLogger(__name__)
+
+MAX_IN_FLIGHT_REQUESTS = 100
+
+
+class ConsumerParts:
+    """The objects behind one consumer, wired, and closed in the order in which they need each other.
+
+    ::
+
+        KafkaConsumer ─┬─ ConsumerCoordinator (with a group) ─┐
+                       ├─ Fetcher ────────────────────────────┼─ ConsumerNetworkClient ─ NetworkClient ─ Selector
+                       ├─ OffsetFetcher, TopicMetadataFetcher ┘
+                       └─ all of them share SubscriptionState and Metadata
+    """
+
+    def __init__(
+        self,
+        config: ConsumerConfig,
+        key_deserializer: Deserializer[Any] | None,
+        value_deserializer: Deserializer[Any] | None,
+        time: Time,
+    ) -> None:
+        self._config = config
+        self._time = time
+        self.key_deserializer = key_deserializer or self._deserializer("key")
+        self.value_deserializer = value_deserializer or self._deserializer("value")
+        self.interceptors = ConsumerInterceptors([
+            self._configured("interceptor.classes", ConsumerInterceptor, name) for name in config["interceptor.classes"]
+        ])  # fmt: skip
+        self.metrics = self._new_metrics()
+        self.subscriptions = SubscriptionState(OffsetResetStrategy(config["auto.offset.reset"]))
+        self.metadata = Metadata(
+            config["retry.backoff.ms"],
+            config["metadata.max.age.ms"],
+            allow_auto_topic_creation=config["allow.auto.create.topics"],
+            time=time,
+        )
+        addresses = parse_and_validate_addresses(config["bootstrap.servers"])
+        self.metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
+        self.client = ConsumerNetworkClient(
+            self._new_network_client(),
+            self.metadata,
+            retry_backoff_ms=config["retry.backoff.ms"],
+            unsent_expiry_ms=config["request.timeout.ms"],
+            time=time,
+        )
+        self.coordinator = self._new_coordinator()
+        self.fetcher = Fetcher(
+            self.client, self.metadata, self.subscriptions, self._fetch_config(),
+            FetchManagerMetrics(self.metrics, config["client.id"]),
+        )  # fmt: skip
+        self.offset_fetcher = OffsetFetcher(
+            self.client,
+            self.metadata,
+            self.subscriptions,
+            retry_backoff_ms=config["retry.backoff.ms"],
+            request_timeout_ms=config["request.timeout.ms"],
+            read_committed=config["isolation.level"] == "read_committed",
+            time=time,
+        )
+        self.topic_metadata_fetcher = TopicMetadataFetcher(
+            self.client,
+            retry_backoff_ms=config["retry.backoff.ms"],
+            allow_auto_topic_creation=config["allow.auto.create.topics"],
+        )
+
+    def close(self, timer: Timer) -> None:
+        """Close everything; one that fails does not keep the others from it, and its error is raised at the end."""
+        failures: list[Exception] = []
+        steps = [self.fetcher.close, self.interceptors.close, self.metrics.close, self.client.close,
+                 self.key_deserializer.close, self.value_deserializer.close]  # fmt: skip
+        if self.coordinator is not None:
+            coordinator = self.coordinator
+            steps.insert(0, lambda: coordinator.close(timer))
+        for step in steps:
+            try:
+                step()
+            except Exception as error:
+                logger.exception("Failed to close the consumer in an orderly way")
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    # ── Making them ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_network_client(self) -> NetworkClient:
+        config = self._config
+        return NetworkClient(
+            Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time),
+            self.metadata,
+            config["client.id"],
+            max_in_flight_requests_per_connection=MAX_IN_FLIGHT_REQUESTS,
+            reconnect_backoff_ms=config["reconnect.backoff.ms"],
+            reconnect_backoff_max_ms=config["reconnect.backoff.max.ms"],
+            socket_send_buffer_bytes=config["send.buffer.bytes"],
+            socket_receive_buffer_bytes=config["receive.buffer.bytes"],
+            request_timeout_ms=config["request.timeout.ms"],
+            connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
+            time=self._time,
+        )
+
+    def _new_coordinator(self) -> ConsumerCoordinator | None:
+        config = self._config
+        if config.group_id is None:
+            return None
+        return ConsumerCoordinator(
+            GroupRebalanceConfig(
+                group_id=config.group_id,
+                group_instance_id=config["group.instance.id"],
+                session_timeout_ms=config["session.timeout.ms"],
+                rebalance_timeout_ms=config["max.poll.interval.ms"],
+                heartbeat_interval_ms=config["heartbeat.interval.ms"],
+                retry_backoff_ms=config["retry.backoff.ms"],
+                leave_group_on_close=config["internal.leave.group.on.close"],
+            ),
+            self.client,
+            self.metadata,
+            self.subscriptions,
+            assignors_of(config["partition.assignment.strategy"], config.originals),
+            self.interceptors,
+            auto_commit_interval_ms=config["auto.commit.interval.ms"] if config.enable_auto_commit else None,
+            exclude_internal_topics=config["exclude.internal.topics"],
+            read_committed=config["isolation.level"] == "read_committed",
+            metrics=self.metrics,
+            client_id=config["client.id"],
+            time=self._time,
+        )
+
+    def _fetch_config(self) -> FetchConfig:
+        config = self._config
+        return FetchConfig(
+            min_bytes=config["fetch.min.bytes"],
+            max_bytes=config["fetch.max.bytes"],
+            max_wait_ms=config["fetch.max.wait.ms"],
+            max_partition_fetch_bytes=config["max.partition.fetch.bytes"],
+            max_poll_records=config["max.poll.records"],
+            check_crcs=config["check.crcs"],
+            read_committed=config["isolation.level"] == "read_committed",
+            deserialize_key=_deserialize_of(self.key_deserializer),
+            deserialize_value=_deserialize_of(self.value_deserializer),
+        )
+
+    def _new_metrics(self) -> Metrics:
+        config = self._config
+        reporters = [self._configured("metric.reporters", MetricsReporter, name) for name in config["metric.reporters"]]
+        level = RecordingLevel[config["metrics.recording.level"]]
+        kept = MetricConfig(config["metrics.num.samples"], config["metrics.sample.window.ms"], level)
+        return Metrics(kept, reporters, self._time)
+
+    def _deserializer(self, of: str) -> Deserializer[Any]:
+        name = self._config[f"{of}.deserializer"]
+        deserializer: Deserializer[Any] = ByteArrayDeserializer()
+        if name:
+            deserializer = new_instance(f"{of}.deserializer", Deserializer, name)
+        deserializer.configure(self._config.originals, is_key=of == "key")
+        return deserializer
+
+    def _configured(self, key: str, kind: type[Any], name: str) -> Any:
+        instance = new_instance(key, kind, name)
+        instance.configure(self._config.originals)
+        return instance
+
+
+def _deserialize_of(deserializer: Deserializer[Any]) -> Deserialize | None:
+    """None for bytes that stay bytes, which then costs nothing."""
+    return None if type(deserializer) is ByteArrayDeserializer else deserializer.deserialize

@@ -1,0 +1,343 @@
+"""Fetches records ahead of the user, and hands them out by the position of each partition.
+
+Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java · book 4.1.4, 4.1.5
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
+from kafka_lite.clients.cluster import Node
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError, RecordTooLargeError
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics, FetchResponseMetricAggregator
+from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
+from kafka_lite.consumer.partition_records import CompletedFetch, PartitionRecords, has_complete_batch
+from kafka_lite.consumer.record_batch_reader import Deserialize
+from kafka_lite.consumer.subscription_state import SubscriptionState, TopicPartitionState
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+
+logger = logging.getLogger(__name__)
+
+LATEST_FETCH_VERSION = 12
+"""Later ones have topic ids instead of names."""
+FIRST_VERSION_WITH_WHOLE_BATCHES = 3
+"""From here on a first batch comes whole, however large it is."""
+
+INVALID_METADATA = frozenset({
+    Errors.NOT_LEADER_OR_FOLLOWER, Errors.REPLICA_NOT_AVAILABLE, Errors.KAFKA_STORAGE_ERROR,
+    Errors.FENCED_LEADER_EPOCH, Errors.UNKNOWN_LEADER_EPOCH, Errors.OFFSET_NOT_AVAILABLE, Errors.LEADER_NOT_AVAILABLE,
+    Errors.UNKNOWN_TOPIC_OR_PARTITION,
+})  # fmt: skip
+"""Errors that say: perhaps another broker leads by now."""
+
+FetchData = dict[TopicPartition, int]
+"""What one request asks for: the offset of each partition."""
+
+
+@dataclass(frozen=True)
+class FetchConfig:
+    """The settings of a fetcher, with the names of their keys."""
+
+    min_bytes: int = 1
+    max_bytes: int = 50 * 1024 * 1024
+    max_wait_ms: int = 500
+    max_partition_fetch_bytes: int = 1024 * 1024
+    max_poll_records: int = 500
+    check_crcs: bool = True
+    read_committed: bool = False
+    deserialize_key: Deserialize | None = None
+    deserialize_value: Deserialize | None = None
+
+
+class Fetcher:
+    """Sends fetches for all partitions of which nothing is buffered, and gives out what has come.
+
+    ::
+
+        send_fetches ─▶ one request per leader ─▶ … ─▶ answer ─▶ completed fetches, one per partition
+                                                                       │ next_in_line: PartitionRecords
+        fetched_records ◀── up to max.poll.records ◀───────────────────┘
+                            the position moves to what the user is given, not to what was fetched
+
+    What is buffered is thrown away when its offset is not the position any more: after a seek, or when the partition
+    was taken away and came back. Records of paused partitions stay buffered until they are resumed (in 0.10.2 they
+    were thrown away, and fetched again). Belongs to the thread that uses the consumer.
+    """
+
+    def __init__(
+        self,
+        client: ConsumerNetworkClient,
+        metadata: Metadata,
+        subscriptions: SubscriptionState,
+        config: FetchConfig,
+        metrics: FetchManagerMetrics,
+    ) -> None:
+        self._client = client
+        self._metadata = metadata
+        self._subscriptions = subscriptions
+        self._config = config
+        self._metrics = metrics
+        self._completed: deque[CompletedFetch | PartitionRecords] = deque()
+        self._next_in_line: PartitionRecords | None = None
+        self._nodes_with_pending_fetches: set[int] = set()
+
+    # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def has_available_fetches(self) -> bool:
+        """Whether something has come that the user may have."""
+        return any(self._subscriptions.is_fetchable(each.partition) for each in self._completed)
+
+    def send_fetches(self) -> int:
+        """Ask each leader that owes no answer for its partitions; how many requests that were."""
+        requests = self._prepare_fetch_requests()
+        for node, offsets in requests.values():
+            logger.debug("Sending fetch for partitions %s to broker %s", list(offsets), node)
+            self._nodes_with_pending_fetches.add(node.id)
+            future = self._client.send(node, self._fetch_request(offsets))
+            future.add_listener(self._on_response(node, offsets), self._on_failure(node))
+        return len(requests)
+
+    def _prepare_fetch_requests(self) -> dict[int, tuple[Node, FetchData]]:
+        cluster = self._metadata.fetch()
+        requests: dict[int, tuple[Node, FetchData]] = {}
+        for partition in self._fetchable_partitions():
+            node = cluster.leader_for(partition)
+            if node is None:
+                self._metadata.request_update()
+            elif node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
+                position = self._subscriptions.position(partition)
+                assert position is not None
+                requests.setdefault(node.id, (node, {}))[1][partition] = position
+        return requests
+
+    def _fetchable_partitions(self) -> list[TopicPartition]:
+        """Those of which records are wanted and none are buffered."""
+        fetchable = self._subscriptions.fetchable_partitions()
+        if self._next_in_line is None and not self._completed:
+            return fetchable
+        buffered = {each.partition for each in self._completed}
+        if self._next_in_line is not None and not self._next_in_line.is_consumed:
+            buffered.add(self._next_in_line.partition)
+        return [partition for partition in fetchable if partition not in buffered]
+
+    def _fetch_request(self, offsets: FetchData) -> RequestBuilder:
+        topics: dict[str, list[FetchPartition]] = {}
+        for partition, offset in offsets.items():
+            topics.setdefault(partition.topic, []).append(
+                FetchPartition(
+                    partition=partition.partition,
+                    fetch_offset=offset,
+                    partition_max_bytes=self._config.max_partition_fetch_bytes,
+                )
+            )
+        request = FetchRequest(
+            max_wait_ms=self._config.max_wait_ms,
+            min_bytes=self._config.min_bytes,
+            max_bytes=self._config.max_bytes,
+            isolation_level=int(self._config.read_committed),
+            topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
+        )
+        return RequestBuilder.of(request, 0, LATEST_FETCH_VERSION)
+
+    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_response(self, node: Node, offsets: FetchData) -> Callable[[ClientResponse], None]:
+        def on_success(client_response: ClientResponse) -> None:
+            self._nodes_with_pending_fetches.discard(node.id)
+            self._handle_response(offsets, client_response)
+
+        return on_success
+
+    def _on_failure(self, node: Node) -> Callable[[BaseException], None]:
+        def on_failure(error: BaseException) -> None:
+            self._nodes_with_pending_fetches.discard(node.id)
+            logger.debug("Fetch request to %s failed: %s", node, error)
+
+        return on_failure
+
+    def _handle_response(self, offsets: FetchData, client_response: ClientResponse) -> None:
+        response = cast(FetchResponse, client_response.response)
+        if response.error_code:
+            logger.warning("Fetch failed: %s", Errors.for_code(response.error_code).name)
+            return
+        answers = {
+            TopicPartition(topic.topic, data.partition_index): data
+            for topic in response.responses
+            for data in topic.partitions
+        }
+        aggregator = FetchResponseMetricAggregator(self._metrics, answers)
+        for partition, data in answers.items():
+            if partition in offsets:  # what nobody asked for is nothing to trust
+                self._completed.append(
+                    CompletedFetch(partition, offsets[partition], data, client_response.api_version, aggregator.record)
+                )
+        self._metrics.fetch_latency.record(client_response.request_latency_ms)
+        self._metrics.throttle_time.record(response.throttle_time_ms)
+
+    # ── Handing out ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def fetched_records(self) -> dict[TopicPartition, list[ConsumerRecord]]:
+        """Up to ``max.poll.records`` records of what has come; the positions move behind them.
+
+        Raises OffsetOutOfRangeError, RecordTooLargeError, CorruptRecordError, RecordDeserializationError, or ApiError
+        when there is nothing before the error; otherwise the next call does.
+        """
+        fetched: dict[TopicPartition, list[ConsumerRecord]] = {}
+        paused: list[PartitionRecords] = []
+        left = self._config.max_poll_records
+        try:
+            while left > 0:
+                current = self._next_in_line
+                if current is None or current.is_consumed:
+                    if not self._completed:
+                        break
+                    self._take_next(keep_errors=bool(fetched))
+                elif self._is_paused(current.partition):
+                    paused.append(current)
+                    self._next_in_line = None
+                else:
+                    records = self._drain(current, left)
+                    if records:
+                        left -= len(records)
+                        fetched.setdefault(current.partition, []).extend(records)
+        except KafkaError:
+            if not fetched:
+                raise
+        finally:
+            self._completed.extend(paused)
+        return fetched
+
+    def _is_paused(self, partition: TopicPartition) -> bool:
+        state = self._subscriptions.state_or_none(partition)
+        return state is not None and state.paused
+
+    def _take_next(self, keep_errors: bool) -> None:
+        """Make the oldest completed fetch the next in line; with ``keep_errors`` one that raises stays where it is."""
+        oldest = self._completed[0]
+        try:
+            self._next_in_line = oldest if isinstance(oldest, PartitionRecords) else self._parse(oldest)
+        except KafkaError:
+            if not keep_errors:
+                self._completed.popleft()
+            raise
+        self._completed.popleft()
+
+    def _drain(self, current: PartitionRecords, limit: int) -> list[ConsumerRecord]:
+        partition = current.partition
+        state = self._subscriptions.state_or_none(partition)
+        if state is None or state.position != current.next_fetch_offset:
+            logger.debug("Ignoring fetched records of %s: they are not at its position any more", partition)
+            current.drain()
+            return []
+        records = current.fetch_records(limit)
+        state.position = current.next_fetch_offset
+        end = state.last_stable_offset if self._config.read_committed else state.high_watermark
+        if records and end is not None:
+            self._metrics.record_partition_lag(partition, max(0, end - state.position))
+        if current.is_consumed and current.bytes_read > 0:
+            self._subscriptions.move_partition_to_end(partition)
+        return records
+
+    # ── What an answer says ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _parse(self, fetch: CompletedFetch) -> PartitionRecords | None:
+        """The records of an answer; None when there is nothing to have. Raises what the user must know."""
+        partition, error = fetch.partition, Errors.for_code(fetch.data.error_code)
+        state = self._subscriptions.state_or_none(partition)
+        parsed: PartitionRecords | None = None
+        try:
+            if state is None or state.position != fetch.fetch_offset:
+                logger.debug("Discarding fetch of %s at offset %d: it is stale", partition, fetch.fetch_offset)
+            elif error is Errors.NONE:
+                parsed = self._parse_records(fetch, state)
+            else:
+                self._handle_error(fetch, error)
+        finally:
+            if parsed is None:
+                fetch.on_drained(partition, 0, 0)
+            if error is not Errors.NONE:
+                # Behind the others, so that partitions of one topic stay together in requests.
+                self._subscriptions.move_partition_to_end(partition)
+        return parsed
+
+    def _parse_records(self, fetch: CompletedFetch, state: TopicPartitionState) -> PartitionRecords:
+        data = fetch.data
+        records = cast(Buffer | None, data.records)
+        if records and not has_complete_batch(records):
+            if fetch.version < FIRST_VERSION_WITH_WHOLE_BATCHES:
+                raise RecordTooLargeError({fetch.partition: fetch.fetch_offset}, self._config.max_partition_fetch_bytes)
+            raise KafkaError(
+                f"Failed to make progress reading messages at {fetch.partition}={fetch.fetch_offset}. "
+                "Received a non-empty fetch response from the server, but no complete records were found."
+            )
+        if data.high_watermark >= 0:
+            state.high_watermark = data.high_watermark
+        if data.log_start_offset >= 0:
+            state.log_start_offset = data.log_start_offset
+        if data.last_stable_offset >= 0:
+            state.last_stable_offset = data.last_stable_offset
+        return PartitionRecords(
+            fetch,
+            check_crcs=self._config.check_crcs,
+            read_committed=self._config.read_committed,
+            deserialize_key=self._config.deserialize_key,
+            deserialize_value=self._config.deserialize_value,
+        )
+
+    def _handle_error(self, fetch: CompletedFetch, error: Errors) -> None:
+        partition = fetch.partition
+        if error in INVALID_METADATA:
+            level = logging.WARNING if error is Errors.UNKNOWN_TOPIC_OR_PARTITION else logging.DEBUG
+            logger.log(level, "Error in fetch for partition %s: %s", partition, error.name)
+            self._metadata.request_update()
+        elif error is Errors.OFFSET_OUT_OF_RANGE:
+            if self._subscriptions.default_reset_strategy is OffsetResetStrategy.NONE:
+                raise OffsetOutOfRangeError({partition: fetch.fetch_offset})
+            offset = fetch.fetch_offset
+            logger.info("Fetch offset %d is out of range for partition %s, resetting offset", offset, partition)
+            self._subscriptions.need_offset_reset(partition)
+        elif error is Errors.TOPIC_AUTHORIZATION_FAILED:
+            raise error.exception(f"Not authorized to access topics: [{partition.topic}]")
+        elif error is Errors.CORRUPT_MESSAGE:
+            offset = fetch.fetch_offset
+            raise error.exception(f"Encountered corrupt message when fetching offset {offset} for {partition}")
+        elif error is Errors.UNKNOWN_SERVER_ERROR:
+            logger.warning("Unknown server error while fetching offset %d for %s", fetch.fetch_offset, partition)
+        else:
+            raise error.exception(f"Unexpected error {error.name} while fetching {partition}: {error.message}")
+
+    # ── Assignment ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def on_assignment(self, assigned: frozenset[TopicPartition]) -> None:
+        """Throw away what is buffered of other partitions."""
+        self._metrics.update_assignment(assigned)
+        kept = [each for each in self._completed if each.partition in assigned]
+        for each in self._completed:
+            if each.partition not in assigned:
+                self._discard(each)
+        self._completed = deque(kept)
+        if self._next_in_line is not None and self._next_in_line.partition not in assigned:
+            self._discard(self._next_in_line)
+            self._next_in_line = None
+
+    @staticmethod
+    def _discard(fetch: CompletedFetch | PartitionRecords) -> None:
+        if isinstance(fetch, PartitionRecords):
+            fetch.drain()
+        else:
+            fetch.on_drained(fetch.partition, 0, 0)
+
+    def close(self) -> None:
+        """Throw away everything."""
+        self.on_assignment(frozenset())

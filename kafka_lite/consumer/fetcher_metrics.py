@@ -1,0 +1,132 @@
+"""What the fetcher measures.
+
+Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (FetchManagerMetrics) · book 4.1.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.sensor import MeasurableStat, Sensor
+from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate
+
+GROUP = "consumer-fetch-manager-metrics"
+
+
+class FetchManagerMetrics:
+    """``consumer-fetch-manager-metrics``: of all fetches, of each topic, and the lag of each partition."""
+
+    def __init__(self, metrics: Metrics, client_id: str) -> None:
+        self._metrics = metrics
+        self._tags = {"client-id": client_id}
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        self._bytes_fetched = self._bytes_sensor("bytes-fetched", "", self._tags)
+        self._records_fetched = self._records_sensor("records-fetched", "", self._tags)
+        self.fetch_latency = metrics.sensor("fetch-latency")
+        self._add(self.fetch_latency, "fetch-latency-avg", "The average time taken for a fetch request.", Avg())
+        self._add(self.fetch_latency, "fetch-latency-max", "The max time taken for any fetch request.", Max())
+        rate = Rate(stat=Count())
+        self._add(self.fetch_latency, "fetch-rate", "The number of fetch requests per second.", rate)
+        self._records_lag = metrics.sensor("records-lag")
+        lag_max = "The maximum lag in terms of number of records for any partition in this window"
+        self._add(self._records_lag, "records-lag-max", lag_max, Max())
+        self.throttle_time = metrics.sensor("fetch-throttle-time")
+        self._add(self.throttle_time, "fetch-throttle-time-avg", "The average throttle time in ms", Avg())
+        self._add(self.throttle_time, "fetch-throttle-time-max", "The maximum throttle time in ms", Max())
+
+    def _add(
+        self, sensor: Sensor, name: str, description: str, stat: MeasurableStat, tags: dict[str, str] | None = None
+    ) -> None:
+        sensor.add(self._metrics.metric_name(name, GROUP, description, tags or self._tags), stat)
+
+    def _bytes_sensor(self, name: str, of: str, tags: dict[str, str]) -> Sensor:
+        sensor = self._metrics.sensor(name)
+        self._add(sensor, "fetch-size-avg", f"The average number of bytes fetched per request{of}", Avg(), tags)
+        self._add(sensor, "fetch-size-max", f"The maximum number of bytes fetched per request{of}", Max(), tags)
+        self._add(sensor, "bytes-consumed-rate", f"The average number of bytes consumed per second{of}", Rate(), tags)
+        return sensor
+
+    def _records_sensor(self, name: str, of: str, tags: dict[str, str]) -> Sensor:
+        sensor = self._metrics.sensor(name)
+        self._add(sensor, "records-per-request-avg", f"The average number of records in each request{of}", Avg(), tags)
+        self._add(
+            sensor, "records-consumed-rate", f"The average number of records consumed per second{of}", Rate(), tags
+        )
+        return sensor
+
+    def record_fetch(self, size: int, records: int) -> None:
+        """An answer is consumed: ``size`` bytes of batches."""
+        self._bytes_fetched.record(size)
+        self._records_fetched.record(records)
+
+    def record_topic_fetch(self, topic: str, size: int, records: int) -> None:
+        """Of one topic in an answer."""
+        tags = self._tags | {"topic": topic.replace(".", "_")}
+        of = f" for topic {topic}"
+        name = f"topic.{topic}.bytes-fetched"
+        (self._metrics.get_sensor(name) or self._bytes_sensor(name, of, tags)).record(size)
+        name = f"topic.{topic}.records-fetched"
+        (self._metrics.get_sensor(name) or self._records_sensor(name, of, tags)).record(records)
+
+    def record_partition_lag(self, partition: TopicPartition, lag: int) -> None:
+        """How far the position is behind the end of the log."""
+        self._records_lag.record(lag)
+        name = _lag_sensor(partition)
+        sensor = self._metrics.get_sensor(name)
+        if sensor is None:
+            sensor = self._metrics.sensor(name)
+            tags = self._tags | {"topic": partition.topic.replace(".", "_"), "partition": str(partition.partition)}
+            self._add(sensor, "records-lag", "The latest lag of the partition", LastValue(), tags)
+            self._add(sensor, "records-lag-max", "The max lag of the partition", Max(), tags)
+            self._add(sensor, "records-lag-avg", "The average lag of the partition", Avg(), tags)
+        sensor.record(lag)
+
+    def update_assignment(self, assigned: frozenset[TopicPartition]) -> None:
+        """Forget the lag of partitions that are others' now."""
+        for partition in self._assigned - assigned:
+            self._metrics.remove_sensor(_lag_sensor(partition))
+        self._assigned = assigned
+
+
+def _lag_sensor(partition: TopicPartition) -> str:
+    return f"{partition}.records-lag"
+
+
+class LastValue:
+    """The value that was recorded last (Kafka's ``stats.Value``)."""
+
+    def __init__(self) -> None:
+        self._value = 0.0
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:  # noqa: ARG002
+        """Keep it."""
+        self._value = value
+
+    def measure(self, config: MetricConfig, now_ms: float) -> float:  # noqa: ARG002
+        """What was kept."""
+        return self._value
+
+
+class FetchResponseMetricAggregator:
+    """Adds up what the partitions of one answer brought, until the last is consumed: for numbers per request."""
+
+    def __init__(self, metrics: FetchManagerMetrics, partitions: Iterable[TopicPartition]) -> None:
+        self._metrics = metrics
+        self._unrecorded = set(partitions)
+        self._bytes = self._records = 0
+        self._by_topic: dict[str, tuple[int, int]] = {}
+
+    def record(self, partition: TopicPartition, size: int, records: int) -> None:
+        """A partition is consumed."""
+        self._unrecorded.discard(partition)
+        self._bytes += size
+        self._records += records
+        topic_bytes, topic_records = self._by_topic.get(partition.topic, (0, 0))
+        self._by_topic[partition.topic] = topic_bytes + size, topic_records + records
+        if self._unrecorded:
+            return
+        self._metrics.record_fetch(self._bytes, self._records)
+        for topic, (topic_bytes, topic_records) in self._by_topic.items():
+            self._metrics.record_topic_fetch(topic, topic_bytes, topic_records)

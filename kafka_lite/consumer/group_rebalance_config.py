@@ -1,0 +1,63 @@
+"""What a member of a group is configured to, where it stands, and which generation it belongs to.
+
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (Generation, MemberState); since 2.3
+GroupRebalanceConfig.java · book 5.1.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+UNKNOWN_MEMBER_ID = ""
+NO_GENERATION_ID = -1
+
+
+@dataclass(frozen=True)
+class GroupRebalanceConfig:
+    """The settings of a member."""
+
+    group_id: str
+    group_instance_id: str | None = None
+    """Of a static member."""
+    session_timeout_ms: int = 45_000
+    rebalance_timeout_ms: int = 300_000
+    """``max.poll.interval.ms``: for so long the others wait for this member to join again."""
+    heartbeat_interval_ms: int = 3000
+    retry_backoff_ms: int = 100
+    leave_group_on_close: bool = True
+
+
+class Generation(NamedTuple):
+    """One round of the group's life: who this member was in it, and which assignor was chosen."""
+
+    generation_id: int
+    member_id: str
+    protocol_name: str | None
+
+    @property
+    def has_member_id(self) -> bool:
+        """Whether the coordinator knows this member."""
+        return self.member_id != UNKNOWN_MEMBER_ID
+
+
+NO_GENERATION = Generation(NO_GENERATION_ID, UNKNOWN_MEMBER_ID, None)
+
+
+class MemberState(Enum):
+    """Where a member stands, by its own knowledge."""
+
+    UNJOINED = auto()
+    """action: join with the next poll · transition: REBALANCING when JoinGroup is sent."""
+    REBALANCING = auto()
+    """action: wait for JoinGroup and SyncGroup · transition: STABLE with an assignment, UNJOINED on errors."""
+    STABLE = auto()
+    """action: consume, send heartbeats · transition: REBALANCING to join again, UNJOINED when it has left, or must."""
+
+
+VALID_PREVIOUS_STATES: dict[MemberState, frozenset[MemberState]] = {
+    MemberState.UNJOINED: frozenset(MemberState),
+    MemberState.REBALANCING: frozenset({MemberState.UNJOINED, MemberState.STABLE}),
+    MemberState.STABLE: frozenset({MemberState.REBALANCING}),
+}

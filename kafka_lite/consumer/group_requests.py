@@ -1,0 +1,90 @@
+"""The requests of a group's member, as its configuration and generation fill them.
+
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (sendJoinGroupRequest …) · book 5.1.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_lite.clients.client_request import RequestBuilder
+from kafka_lite.consumer.group_rebalance_config import Generation, GroupRebalanceConfig
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
+from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
+from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+FIND_COORDINATOR_LATEST = 3
+"""Later ones ask for several groups at once."""
+JOIN_GROUP_LATEST = 7
+SYNC_GROUP_LATEST = 5
+HEARTBEAT_LATEST = 4
+LEAVE_GROUP_LATEST = 5
+LEAVE_GROUP_OF_MANY = 3
+"""From this version on a LeaveGroup names several members."""
+
+
+def find_coordinator(group_id: str) -> RequestBuilder:
+    """Which broker looks after the group?"""
+    return RequestBuilder.of(FindCoordinatorRequest(key=group_id, key_type=0), 0, FIND_COORDINATOR_LATEST)
+
+
+def join_group(
+    config: GroupRebalanceConfig, member_id: str, protocol_type: str, protocols: Sequence[JoinGroupRequestProtocol]
+) -> RequestBuilder:
+    """Let me in. A broker before 2.3 has no static members: then the request fails with UNSUPPORTED_VERSION."""
+    request = JoinGroupRequest(
+        group_id=config.group_id,
+        session_timeout_ms=config.session_timeout_ms,
+        rebalance_timeout_ms=config.rebalance_timeout_ms,
+        member_id=member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=protocol_type,
+        protocols=list(protocols),
+    )
+    return RequestBuilder.of(request, 0, JOIN_GROUP_LATEST)
+
+
+def sync_group(
+    config: GroupRebalanceConfig, generation: Generation, protocol_type: str, assignments: Mapping[str, bytes]
+) -> RequestBuilder:
+    """Here is what everybody shall do (from the leader); what shall I do?"""
+    request = SyncGroupRequest(
+        group_id=config.group_id,
+        generation_id=generation.generation_id,
+        member_id=generation.member_id,
+        group_instance_id=config.group_instance_id,
+        protocol_type=protocol_type,
+        protocol_name=generation.protocol_name,
+        assignments=[
+            SyncGroupRequestAssignment(member_id=member, assignment=assignment)
+            for member, assignment in assignments.items()
+        ],
+    )
+    return RequestBuilder.of(request, 0, SYNC_GROUP_LATEST)
+
+
+def heartbeat(config: GroupRebalanceConfig, generation: Generation) -> RequestBuilder:
+    """I am alive; am I still in?"""
+    request = HeartbeatRequest(
+        group_id=config.group_id,
+        generation_id=generation.generation_id,
+        member_id=generation.member_id,
+        group_instance_id=config.group_instance_id,
+    )
+    return RequestBuilder.of(request, 0, HEARTBEAT_LATEST)
+
+
+def leave_group(config: GroupRebalanceConfig, generation: Generation, reason: str) -> RequestBuilder:
+    """I go."""
+
+    def build(version: int) -> LeaveGroupRequest:
+        if version < LEAVE_GROUP_OF_MANY:
+            return LeaveGroupRequest(group_id=config.group_id, member_id=generation.member_id)
+        member = MemberIdentity(
+            member_id=generation.member_id, group_instance_id=config.group_instance_id, reason=reason
+        )
+        return LeaveGroupRequest(group_id=config.group_id, members=[member])
+
+    return RequestBuilder.by(LeaveGroupRequest.API_KEY, build, 0, LEAVE_GROUP_LATEST)

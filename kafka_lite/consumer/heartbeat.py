@@ -1,0 +1,87 @@
+"""When the next heartbeat is due, and what is overdue.
+
+Kafka 0.10.2: clients/.../consumer/internals/Heartbeat.java · book 4.3.2
+"""
+
+from __future__ import annotations
+
+import math
+
+
+class Heartbeat:
+    """Times only; sends nothing. All of them in ms of a monotonic clock that the caller reads.
+
+    ::
+
+        last sent ──── interval ────▶ the next is due            (after a failure: retry.backoff.ms)
+        last received ──── session.timeout.ms ────▶ the coordinator is silent for too long: look for another one
+        last poll ──── max.poll.interval.ms ────▶ the user does not poll: leave the group
+
+    The coordinator counts the session from what it *receives*, the member from what it is answered: so the member never
+    believes itself in the group for longer than the coordinator does, apart from the way of one answer.
+    """
+
+    def __init__(
+        self, session_timeout_ms: float, interval_ms: float, max_poll_interval_ms: float, retry_backoff_ms: float
+    ) -> None:
+        if interval_ms >= session_timeout_ms:
+            raise ValueError("Heartbeat must be set lower than the session timeout")
+        self._session_timeout_ms = session_timeout_ms
+        self._interval_ms = interval_ms
+        self._max_poll_interval_ms = max_poll_interval_ms
+        self._retry_backoff_ms = retry_backoff_ms
+        self._last_send_ms = -math.inf
+        self._last_receive_ms = -math.inf
+        self._last_session_reset_ms = -math.inf
+        self._last_poll_ms = -math.inf
+        self._failed = False
+
+    @property
+    def last_send_ms(self) -> float:
+        """When the last heartbeat left."""
+        return self._last_send_ms
+
+    def poll(self, now_ms: float) -> None:
+        """The user has polled."""
+        self._last_poll_ms = now_ms
+
+    def sent(self, now_ms: float) -> None:
+        """A heartbeat leaves."""
+        self._last_send_ms = now_ms
+        self._failed = False
+
+    def failed(self) -> None:
+        """It got an error, or no answer: try again after the backoff."""
+        self._failed = True
+
+    def received(self, now_ms: float) -> None:
+        """It was answered."""
+        self._last_receive_ms = now_ms
+
+    def should_heartbeat(self, now_ms: float) -> bool:
+        """Whether it is time for the next."""
+        return self.time_to_next_heartbeat_ms(now_ms) == 0
+
+    def time_to_next_heartbeat_ms(self, now_ms: float) -> float:
+        """How long until it is, at least 0."""
+        last_ms = max(self._last_send_ms, self._last_session_reset_ms)
+        delay_ms = self._retry_backoff_ms if self._failed else self._interval_ms
+        return max(0.0, last_ms + delay_ms - now_ms)
+
+    def session_timeout_expired(self, now_ms: float) -> bool:
+        """Whether the coordinator has not answered for a whole session."""
+        return now_ms - max(self._last_session_reset_ms, self._last_receive_ms) > self._session_timeout_ms
+
+    def poll_timeout_expired(self, now_ms: float) -> bool:
+        """Whether the user has not polled for too long."""
+        return now_ms - self._last_poll_ms > self._max_poll_interval_ms
+
+    def time_to_poll_timeout_ms(self, now_ms: float) -> float:
+        """How long until that is the case, at least 0."""
+        return max(0.0, self._last_poll_ms + self._max_poll_interval_ms - now_ms)
+
+    def reset_timeouts(self, now_ms: float) -> None:
+        """All begins anew: the member has joined, or a coordinator was found."""
+        self._last_session_reset_ms = now_ms
+        self._last_poll_ms = now_ms
+        self._failed = False

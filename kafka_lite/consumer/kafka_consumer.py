@@ -1,0 +1,464 @@
+"""The new consumer: reads records of topics, alone or sharing their partitions with the other members of a group.
+
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from kafka_lite.clients.cluster import PartitionInfo
+from kafka_lite.common.serialization import Deserializer
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_config import ConsumerConfig
+from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.consumer_errors import (
+    ConcurrentModificationError,
+    ConsumerTimeoutError,
+    IllegalConsumerStateError,
+    InvalidGroupIdError,
+    NoOffsetForPartitionError,
+)
+from kafka_lite.consumer.consumer_parts import ConsumerParts
+from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.offset_and_metadata import (
+    OffsetAndMetadata,
+    OffsetAndTimestamp,
+    OffsetCommitCallback,
+    OffsetResetStrategy,
+)
+from kafka_lite.consumer.timer import Timer
+from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_CLOSE_TIMEOUT_MS = 30_000.0
+
+
+class KafkaConsumer:
+    """Reads records from Kafka. *Not* thread-safe: one thread uses it; only ``wakeup`` may be called from others.
+
+    ::
+
+        with KafkaConsumer({"bootstrap.servers": "localhost:9092", "group.id": "readers"}) as consumer:
+            consumer.subscribe(["events"])
+            while True:
+                for record in consumer.poll(1000):
+                    print(record.offset, record.value)
+
+    A poll, in the user's thread (beside it there is only the heartbeat's)::
+
+        ConsumerCoordinator.poll     find the coordinator · join the group · commit what is due
+        update_fetch_positions       committed offset, or else auto.offset.reset
+        Fetcher.fetched_records      is something here already? then it is returned at once, after
+        Fetcher.send_fetches         asking for more: it comes while the user works on what was returned
+        ConsumerNetworkClient.poll   nothing was here: wait for the network
+
+    Keys of the configuration and their defaults are in :mod:`kafka_lite.consumer.consumer_config`.
+    """
+
+    def __init__(
+        self,
+        configs: Mapping[str, object],
+        key_deserializer: Deserializer[Any] | None = None,
+        value_deserializer: Deserializer[Any] | None = None,
+        *,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """Raises ConfigError; does not connect yet."""
+        self.config = config = ConsumerConfig(configs)
+        self._time = time
+        self._parts = parts = ConsumerParts(config, key_deserializer, value_deserializer, time)
+        self._subscriptions = parts.subscriptions
+        self._metadata = parts.metadata
+        self._client = parts.client
+        self._coordinator = parts.coordinator
+        self._fetcher = parts.fetcher
+        self._offset_fetcher = parts.offset_fetcher
+        self._api_timeout_ms = float(config["default.api.timeout.ms"])
+        self._retry_backoff_ms = float(config["retry.backoff.ms"])
+        self._guard = SingleThreadGuard()
+        self._closed = False
+        logger.debug("Kafka consumer %s created", config["client.id"])
+
+    # ── What to read ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def subscribe(
+        self, topics: Iterable[str] | re.Pattern[str], listener: ConsumerRebalanceListener = NO_LISTENER
+    ) -> None:
+        """Read these topics, or those whose whole names match the pattern, sharing partitions with the group.
+
+        Replaces an earlier subscription; no topics: as ``unsubscribe``. Raises IllegalConsumerStateError after
+        ``assign``, InvalidGroupIdError without a group.
+        """
+        with self._open():
+            if self._coordinator is None:
+                raise InvalidGroupIdError
+            if isinstance(topics, re.Pattern):
+                self._subscribe_pattern(topics, listener, self._coordinator)
+                return
+            names = _names(topics)
+            if not names:
+                self.unsubscribe()
+                return
+            self._fetcher.on_assignment(_of_topics(self._subscriptions.assigned_partitions, names))
+            if self._subscriptions.subscribe(names, listener):
+                logger.info("Subscribed to topic(s): %s", ", ".join(sorted(names)))
+                self._coordinator.on_subscription_changed()
+            self._metadata.set_topics(self._subscriptions.metadata_topics)
+
+    def _subscribe_pattern(
+        self, pattern: re.Pattern[str], listener: ConsumerRebalanceListener, coordinator: ConsumerCoordinator
+    ) -> None:
+        logger.info("Subscribed to pattern: '%s'", pattern.pattern)
+        self._subscriptions.subscribe_pattern(pattern, listener)
+        self._metadata.set_need_metadata_for_all_topics(True)
+        coordinator.on_subscription_changed()
+        self._metadata.request_update()
+
+    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read these partitions, without any group; replaces an earlier assignment. None of them: as ``unsubscribe``.
+
+        Raises IllegalConsumerStateError after ``subscribe``.
+        """
+        with self._open():
+            wanted = [TopicPartition(*each) for each in partitions]
+            if any(not each.topic or each.partition < 0 for each in wanted):
+                raise ValueError("a partition to assign needs the name of a topic and a number")
+            if not wanted:
+                self.unsubscribe()
+                return
+            self._fetcher.on_assignment(frozenset(wanted))
+            if self._coordinator is not None:  # the positions of those that go must not get lost
+                self._coordinator.maybe_auto_commit_offsets_async(self._time.hi_res_ms())
+            if self._subscriptions.assign_from_user(wanted):
+                logger.info("Assigned to partition(s): %s", ", ".join(str(each) for each in wanted))
+                self._metadata.set_topics(self._subscriptions.metadata_topics)
+
+    def unsubscribe(self) -> None:
+        """Read nothing, and leave the group."""
+        with self._open():
+            self._fetcher.on_assignment(frozenset())
+            if self._coordinator is not None:
+                self._coordinator.on_leave_prepare()
+                self._coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
+            self._subscriptions.unsubscribe()
+            self._metadata.set_need_metadata_for_all_topics(False)
+            self._metadata.set_topics(())
+
+    @property
+    def assignment(self) -> frozenset[TopicPartition]:
+        """The partitions that it reads now."""
+        with self._guard:
+            return self._subscriptions.assigned_partitions
+
+    @property
+    def subscription(self) -> frozenset[str]:
+        """The topics that it is subscribed to."""
+        with self._guard:
+            return self._subscriptions.subscription
+
+    # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def poll(self, timeout_ms: float = 0) -> ConsumerRecords:
+        """The next records, up to ``max.poll.records``; waits up to ``timeout_ms`` for the first.
+
+        Must be called at least every ``max.poll.interval.ms``: it is also what keeps the consumer in its group,
+        commits, and calls listeners. Raises WakeupError, IllegalConsumerStateError without subscription or assignment,
+        and what the partitions or the group come to: NoOffsetForPartitionError, OffsetOutOfRangeError,
+        RecordTooLargeError, RecordDeserializationError, ApiError.
+        """
+        with self._open():
+            if self._subscriptions.has_no_subscription_or_user_assignment:
+                raise IllegalConsumerStateError("Consumer is not subscribed to any topics or assigned any partitions")
+            timer = Timer(self._time, timeout_ms)
+            while True:
+                self._client.maybe_trigger_wakeup()
+                records = self._poll_once(timer)
+                if records:
+                    self._send_ahead()
+                    return self._parts.interceptors.on_consume(ConsumerRecords(records))
+                if timer.is_expired:
+                    return EMPTY_RECORDS
+
+    def _poll_once(self, timer: Timer) -> dict[TopicPartition, list[ConsumerRecord]]:
+        if self._coordinator is not None and not self._coordinator.poll(timer):
+            return {}
+        if not self._update_fetch_positions(timer):
+            return {}
+        return self._poll_for_fetches(timer)
+
+    def _send_ahead(self) -> None:
+        """Let the next fetches travel while the user works on what is returned. Nothing may be raised from here on."""
+        if self._fetcher.send_fetches() > 0 or self._client.pending_request_count() > 0:
+            self._client.poll_no_wakeup()
+
+    def _poll_for_fetches(self, timer: Timer) -> dict[TopicPartition, list[ConsumerRecord]]:
+        records = self._fetcher.fetched_records()
+        if records:
+            return records
+        self._fetcher.send_fetches()
+        timeout_ms = timer.remaining_ms
+        if self._coordinator is not None:
+            timeout_ms = min(timeout_ms, self._coordinator.time_to_next_poll(timer.now_ms))
+        if not self._subscriptions.has_all_fetch_positions():
+            timeout_ms = min(timeout_ms, self._retry_backoff_ms)
+        self._client.poll(timer.part(timeout_ms), lambda: not self._fetcher.has_available_fetches())
+        timer.update()
+        if self._coordinator is not None and self._coordinator.rejoin_needed_or_pending():
+            return {}  # not to be given out any more if the partition is about to become another member's
+        return self._fetcher.fetched_records()
+
+    def _update_fetch_positions(self, timer: Timer) -> bool:
+        """Find out where to begin in partitions that have no position; false when that takes longer than the timer."""
+        if self._subscriptions.has_all_fetch_positions():
+            return True
+        if self._coordinator is not None and not self._coordinator.refresh_committed_offsets_if_needed(timer):
+            return False
+        missing = self._subscriptions.initializing_partitions()
+        if missing and self._subscriptions.default_reset_strategy is OffsetResetStrategy.NONE:
+            raise NoOffsetForPartitionError(missing)
+        for partition in missing:
+            self._subscriptions.need_offset_reset(partition)
+        self._offset_fetcher.reset_positions_if_needed()
+        return True
+
+    def wakeup(self) -> None:
+        """Make the call in progress, or the next one that waits, raise WakeupError. Any thread may call it."""
+        self._client.wakeup()
+
+    # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit_sync(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
+    ) -> None:
+        """Commit, and wait until it has succeeded; without ``offsets``, the positions: all that poll has returned.
+
+        Raises CommitFailedError when the partitions may be others' by now, ConsumerTimeoutError, WakeupError, ApiError.
+        """
+        with self._open():
+            coordinator, wanted = self._group(), self._offsets_to_commit(offsets)
+            if not coordinator.commit_offsets_sync(wanted, self._timer(timeout_ms)):
+                raise ConsumerTimeoutError(f"Timeout expired before successfully committing offsets {wanted}")
+
+    def commit_async(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None,
+        callback: OffsetCommitCallback | None = None,
+    ) -> None:
+        """Begin to commit. The callback is called from within a later poll, commit_sync or close; commits end in order.
+
+        It is not repeated when it fails: a later commit may have succeeded meanwhile, and would be undone.
+        """
+        with self._open():
+            self._group().commit_offsets_async(self._offsets_to_commit(offsets), callback)
+
+    def _offsets_to_commit(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        if offsets is None:
+            return self._subscriptions.all_consumed()
+        for partition, each in offsets.items():
+            if each.offset < 0:
+                raise ValueError(f"Invalid offset to commit for {partition}: {each.offset}")
+        return dict(offsets)
+
+    def committed(
+        self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        """What the group has committed for each partition, whoever did; None where nothing was.
+
+        Raises ConsumerTimeoutError, ApiError.
+        """
+        with self._open():
+            wanted = set(partitions)
+            found = self._group().fetch_committed_offsets(wanted, self._timer(timeout_ms))
+            if found is None:
+                raise ConsumerTimeoutError("Timeout expired before the committed offsets could be determined")
+            return {partition: found.get(partition) for partition in wanted}
+
+    def _group(self) -> ConsumerCoordinator:
+        if self._coordinator is None:
+            raise InvalidGroupIdError
+        return self._coordinator
+
+    # ── Positions ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
+        """Go on at ``offset`` with the next poll. Raises IllegalConsumerStateError unless the partition is assigned."""
+        wanted = offset.offset if isinstance(offset, OffsetAndMetadata) else offset
+        if wanted < 0:
+            raise ValueError("seek offset must not be a negative number")
+        with self._open():
+            logger.info("Seeking to offset %d for partition %s", wanted, partition)
+            self._subscriptions.seek(partition, wanted)
+
+    def seek_to_beginning(self, partitions: Iterable[TopicPartition] | None = None) -> None:
+        """Go on at the first offset of these partitions, or of all that are assigned; found out when it is needed."""
+        self._seek_to_end_of_log(partitions, OffsetResetStrategy.EARLIEST)
+
+    def seek_to_end(self, partitions: Iterable[TopicPartition] | None = None) -> None:
+        """Go on behind the last record, the last of a finished transaction with ``read_committed``."""
+        self._seek_to_end_of_log(partitions, OffsetResetStrategy.LATEST)
+
+    def _seek_to_end_of_log(self, partitions: Iterable[TopicPartition] | None, strategy: OffsetResetStrategy) -> None:
+        with self._open():
+            for partition in list(partitions or ()) or self._subscriptions.assigned_partitions:
+                logger.info("Seeking to %s offset of partition %s", strategy.name, partition)
+                self._subscriptions.need_offset_reset(partition, strategy)
+
+    def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
+        """The offset of the next record that poll gives of the partition; finds it out if need be.
+
+        Raises IllegalConsumerStateError unless the partition is assigned, ConsumerTimeoutError, InvalidOffsetError.
+        """
+        with self._open():
+            timer = self._timer(timeout_ms)
+            while True:
+                position = self._subscriptions.position(partition)
+                if position is not None:
+                    return position
+                self._update_fetch_positions(timer)
+                self._client.poll(timer.part(self._retry_backoff_ms), self._lacks_position(partition))
+                timer.update()
+                if timer.is_expired and self._subscriptions.position(partition) is None:
+                    raise ConsumerTimeoutError(
+                        f"Timeout expired before the position of {partition} could be determined"
+                    )
+
+    def _lacks_position(self, partition: TopicPartition) -> Callable[[], bool]:
+        return lambda: self._subscriptions.position(partition) is None
+
+    def current_lag(self, partition: TopicPartition) -> int | None:
+        """How many offsets the position is behind the end of the log, as of the last fetch; None before it is known."""
+        with self._open():
+            state = self._subscriptions.state(partition)
+            end = (
+                state.last_stable_offset if self.config["isolation.level"] == "read_committed" else state.high_watermark
+            )
+            return None if end is None or state.position is None else max(0, end - state.position)
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Give no records of these until ``resume``; a rebalance forgets it."""
+        with self._open():
+            for partition in partitions:
+                self._subscriptions.pause(partition)
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Give records of these again."""
+        with self._open():
+            for partition in partitions:
+                self._subscriptions.resume(partition)
+
+    @property
+    def paused(self) -> frozenset[TopicPartition]:
+        """The partitions that are paused."""
+        with self._guard:
+            return self._subscriptions.paused_partitions()
+
+    # ── The cluster ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def partitions_for(self, topic: str, timeout_ms: float | None = None) -> tuple[PartitionInfo, ...]:
+        """The partitions of a topic; none if there is no such topic. Raises ConsumerTimeoutError, ApiError."""
+        with self._open():
+            known = self._metadata.fetch().partitions_for_topic(topic)
+            return known or self._parts.topic_metadata_fetcher.get_topic_metadata(topic, self._timer(timeout_ms))
+
+    def list_topics(self, timeout_ms: float | None = None) -> dict[str, tuple[PartitionInfo, ...]]:
+        """All topics that may be known, with their partitions. Raises ConsumerTimeoutError."""
+        with self._open():
+            return self._parts.topic_metadata_fetcher.get_all_topic_metadata(self._timer(timeout_ms))
+
+    def offsets_for_times(
+        self, timestamps: Mapping[TopicPartition, int], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
+        """For each partition the first record at or after a time (ms since the epoch); None if there is none.
+
+        Raises ConsumerTimeoutError, and ApiError UNSUPPORTED_VERSION when the broker is older than 0.10.1.
+        """
+        if any(timestamp < 0 for timestamp in timestamps.values()):
+            raise ValueError("a time to search for cannot be negative")
+        with self._open():
+            return self._offset_fetcher.offsets_for_times(timestamps, self._timer(timeout_ms))
+
+    def beginning_offsets(
+        self, partitions: Collection[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, int]:
+        """The first offset of each partition. Raises ConsumerTimeoutError."""
+        with self._open():
+            return self._offset_fetcher.beginning_offsets(partitions, self._timer(timeout_ms))
+
+    def end_offsets(
+        self, partitions: Collection[TopicPartition], timeout_ms: float | None = None
+    ) -> dict[TopicPartition, int]:
+        """The offset behind the last record of each partition that may be read. Raises ConsumerTimeoutError."""
+        with self._open():
+            return self._offset_fetcher.end_offsets(partitions, self._timer(timeout_ms))
+
+    @property
+    def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
+        """What the consumer measures, by Kafka's names."""
+        return self._parts.metrics.metrics
+
+    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self, timeout_ms: float = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
+        """Commit if that is automatic, leave the group, close; what takes longer than ``timeout_ms`` is given up."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            self._client.disable_wakeups()
+            timer = Timer(self._time, timeout_ms)
+            self._parts.close(timer)
+            logger.debug("Kafka consumer %s has been closed", self.config["client.id"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> SingleThreadGuard:
+        if self._closed:
+            raise IllegalConsumerStateError("This consumer has already been closed.")
+        return self._guard
+
+    def _timer(self, timeout_ms: float | None) -> Timer:
+        return Timer(self._time, self._api_timeout_ms if timeout_ms is None else timeout_ms)
+
+
+class SingleThreadGuard:
+    """Lets one thread in, as often as it likes; others get an error instead of waiting: they have made a mistake."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise ConcurrentModificationError("KafkaConsumer is not safe for multi-threaded access")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _names(topics: Iterable[str]) -> set[str]:
+    if isinstance(topics, str):
+        raise TypeError("subscribe takes a list of topics, or a compiled pattern")
+    names = set(topics)
+    if any(not name or not name.strip() for name in names):
+        raise ValueError("Topic collection to subscribe to cannot contain null or empty topic")
+    return names
+
+
+def _of_topics(partitions: Iterable[TopicPartition], topics: Collection[str]) -> frozenset[TopicPartition]:
+    return frozenset(partition for partition in partitions if partition.topic in topics)
