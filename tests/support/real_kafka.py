@@ -27,6 +27,23 @@ HOST = "127.0.0.1"
 @contextmanager
 def real_kafka(version: str, directory: Path) -> Iterator[str]:
     """Run it with its data below ``directory``; where clients connect to."""
+    with ExitStack() as stack:
+        zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper")) if version == OLD else None
+        yield stack.enter_context(_broker(version, directory, zookeeper.connect_string if zookeeper else None))
+
+
+@contextmanager
+def old_kafka(directory: Path) -> Iterator[tuple[str, str]]:
+    """0.10.2 with a ZooKeeper of ours: where clients connect to, and where ZooKeeper is."""
+    with (
+        EmbeddedZooKeeper(directory / "zookeeper") as zookeeper,
+        _broker(OLD, directory, zookeeper.connect_string) as bootstrap_servers,
+    ):
+        yield bootstrap_servers, zookeeper.connect_string
+
+
+@contextmanager
+def _broker(version: str, directory: Path, zookeeper_connect: str | None) -> Iterator[str]:
     port = free_port()
     settings = {
         "log.dirs": str(directory / "kafka"),
@@ -37,18 +54,16 @@ def real_kafka(version: str, directory: Path) -> Iterator[str]:
         "transaction.state.log.min.isr": "1",
         "log.cleaner.dedupe.buffer.size": "10485760",
     }
-    with ExitStack() as stack:
-        if version == OLD:
-            zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper"))
-            settings |= {"broker.id": "0", "zookeeper.connect": zookeeper.connect_string}
-        else:
-            settings |= _kraft(port)
-        properties = directory / "real-kafka.properties"
-        write_properties(properties, settings)
-        if version != OLD:
-            _format_storage(version, properties)
-        command = java_command("kafka.Kafka", str(properties), classpath=classpath(*JARS[version]))
-        broker = stack.enter_context(ServerProcess(command, port, directory / "real-kafka.log"))
+    if zookeeper_connect is not None:
+        settings |= {"broker.id": "0", "zookeeper.connect": zookeeper_connect}
+    else:
+        settings |= _kraft(port)
+    properties = directory / "real-kafka.properties"
+    write_properties(properties, settings)
+    if zookeeper_connect is None:
+        _format_storage(version, properties)
+    command = java_command("kafka.Kafka", str(properties), classpath=classpath(*JARS[version]))
+    with ServerProcess(command, port, directory / "real-kafka.log") as broker:
         yield broker.bootstrap_servers
 
 
