@@ -2,96 +2,61 @@
 
 from __future__ import annotations
 
-import random
 import threading
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from kafka_lite.common.errors import Errors
-from kafka_lite.producer import KafkaProducer, ProducerRecord, RecordMetadata
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, ProducerClosedError
 from kafka_lite.testing.cluster import Cluster
+from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
+from tests.support.producers import MemoryWatch, Outcomes, is_in_order
 
 TOPIC = "t"
 PARTITIONS = 3
-RECORDS = 3000
+RECORDS = 2400
+CONFIG: Mapping[str, object] = {
+    "batch.size": 400, "linger.ms": 1, "retry.backoff.ms": 10, "reconnect.backoff.ms": 10, "request.timeout.ms": 500,
+    "delivery.timeout.ms": 60_000, "buffer.memory": 20_000,
+}  # fmt: skip
+IDEMPOTENT = {"enable.idempotence": True}
+ONE_IN_FLIGHT = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 1}
+PLAIN = {"enable.idempotence": False}
+WAIT_S = 60.0
 
 
-class Outcomes:
-    """What the callbacks were told."""
-
-    def __init__(self) -> None:
-        self.calls: Counter[int] = Counter()
-        self.places: dict[int, tuple[int, int]] = {}
-        self.errors: dict[int, Exception] = {}
-
-    def of(self, number: int, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        self.calls[number] += 1
-        if error is not None:
-            self.errors[number] = error
-        else:
-            assert metadata is not None
-            self.places[number] = metadata.partition, metadata.offset
+@pytest.fixture
+def setup() -> Iterator[FaultyCluster]:
+    with faulty_cluster() as faulty:
+        faulty.cluster.create_topic(TOPIC, partitions=PARTITIONS)
+        yield faulty
 
 
-def one_fault(cluster: Cluster, rng: random.Random) -> None:
-    match rng.randrange(6):
-        case 0:
-            cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()
-        case 1:
-            cluster.disconnect_all()
-        case 2:
-            cluster.inject("Produce").drop_answer().once()
-        case 3:
-            cluster.inject("Produce").drop_request().once()
-        case 4:
-            cluster.inject("Produce").cut_answer(rng.randrange(20)).once()
-        case 5:
-            cluster.inject("Produce").delay(rng.choice([20, 700])).once()
-
-
-@contextmanager
-def faults(cluster: Cluster, rng: random.Random) -> Iterator[None]:
-    stop = threading.Event()
-
-    def go_on() -> None:
-        while not stop.wait(rng.random() * 0.3):
-            one_fault(cluster, rng)
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-        cluster.reset()
-
-
-def produce_under_faults(cluster: Cluster, seed: int, **config: object) -> Outcomes:
-    outcomes, rng = Outcomes(), random.Random(seed)
-    configs: dict[str, object] = {
-        "bootstrap.servers": cluster.bootstrap_servers, "batch.size": 400, "linger.ms": 1, "retry.backoff.ms": 10,
-        "request.timeout.ms": 500, "delivery.timeout.ms": 60_000, "buffer.memory": 20_000,
-    }  # fmt: skip
-    with KafkaProducer(configs | {key.replace("_", "."): value for key, value in config.items()}) as producer:
-        with faults(cluster, rng):
+def produce_under_faults(setup: FaultyCluster, seed: int, **config: object) -> Outcomes:
+    outcomes = Outcomes()
+    configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **config}
+    with KafkaProducer(configs) as producer:
+        memory = MemoryWatch(producer)
+        with setup.faults(seed):
             for number in range(RECORDS):
                 record = ProducerRecord(TOPIC, b"%06d" % number, partition=number % PARTITIONS)
-                producer.send(record, lambda metadata, error, number=number: outcomes.of(number, metadata, error))
+                producer.send(record, outcomes.callback(number))
                 if number % 3 == 0:
-                    threading.Event().wait(0.003)
-        assert producer.flush(60_000)
+                    time.sleep(0.003)
+        assert producer.flush(WAIT_S * 1000)
+        memory.check_all_came_back()
+    assert setup.proxy.cuts > 0
     return outcomes
 
 
-def check_what_was_acknowledged(cluster: Cluster, outcomes: Outcomes) -> dict[int, list[int]]:
+def check_what_was_acknowledged(cluster: Cluster, outcomes: Outcomes) -> list[list[int]]:
     """Every callback once, every record where its callback said; returns the numbers of each partition."""
-    assert len(outcomes.calls) == RECORDS
-    assert set(outcomes.calls.values()) == {1}
-    numbers: dict[int, list[int]] = {partition: [] for partition in range(PARTITIONS)}
+    outcomes.check_each_was_called_once(RECORDS)
+    assert outcomes.errors == {}
+    numbers: list[list[int]] = [[] for _ in range(PARTITIONS)]
     found = {}
     for record in cluster.records(TOPIC):
         assert record.value is not None
@@ -102,22 +67,174 @@ def check_what_was_acknowledged(cluster: Cluster, outcomes: Outcomes) -> dict[in
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_with_idempotence_nothing_is_lost_nothing_twice_and_all_in_order(seed: int) -> None:
-    with Cluster() as cluster:
-        cluster.create_topic(TOPIC, partitions=PARTITIONS)
-        outcomes = produce_under_faults(cluster, seed, enable_idempotence=True)
-        numbers = check_what_was_acknowledged(cluster, outcomes)
-        assert outcomes.errors == {}
-        assert numbers == {partition: list(range(partition, RECORDS, PARTITIONS)) for partition in range(PARTITIONS)}
+@pytest.mark.parametrize("seed", [1, 2])
+def test_with_idempotence_nothing_is_lost_nothing_twice_and_all_in_order(setup: FaultyCluster, seed: int) -> None:
+    outcomes = produce_under_faults(setup, seed, **IDEMPOTENT)
+    numbers = check_what_was_acknowledged(setup.cluster, outcomes)
+    assert numbers == [list(range(partition, RECORDS, PARTITIONS)) for partition in range(PARTITIONS)]
 
 
 @pytest.mark.slow
-def test_without_idempotence_nothing_is_lost() -> None:
-    with Cluster() as cluster:
-        cluster.create_topic(TOPIC, partitions=PARTITIONS)
-        outcomes = produce_under_faults(cluster, 4, enable_idempotence=False)
-        numbers = check_what_was_acknowledged(cluster, outcomes)
-        assert outcomes.errors == {}
-        for partition in range(PARTITIONS):
-            assert set(numbers[partition]) == set(range(partition, RECORDS, PARTITIONS))
+def test_with_one_request_in_flight_nothing_is_lost_and_all_in_order(setup: FaultyCluster) -> None:
+    numbers = check_what_was_acknowledged(setup.cluster, produce_under_faults(setup, 3, **ONE_IN_FLIGHT))
+    for partition in range(PARTITIONS):
+        assert set(numbers[partition]) == set(range(partition, RECORDS, PARTITIONS))
+        assert is_in_order(numbers[partition])
+
+
+@pytest.mark.slow
+def test_without_either_nothing_is_lost(setup: FaultyCluster) -> None:
+    numbers = check_what_was_acknowledged(setup.cluster, produce_under_faults(setup, 4, **PLAIN))
+    for partition in range(PARTITIONS):
+        assert set(numbers[partition]) == set(range(partition, RECORDS, PARTITIONS))
+
+
+@pytest.mark.parametrize("mode", [IDEMPOTENT, ONE_IN_FLIGHT, PLAIN], ids=["idempotent", "one in flight", "plain"])
+def test_a_stuck_broker_fills_the_buffer_and_each_record_gets_an_outcome(
+    setup: FaultyCluster, mode: Mapping[str, object]
+) -> None:
+    """What finds no memory within max.block.ms fails at once; all that was accepted arrives when the broker goes on."""
+    outcomes = Outcomes()
+    configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode, "max.block.ms": 50}
+    with KafkaProducer(configs | {"buffer.memory": 4000, "request.timeout.ms": 20_000}) as producer:
+        memory = MemoryWatch(producer)
+        _await(lambda: _knows_the_topic(producer))
+        with setup.cluster.paused():
+            for number in range(300):
+                record = ProducerRecord(TOPIC, b"%040d" % number, partition=0)
+                producer.send(record, outcomes.callback(number))
+                if len(outcomes.errors) == 5:
+                    break
+            assert len(outcomes.errors) == 5
+            assert not outcomes.places
+        sent = number + 1
+        assert producer.flush(WAIT_S * 1000)
+        memory.check_all_came_back()
+    outcomes.check_each_was_called_once(sent)
+    assert all(isinstance(error, BufferExhaustedError) for error in outcomes.errors.values())
+    accepted = [number for number in range(sent) if number not in outcomes.errors]
+    assert [int(value or b"") for value in setup.cluster.values(TOPIC, 0)] == accepted
+
+
+@pytest.mark.parametrize("mode", [IDEMPOTENT, PLAIN], ids=["idempotent", "plain"])
+def test_a_broker_that_stays_stuck_ends_every_record_by_its_delivery_timeout(
+    setup: FaultyCluster, mode: Mapping[str, object]
+) -> None:
+    outcomes = Outcomes()
+    configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode}
+    with KafkaProducer(configs | {"delivery.timeout.ms": 3000, "request.timeout.ms": 300}) as producer:
+        memory = MemoryWatch(producer)
+        producer.send(ProducerRecord(TOPIC, b"first", partition=0)).get(WAIT_S * 1000)
+        setup.cluster.inject("Produce").no_answer().always()
+        for number in range(50):
+            producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=1), outcomes.callback(number))
+        assert producer.flush(WAIT_S * 1000)
+        outcomes.check_each_was_called_once(50)
+        assert {_error_of(error) for error in outcomes.errors.values()} == {Errors.REQUEST_TIMED_OUT}
+        assert not outcomes.places
+        setup.cluster.reset()
+        producer.send(ProducerRecord(TOPIC, b"again", partition=1)).get(WAIT_S * 1000)
+        assert producer.flush(WAIT_S * 1000)
+        _await(lambda: memory._pool.available_memory == memory._pool.total_memory)
+        memory.check_all_came_back()
+    assert setup.cluster.values(TOPIC, 1)[-1] == b"again"
+    assert setup.cluster.values(TOPIC, 1).count(b"again") == 1
+
+
+@pytest.mark.parametrize("mode", [IDEMPOTENT, ONE_IN_FLIGHT, PLAIN], ids=["idempotent", "one in flight", "plain"])
+def test_a_topic_that_is_deleted_and_created_again(setup: FaultyCluster, mode: Mapping[str, object]) -> None:
+    """What is sent meanwhile waits for the topic; the new one is filled in order, from wherever the old one ended."""
+    outcomes, number, stop = Outcomes(), 0, threading.Event()
+    configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode, "metadata.max.age.ms": 200}
+    errors_of_change: list[Exception] = []
+
+    def change() -> None:
+        try:
+            for _ in range(3):
+                time.sleep(0.2)
+                setup.cluster.delete_topic(TOPIC)
+                time.sleep(0.2)
+                setup.cluster.create_topic(TOPIC, partitions=PARTITIONS)
+        except KafkaError as error:
+            errors_of_change.append(error)
+        stop.set()
+
+    with KafkaProducer(configs) as producer:
+        memory = MemoryWatch(producer)
+        thread = threading.Thread(target=change)
+        thread.start()
+        while not stop.is_set() or number % 100:
+            record = ProducerRecord(TOPIC, b"%06d" % number, partition=number % PARTITIONS)
+            producer.send(record, outcomes.callback(number))
+            number += 1
+            time.sleep(0.001)
+        thread.join()
+        assert producer.flush(WAIT_S * 1000)
+        last = producer.send(ProducerRecord(TOPIC, b"%06d" % number, partition=0), outcomes.callback(number))
+        place = last.get(WAIT_S * 1000)
+        memory.check_all_came_back()
+    assert not errors_of_change
+    outcomes.check_each_was_called_once(number + 1)
+    assert not outcomes.errors
+    for partition in range(PARTITIONS):
+        found = [int(value or b"") for value in setup.cluster.values(TOPIC, partition)]
+        if mode is IDEMPOTENT:
+            assert len(found) == len(set(found))
+        if mode is not PLAIN:
+            assert is_in_order(found)
+    assert setup.cluster.values(TOPIC, 0)[place.offset] == b"%06d" % number
+
+
+def test_a_topic_that_is_deleted_for_good(setup: FaultyCluster) -> None:
+    """Records that wait for it expire, and nothing else is held up; later ones hear that it is not there."""
+    setup.cluster.create_topic("other")
+    outcomes = Outcomes()
+    configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **IDEMPOTENT}
+    with KafkaProducer(configs | {"delivery.timeout.ms": 1000, "max.block.ms": 300}) as producer:
+        memory = MemoryWatch(producer)
+        producer.send(ProducerRecord(TOPIC, b"v", partition=0)).get(WAIT_S * 1000)
+        setup.cluster.delete_topic(TOPIC)
+        for number in range(60):
+            producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=number % 3), outcomes.callback(number))
+        producer.send(ProducerRecord("other", b"v")).get(WAIT_S * 1000)
+        assert producer.flush(WAIT_S * 1000)
+        outcomes.check_each_was_called_once(60)
+        assert not outcomes.places
+        error = producer.send(ProducerRecord(TOPIC, b"late", partition=0)).exception(WAIT_S * 1000)
+        assert "not present in metadata" in str(error)
+        producer.send(ProducerRecord("other", b"w")).get(WAIT_S * 1000)
+        memory.check_all_came_back()
+    assert setup.cluster.values("other") == [b"v", b"w"]
+
+
+@pytest.mark.parametrize("mode", [IDEMPOTENT, PLAIN], ids=["idempotent", "plain"])
+def test_closing_in_the_midst_of_faults_ends_every_record(setup: FaultyCluster, mode: Mapping[str, object]) -> None:
+    outcomes, count = Outcomes(), 200
+    setup.cluster.inject("Produce").no_answer().always()
+    producer = KafkaProducer({"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode})
+    memory = MemoryWatch(producer)
+    for number in range(count):
+        producer.send(ProducerRecord(TOPIC, b"v", partition=number % PARTITIONS), outcomes.callback(number))
+    producer.close(timeout_ms=50)
+    outcomes.check_each_was_called_once(count)
+    assert not outcomes.places
+    assert all(isinstance(error, ProducerClosedError) for error in outcomes.errors.values())
+    memory.check_all_came_back()
+
+
+def _error_of(error: Exception) -> Errors | None:
+    return error.error if isinstance(error, ApiError) else None
+
+
+def _knows_the_topic(producer: KafkaProducer) -> bool:
+    try:
+        return len(producer.partitions_for(TOPIC)) == PARTITIONS
+    except ApiError:
+        return False
+
+
+def _await(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -1,0 +1,203 @@
+"""The old producer while requests and answers are lost, cut, late and refused: at least once, in order, and no more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.old_producer import KeyedMessage, Producer
+from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
+from kafka_lite.old_producer.producer import QueueFullError
+from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
+from tests.support.producers import is_in_order
+
+TOPIC = "t"
+PARTITIONS = 3
+RECORDS = 1500
+BATCH = 10
+CONFIG: Mapping[str, object] = {
+    "request.required.acks": -1, "request.timeout.ms": 500, "retry.backoff.ms": 10, "queue.buffering.max.ms": 20,
+    "partitioner.class": "kafka_lite.old_producer.partitioner.DefaultPartitioner",
+}  # fmt: skip
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def setup() -> Iterator[FaultyCluster]:
+    with faulty_cluster() as faulty:
+        faulty.cluster.create_topic(TOPIC, partitions=PARTITIONS)
+        yield faulty
+
+
+def producer_of(setup: FaultyCluster, **configs: object) -> Producer:
+    named = {key.replace("_", "."): value for key, value in configs.items()}
+    return Producer({"metadata.broker.list": setup.bootstrap_servers, **CONFIG, **named})
+
+
+def message(number: int) -> KeyedMessage:
+    return KeyedMessage(TOPIC, b"%06d" % number, part_key=number)
+
+
+def numbers_of(setup: FaultyCluster, partition: int) -> list[int]:
+    return [int(value or b"") for value in setup.cluster.values(TOPIC, partition)]
+
+
+def check_all_is_there_in_order(setup: FaultyCluster) -> None:
+    """At least once; a reader who ignores repeats sees each partition's messages as they were sent."""
+    for partition in range(PARTITIONS):
+        numbers = numbers_of(setup, partition)
+        assert set(numbers) == set(range(partition, RECORDS, PARTITIONS))
+        assert is_in_order(numbers)
+
+
+@pytest.mark.slow
+def test_a_synchronous_one_has_sent_what_it_returned_from(setup: FaultyCluster) -> None:
+    """What fails after all retries is sent again by its user, as it was meant."""
+    failures = 0
+    with producer_of(setup, message_send_max_retries=1) as producer, setup.faults(1):
+        for first in range(0, RECORDS, BATCH):
+            messages = [message(number) for number in range(first, first + BATCH)]
+            while True:
+                try:
+                    producer.send(*messages)
+                    break
+                except FailedToSendMessageError:
+                    failures += 1
+            time.sleep(0.01)
+    assert producer.stats.producer.failed_send_rate.count == failures
+    assert producer.stats.producer.resend_rate.count >= failures
+    check_all_is_there_in_order(setup)
+
+
+@pytest.mark.slow
+def test_an_asynchronous_one_sends_all_if_it_may_try_often_enough(setup: FaultyCluster) -> None:
+    config = {"producer_type": "async", "batch_num_messages": BATCH, "message_send_max_retries": 1000}
+    with producer_of(setup, **config) as producer, setup.faults(2):
+        for number in range(RECORDS):
+            producer.send(message(number))
+            time.sleep(0.002)
+    assert producer.stats.producer.resend_rate.count > 0
+    assert producer.stats.producer.failed_send_rate.count == 0
+    check_all_is_there_in_order(setup)
+
+
+@pytest.mark.slow
+def test_without_acknowledgements_messages_are_lost_but_never_told_twice(setup: FaultyCluster) -> None:
+    """acks=0: a message that the socket took is gone for the producer, so it is not sent again."""
+    with producer_of(setup, request_required_acks=0, message_send_max_retries=20) as producer:
+        for number in range(100):
+            producer.send(message(number))
+        setup.cluster.wait_for_records(TOPIC, 100, WAIT_S)
+        with setup.cluster.inject("Produce").drop_request().always():
+            producer.send(message(100))
+            setup.cluster.requests.wait_for("Produce", 101, WAIT_S)
+        for number in range(101, 200):
+            producer.send(message(number))
+        _await(lambda: 199 in numbers_of(setup, 199 % PARTITIONS))
+    found = [number for partition in range(PARTITIONS) for number in numbers_of(setup, partition)]
+    assert len(found) == len(set(found))
+    assert 100 not in found
+    assert all(is_in_order(numbers_of(setup, partition)) for partition in range(PARTITIONS))
+
+
+def test_after_its_retries_a_synchronous_one_says_that_it_failed(setup: FaultyCluster) -> None:
+    with producer_of(setup, message_send_max_retries=2) as producer:
+        setup.cluster.inject("Produce", Errors.LEADER_NOT_AVAILABLE).for_topic(TOPIC, 1).always()
+        with pytest.raises(FailedToSendMessageError, match="after 2 tries: topics t"):
+            producer.send(*map(message, range(6)))
+        assert producer.stats.producer.failed_send_rate.count == 1
+        assert producer.stats.producer.resend_rate.count == 3
+    # The others were sent, once: only what failed is sent again.
+    assert [numbers_of(setup, partition) for partition in range(PARTITIONS)] == [[0, 3], [], [2, 5]]
+
+
+def test_a_full_queue_of_one_that_must_not_wait_drops_and_counts(setup: FaultyCluster) -> None:
+    config = {"producer_type": "async", "queue_buffering_max_messages": 20, "batch_num_messages": 5}
+    with producer_of(setup, queue_enqueue_timeout_ms=0, request_timeout_ms=20_000, **config) as producer:
+        dropped: list[int] = []
+        number = 0
+        with setup.cluster.paused():
+            while len(dropped) < 10:
+                try:
+                    producer.send(message(number))
+                except QueueFullError:
+                    dropped.append(number)
+                number += 1
+        assert number <= 20 + 5 + 10, "a batch on its way, and the queue, are all that waits"
+        assert producer.stats.topics.all_topics.dropped_message_rate.count == 10
+        assert producer.stats.topics.topic(TOPIC).dropped_message_rate.count == 10
+    found = [number for partition in range(PARTITIONS) for number in numbers_of(setup, partition)]
+    assert sorted(found) == [each for each in range(number) if each not in dropped]
+
+
+def test_a_full_queue_of_one_that_may_wait_takes_the_message_when_there_is_room(setup: FaultyCluster) -> None:
+    config = {"producer_type": "async", "queue_buffering_max_messages": 10, "batch_num_messages": 5}
+    with producer_of(setup, queue_enqueue_timeout_ms=-1, request_timeout_ms=20_000, **config) as producer:
+        sent: list[int] = []
+
+        def send() -> None:
+            for number in range(60):
+                producer.send(message(number))
+                sent.append(number)
+
+        thread = threading.Thread(target=send)
+        with setup.cluster.paused():
+            thread.start()
+            _await(lambda: len(sent) >= 10)
+            assert len(sent) <= 10 + 5
+        thread.join(WAIT_S)
+        assert len(sent) == 60
+        assert producer.stats.topics.all_topics.dropped_message_rate.count == 0
+    found = [number for partition in range(PARTITIONS) for number in numbers_of(setup, partition)]
+    assert sorted(found) == list(range(60))
+
+
+def test_a_full_queue_waits_as_long_as_it_may(setup: FaultyCluster) -> None:
+    config = {"producer_type": "async", "queue_buffering_max_messages": 5, "batch_num_messages": 5}
+    with producer_of(setup, queue_enqueue_timeout_ms=100, request_timeout_ms=20_000, **config) as producer:
+        began = time.monotonic()
+        with setup.cluster.paused(), pytest.raises(QueueFullError):
+            producer.send(*map(message, range(100)))
+        assert time.monotonic() - began >= 0.1
+        assert producer.stats.topics.all_topics.dropped_message_rate.count == 1
+
+
+def test_an_asynchronous_one_that_fails_for_good_counts_it_and_goes_on(setup: FaultyCluster) -> None:
+    config = {"producer_type": "async", "batch_num_messages": 3, "message_send_max_retries": 1}
+    with producer_of(setup, **config) as producer:
+        with setup.cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).always():
+            for number in range(3):
+                producer.send(message(number))
+            _await(lambda: producer.stats.producer.failed_send_rate.count == 1)
+        for number in range(3, 6):
+            producer.send(message(number))
+    assert [numbers_of(setup, partition) for partition in range(PARTITIONS)] == [[3], [4], [5]]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_topic_that_is_deleted_and_created_again(setup: FaultyCluster, kind: str) -> None:
+    """Messages wait, with enough retries, until it is there again."""
+    config = {"producer_type": kind, "batch_num_messages": 3, "message_send_max_retries": 500}
+    with producer_of(setup, **config) as producer:
+        for number in range(30):
+            producer.send(message(number))
+        setup.cluster.delete_topic(TOPIC)
+        thread = threading.Timer(0.3, setup.cluster.create_topic, (TOPIC, PARTITIONS))
+        thread.start()
+        for number in range(30, 60):
+            producer.send(message(number))
+        thread.join()
+    found = [numbers_of(setup, partition) for partition in range(PARTITIONS)]
+    assert {number for numbers in found for number in numbers} >= set(range(33, 60))
+    assert all(is_in_order(numbers) for numbers in found)
+
+
+def _await(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

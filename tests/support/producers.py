@@ -1,0 +1,84 @@
+"""What is watched of a producer while things go wrong: its callbacks, and the memory that it holds."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from kafka_lite.producer import KafkaProducer, RecordMetadata
+
+
+class Outcomes:
+    """What the callbacks of numbered records were told."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[int] = Counter()
+        self.places: dict[int, tuple[int, int]] = {}
+        """Partition and offset of those that were acknowledged."""
+        self.errors: dict[int, Exception] = {}
+
+    def callback(self, number: int) -> Callable[[RecordMetadata | None, Exception | None], None]:
+        """The callback of one record."""
+
+        def called(metadata: RecordMetadata | None, error: Exception | None) -> None:
+            self.calls[number] += 1
+            if error is not None:
+                self.errors[number] = error
+            else:
+                assert metadata is not None
+                self.places[number] = metadata.partition, metadata.offset
+
+        return called
+
+    def check_each_was_called_once(self, records: int) -> None:
+        assert sorted(self.calls) == list(range(records))
+        assert set(self.calls.values()) == {1}
+        assert len(self.places) + len(self.errors) == records
+
+
+class MemoryWatch:
+    """Counts the bytes that a producer's pool has handed out, at every step, and not by the pool's own books."""
+
+    def __init__(self, producer: KafkaProducer) -> None:
+        self.peak_bytes = 0
+        self._pool = pool = producer._accumulator._pool
+        self._lock = threading.Lock()
+        self._sizes: dict[int, int] = {}
+        allocate, deallocate = pool.allocate, pool.deallocate
+
+        def counted_allocate(size: int, max_time_to_block_ms: float) -> bytearray:
+            buffer = allocate(size, max_time_to_block_ms)
+            with self._lock:
+                assert id(buffer) not in self._sizes, "the same buffer was handed out twice"
+                self._sizes[id(buffer)] = len(buffer)
+                self.peak_bytes = max(self.peak_bytes, sum(self._sizes.values()))
+            return buffer
+
+        def counted_deallocate(buffer: bytearray) -> None:
+            with self._lock:
+                assert self._sizes.pop(id(buffer), None) is not None, "the buffer came back twice"
+            deallocate(buffer)
+
+        pool.allocate = counted_allocate  # type: ignore[method-assign]
+        pool.deallocate = counted_deallocate  # type: ignore[method-assign]
+
+    def check_bound(self) -> None:
+        """It was never more than ``buffer.memory``."""
+        assert 0 < self.peak_bytes <= self._pool.total_memory
+        assert self._pool.unallocated_memory >= 0
+
+    def check_all_came_back(self) -> None:
+        """Nothing is in use any more."""
+        self.check_bound()
+        assert not self._sizes
+        assert self._pool.available_memory == self._pool.total_memory
+
+
+def is_in_order(numbers: Sequence[int]) -> bool:
+    """Whether a reader who knows what it has seen already finds the rest ascending.
+
+    A repeat may come late: a request that its sender gave up, and has sent again, can still be on its way to the log.
+    """
+    seen_first = list(dict.fromkeys(numbers))
+    return seen_first == sorted(seen_first)
