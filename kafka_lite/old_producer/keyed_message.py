@@ -18,6 +18,10 @@ class KeyedMessage:
     key: Any = None
     part_key: Any = None
 
+    def __post_init__(self) -> None:
+        if not self.topic or not isinstance(self.topic, str):
+            raise ValueError(f"a message needs the name of a topic, not {self.topic!r}")
+
     @property
     def partition_key(self) -> Any:
         """By what the partition is chosen; None: any partition will do."""

@@ -27,7 +27,7 @@ class ProducerClosedError(KafkaError):
     """The producer is closed."""
 
     def __init__(self) -> None:
-        super().__init__("producer already closed")
+        super().__init__("producer already closed: make another one")
 
 
 class QueueFullError(KafkaError):
@@ -77,6 +77,9 @@ class Producer:
         Raises ProducerClosedError; FailedToSendMessageError (sync); QueueFullError (async, when the queue stays full
         for ``queue.enqueue.timeout.ms``).
         """
+        for message in messages:
+            if not isinstance(message, KeyedMessage):
+                raise TypeError(f"send takes KeyedMessages, not a {type(message).__name__}: KeyedMessage(topic, value)")
         with self._lock:
             if self._closed:
                 raise ProducerClosedError

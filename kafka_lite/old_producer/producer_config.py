@@ -62,6 +62,9 @@ class ProducerConfig:
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.originals = dict(configs)
+        for key in CONFIG.keys & configs.keys():
+            if configs[key] is None:
+                raise ConfigError(key, None, "it has no value; leave it out, and it has its default")
         self._values = CONFIG.parse(configs)
         batch, queue = self["batch.num.messages"], self["queue.buffering.max.messages"]
         if batch > queue:

@@ -20,6 +20,16 @@ class BufferExhaustedError(KafkaError):
     """The producer's memory is all in use and stayed so for ``max.block.ms``: records come faster than they leave."""
 
 
+class BlockingInCallbackError(KafkaError):
+    """A callback waits for what only the thread that it runs in can bring about: it would wait for ever."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} cannot be waited for in a callback: callbacks run in the producer's own thread, which is the one "
+            "that would have to bring it. Let another thread do this."
+        )
+
+
 class BufferPool:
     """At most ``total_memory`` bytes, of which buffers of ``poolable_size`` are kept for the next to come.
 
@@ -46,12 +56,14 @@ class BufferPool:
         """How long threads have waited for memory, all together."""
         self.exhausted = 0
         """How often a thread has waited in vain."""
+        self.freed_by: threading.Thread | None = None
+        """Who gives memory back, and so must not wait for any."""
 
     def allocate(self, size: int, max_time_to_block_ms: float) -> bytearray:
         """A buffer of ``size`` bytes, with any content.
 
         Raises ApiError RECORD_TOO_LARGE for more than there is in all, BufferExhaustedError when others kept the memory
-        for ``max_time_to_block_ms``, ProducerClosedError.
+        for ``max_time_to_block_ms``, ProducerClosedError, BlockingInCallbackError.
         """
         if size > self.total_memory:
             raise Errors.MESSAGE_TOO_LARGE.exception(
@@ -100,6 +112,8 @@ class BufferPool:
 
     def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
         """Collect what comes back until it is enough: a pooled buffer, or None when ``size`` bytes are reserved."""
+        if threading.current_thread() is self.freed_by:
+            raise BlockingInCallbackError(f"Memory ({size} bytes; buffer.memory is {self.total_memory})")
         begin_ms = self._time.hi_res_ms()
         deadline_ms = begin_ms + max_time_to_block_ms
         more_memory = threading.Condition(self._lock)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.buffer_pool import BlockingInCallbackError
 from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, RecordMetadata
 from kafka_lite.record.record import NO_TIMESTAMP
 
@@ -17,7 +18,7 @@ from kafka_lite.record.record import NO_TIMESTAMP
 class ProduceRequestResult:
     """The outcome of one batch: all its records wait for the same answer."""
 
-    __slots__ = ("_done", "base_offset", "error_of", "log_append_time_ms", "topic_partition")
+    __slots__ = ("_done", "base_offset", "ended_by", "error_of", "log_append_time_ms", "topic_partition")
 
     def __init__(self, topic_partition: TopicPartition) -> None:
         self.topic_partition = topic_partition
@@ -25,6 +26,8 @@ class ProduceRequestResult:
         self.log_append_time_ms = NO_TIMESTAMP
         self.error_of: Callable[[int], Exception] | None = None
         """The error of the record at a place of the batch; None if all went well."""
+        self.ended_by: threading.Thread | None = None
+        """Who will call ``done``, and so must not wait for it."""
         self._done = threading.Event()
 
     def set(self, base_offset: int, log_append_time_ms: int, error_of: Callable[[int], Exception] | None) -> None:
@@ -43,7 +46,9 @@ class ProduceRequestResult:
         return self._done.is_set()
 
     def wait(self, timeout_ms: float | None = None) -> bool:
-        """Wait for the outcome; false when ``timeout_ms`` passed without one."""
+        """Wait for the outcome; false when ``timeout_ms`` passed without one. Raises BlockingInCallbackError."""
+        if threading.current_thread() is self.ended_by and not self._done.is_set():
+            raise BlockingInCallbackError("The outcome of a record")
         return self._done.wait(None if timeout_ms is None else timeout_ms / 1000)
 
 

@@ -24,7 +24,12 @@ from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.network.selector import Selector
-from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool, ProducerClosedError
+from kafka_lite.producer.buffer_pool import (
+    BlockingInCallbackError,
+    BufferExhaustedError,
+    BufferPool,
+    ProducerClosedError,
+)
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
 from kafka_lite.producer.partitioner import Partitioner
 from kafka_lite.producer.producer_batch import Callback
@@ -91,6 +96,7 @@ class KafkaProducer:
         api_versions = ApiVersions()
         self._accumulator = self._new_accumulator(api_versions)
         self._sender = self._new_sender(api_versions)
+        self._accumulator.taken_by(self._sender)
         self._closed = False
         self._sender.start()
         logger.debug("Kafka producer %s started", config["client.id"])
@@ -102,10 +108,11 @@ class KafkaProducer:
 
         The outcome is in the future, and given to ``callback(metadata, error)``, exactly once, mostly in the producer's
         thread. What goes wrong with the *record* (too large, no such partition, no memory, no metadata within
-        ``max.block.ms``) is an outcome too. Raises SerializationError, and ProducerClosedError on a closed producer.
+        ``max.block.ms``) is an outcome too. Raises SerializationError, ProducerClosedError on a closed producer, and
+        BlockingInCallbackError when a callback sends what would have to wait.
         """
         if self._closed:
-            raise ProducerClosedError("Cannot send after the producer is closed")
+            raise ProducerClosedError("Cannot send after the producer is closed: make another one")
         if self._interceptors:
             record = self._interceptors.on_send(record)
             callback = self._intercepted(callback)
@@ -115,6 +122,11 @@ class KafkaProducer:
             raise
         except (ApiError, BufferExhaustedError) as error:
             return self._failed(record, callback, error)
+        except AttributeError as error:
+            if isinstance(record, ProducerRecord):
+                raise
+            kind = type(record).__name__
+            raise TypeError(f"send takes a ProducerRecord, not a {kind}: ProducerRecord(topic, value)") from error
 
     def _do_send(self, record: ProducerRecord, callback: Callback | None) -> FutureRecordMetadata:
         topic, partition = record.topic, record.partition
@@ -150,6 +162,8 @@ class KafkaProducer:
 
         ``count``: how many partitions the topic has as far as is known; None for an unknown topic.
         """
+        if threading.current_thread() is self._sender:
+            raise BlockingInCallbackError(f"Metadata of topic {topic}")
         while True:
             version = self._metadata.request_update()
             self._sender.wake_up()
@@ -158,7 +172,9 @@ class KafkaProducer:
             if topic in cluster.unauthorized_topics:
                 raise Errors.TOPIC_AUTHORIZATION_FAILED.exception(f"Not authorized to access topic {topic}")
             if topic in cluster.invalid_topics:
-                raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"The topic name {topic!r} is not valid")
+                raise Errors.INVALID_TOPIC_EXCEPTION.exception(
+                    f"The topic name {topic!r} is not valid: it has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
+                )
             count = cluster.partition_count_for_topic(topic)
             if count is not None and (partition is None or partition < count):
                 return cluster
@@ -208,7 +224,10 @@ class KafkaProducer:
     # ── The rest ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def flush(self, timeout_ms: float | None = None) -> bool:
-        """Send everything now, and wait until all that was sent before has an outcome; false after ``timeout_ms``."""
+        """Send everything now, and wait until all that was sent before has an outcome; false after ``timeout_ms``.
+
+        Raises BlockingInCallbackError in a callback: the outcomes are brought by the thread that it runs in.
+        """
         begin_ms = self._time.hi_res_ms()
         self._accumulator.begin_flush()
         self._sender.wake_up()
@@ -241,7 +260,7 @@ class KafkaProducer:
         From within a callback nothing can be sent any more, for it is the producer's thread that would have to: there
         the timeout is 0.
         """
-        self._closed = True
+        is_first, self._closed = not self._closed, True
         self._accumulator.close()
         if threading.current_thread() is self._sender:
             self._sender.force_close()
@@ -251,6 +270,10 @@ class KafkaProducer:
             if self._sender.is_alive():
                 self._sender.force_close()
                 self._sender.await_shutdown()
+        if is_first:
+            self._close_parts()
+
+    def _close_parts(self) -> None:
         self._metrics.close()
         self._interceptors.close()
         for each in (self._key_serializer, self._value_serializer, self._partitioner):

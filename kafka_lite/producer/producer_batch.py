@@ -208,7 +208,7 @@ class ProducerBatch:
         error = future.error_if_failed()
         try:
             callback(None if error else future.value(), error)
-        except Exception:
+        except BaseException:  # sys.exit() in a callback would end the thread, and nobody would hear of any record
             logger.exception("Error executing user-provided callback on message")
 
     def take_thunks(self) -> list[tuple[Callback | None, FutureRecordMetadata]]:

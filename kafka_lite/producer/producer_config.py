@@ -5,6 +5,7 @@ Kafka 0.10.2: clients/.../producer/ProducerConfig.java, CommonClientConfigs.java
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import logging
 from collections.abc import Mapping
@@ -94,6 +95,9 @@ class ProducerConfig:
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.originals = dict(configs)
+        for key in CONFIG.keys & configs.keys():
+            if configs[key] is None:
+                raise ConfigError(key, None, "it has no value; leave it out, and it has its default")
         self._values = CONFIG.parse(configs)
         if not self._values["client.id"]:
             self._values["client.id"] = f"producer-{next(_client_numbers)}"
@@ -102,7 +106,11 @@ class ProducerConfig:
         self.idempotence_is_explicit = bool(self["enable.idempotence"]) and "enable.idempotence" in configs
         self._check_delivery_timeout()
         for key in CONFIG.unused(configs):
-            logger.warning("The configuration '%s' was supplied but isn't a known config of the producer", key)
+            close = difflib.get_close_matches(key, CONFIG.keys, n=1)
+            logger.warning(
+                "The configuration '%s' was supplied but isn't a known config of the producer.%s",
+                key, f" Did you mean '{close[0]}'?" if close else "",
+            )  # fmt: skip
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]

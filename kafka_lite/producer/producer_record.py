@@ -33,12 +33,26 @@ class ProducerRecord:
     def __post_init__(self) -> None:
         if not self.topic or type(self.topic) is not str:
             raise ValueError(f"a record needs the name of a topic, not {self.topic!r}")
-        if self.timestamp is not None and self.timestamp < 0:
-            raise ValueError(f"invalid timestamp {self.timestamp}: it counts the milliseconds since 1970")
-        if self.partition is not None and self.partition < 0:
+        if self.timestamp is not None and not (type(self.timestamp) is int and 0 <= self.timestamp < 1 << 63):
+            raise ValueError(f"invalid timestamp {self.timestamp!r}: it counts the milliseconds since 1970, as an int")
+        if self.partition is not None and not (type(self.partition) is int and 0 <= self.partition < 1 << 31):
             raise ValueError(
-                f"invalid partition {self.partition}: it is at least 0, or None to let the partitioner choose"
+                f"invalid partition {self.partition!r}: it is an int from 0 on, or None to let the partitioner choose"
             )
+        if self.headers:
+            _check_headers(self.headers)
+
+
+def _check_headers(headers: object) -> None:
+    """Raise ValueError for what are no headers: as they are encoded, in another place, that would be hard to tell."""
+    for header in headers if isinstance(headers, list | tuple) else [headers]:
+        if not (
+            isinstance(header, tuple | list)
+            and len(header) == 2
+            and isinstance(header[0], str)
+            and (header[1] is None or isinstance(header[1], bytes))
+        ):
+            raise ValueError(f"invalid header {header!r}: headers are a list of pairs, (name, bytes) or (name, None)")
 
 
 @dataclass(frozen=True, slots=True)

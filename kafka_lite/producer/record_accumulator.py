@@ -95,6 +95,11 @@ class RecordAccumulator:
         self._flushes_in_progress = 0
         self._appends_in_progress = 0
         self._closed = False
+        self._sender: threading.Thread | None = None
+
+    def taken_by(self, sender: threading.Thread) -> None:
+        """This thread takes the batches and ends them: it must neither wait for their ends nor for their memory."""
+        self._sender = self._pool.freed_by = sender
 
     # ── Appending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,7 +199,9 @@ class RecordAccumulator:
 
     def _new_batch(self, topic_partition: TopicPartition, buffer: bytearray, magic: int) -> ProducerBatch:
         now_ms = self._time.hi_res_ms()
-        return ProducerBatch(topic_partition, buffer, magic, self._compression, now_ms, self._compression_level)
+        batch = ProducerBatch(topic_partition, buffer, magic, self._compression, now_ms, self._compression_level)
+        batch.result.ended_by = self._sender
+        return batch
 
     # ── Which brokers are ready ───────────────────────────────────────────────────────────────────────────────────
 
@@ -354,6 +361,7 @@ class RecordAccumulator:
                     self._compression_level,
                 )  # fmt: skip
                 part.is_from_pool = False
+                part.result.ended_by = self._sender
                 parts.append(part)
                 future = part.try_append(*fields, callback)
             assert future is not None

@@ -100,7 +100,7 @@ class Producer:
         """The oldest request that was not looked at yet."""
         send = self.selector.sent[self.seen]
         self.seen += 1
-        return decode_request(b"".join(bytes(part) for part in list(send._parts)[1:]))  # type: ignore[arg-type]
+        return decode_request(b"".join(bytes(part) for part in send._parts)[4:])  # type: ignore[arg-type]
 
     def next_of(self, key: ApiKey) -> tuple[RequestHeader, Request]:
         """Turn until a request is out, which must be of this API."""

@@ -1,0 +1,310 @@
+"""What a user of either producer can do wrong ends with an error that says what to do, and never with a hang."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kafka_lite import old_producer
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.serialization import IntegerSerializer, SerializationError, StringSerializer
+from kafka_lite.old_producer import KeyedMessage
+from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.producer.buffer_pool import BlockingInCallbackError, ProducerClosedError
+from kafka_lite.producer.producer_record import RecordMetadata
+from kafka_lite.testing.cluster import Cluster
+
+TIMEOUT_S = 30.0
+"""Of what must not hang: long, for it is only waited for when a test fails."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster({"auto.create.topics.enable": "false", "message.max.bytes": "100000"}) as cluster:
+        cluster.create_topic("t")
+        cluster.create_topic("other")
+        yield cluster
+
+
+@pytest.fixture
+def producer(cluster: Cluster) -> Iterator[KafkaProducer]:
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "max.block.ms": 500}) as producer:
+        yield producer
+
+
+class Outcomes:
+    """A callback that keeps what it is called with, after having done something wrong."""
+
+    def __init__(self, misdeed: Callable[[], object] = lambda: None) -> None:
+        self.calls: list[tuple[RecordMetadata | None, Exception | None]] = []
+        self.raised: BaseException | None = None
+        self.done = threading.Event()
+        self._misdeed = misdeed
+
+    def __call__(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
+        self.calls.append((metadata, error))
+        try:
+            self._misdeed()
+        except BaseException as raised:
+            self.raised = raised
+            raise
+        finally:
+            self.done.set()
+
+    def wait(self) -> None:
+        assert self.done.wait(TIMEOUT_S), "the callback was not called, or has not returned"
+
+
+# ── What is given to send ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_closed_producer(cluster: Cluster) -> None:
+    producer = KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers})
+    producer.close()
+    with pytest.raises(ProducerClosedError, match="make another one"):
+        producer.send(ProducerRecord("t", b"v"))
+    with pytest.raises(ProducerClosedError):
+        producer.partitions_for("nobody-knows-it")
+    assert producer.flush(), "there is nothing to wait for"
+    producer.close()
+
+
+@pytest.mark.parametrize("record", ["t", None, ("t", b"v")])
+def test_no_record(producer: KafkaProducer, record: Any) -> None:
+    with pytest.raises(TypeError, match=r"send takes a ProducerRecord, not a (str|NoneType|tuple)"):
+        producer.send(record)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"topic": None}, "needs the name of a topic"),
+        ({"topic": ""}, "needs the name of a topic"),
+        ({"topic": b"t"}, "needs the name of a topic"),
+        ({"timestamp": -1}, "milliseconds since 1970"),
+        ({"timestamp": 1.5}, "milliseconds since 1970"),
+        ({"timestamp": 1 << 63}, "milliseconds since 1970"),
+        ({"partition": -1}, "from 0 on"),
+        ({"partition": "0"}, "from 0 on"),
+        ({"headers": {"name": b"value"}}, "list of pairs"),
+        ({"headers": [("name", "text")]}, "list of pairs"),
+        ({"headers": [(b"name", b"value")]}, "list of pairs"),
+        ({"headers": "ab"}, "list of pairs"),
+    ],
+)
+def test_a_record_that_is_none(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        ProducerRecord(**{"topic": "t", "value": b"v", **given})
+
+
+def test_values_of_a_wrong_type(cluster: Cluster, producer: KafkaProducer) -> None:
+    with pytest.raises(SerializationError, match=r"a str is not bytes: encode it, or set key\.serializer"):
+        producer.send(ProducerRecord("t", "text"))
+    configs = {"bootstrap.servers": cluster.bootstrap_servers}
+    with KafkaProducer(configs, IntegerSerializer(), StringSerializer()) as other:
+        with pytest.raises(SerializationError, match="a bytes is not a str"):
+            other.send(ProducerRecord("t", b"bytes", 1))
+        with pytest.raises(SerializationError, match="'key'"):
+            other.send(ProducerRecord("t", "text", "key"))
+        assert other.send(ProducerRecord("t", "text", 1)).get(30_000).has_offset, "and it goes on"
+
+
+def test_a_record_that_is_too_large(cluster: Cluster, producer: KafkaProducer) -> None:
+    outcomes = Outcomes()
+    error = producer.send(ProducerRecord("t", bytes(2 << 20)), outcomes).exception()
+    assert isinstance(error, ApiError)
+    assert error.error is Errors.MESSAGE_TOO_LARGE
+    assert "larger than max.request.size=1048576" in str(error)
+    assert outcomes.calls == [(None, error)]
+    error = producer.send(ProducerRecord("t", bytes(200_000))).exception(30_000)
+    assert isinstance(error, ApiError)
+    assert error.error is Errors.MESSAGE_TOO_LARGE, "what the broker says to one that is too large for it"
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "buffer.memory": 50_000}) as small:
+        assert "buffer.memory=50000" in str(small.send(ProducerRecord("t", bytes(60_000))).exception())
+
+
+def test_a_partition_that_is_not_there(producer: KafkaProducer) -> None:
+    error = producer.send(ProducerRecord("t", b"v", partition=7)).exception(30_000)
+    assert "Partition 7 of topic t with partition count 1 is not present in metadata after 500 ms" in str(error)
+
+
+def test_a_topic_that_is_not_there(producer: KafkaProducer) -> None:
+    error = producer.send(ProducerRecord("nobody-knows-it", b"v")).exception(30_000)
+    assert "Topic nobody-knows-it not present in metadata after 500 ms" in str(error)
+
+
+def test_a_topic_that_cannot_be(producer: KafkaProducer) -> None:
+    error = producer.send(ProducerRecord("no topic!", b"v")).exception(30_000)
+    assert isinstance(error, ApiError)
+    assert error.error is Errors.INVALID_TOPIC_EXCEPTION
+    assert "1 to 249 ASCII letters" in str(error)
+
+
+# ── Callbacks: they run in the producer's thread, which must survive them ─────────────────────────────────────────
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(1), KeyboardInterrupt()])
+def test_a_callback_that_raises(
+    producer: KafkaProducer, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def misdeed() -> None:
+        raise error
+
+    producer.send(ProducerRecord("t", b"1"), Outcomes(misdeed))
+    assert producer.send(ProducerRecord("t", b"2")).get(30_000).has_offset
+    assert producer.send(ProducerRecord("t", b"3")).get(30_000).has_offset
+    assert "Error executing user-provided callback" in caplog.text
+
+
+def test_a_callback_that_sends(producer: KafkaProducer) -> None:
+    second = Outcomes()
+    first = Outcomes(lambda: producer.send(ProducerRecord("t", b"again"), second))
+    producer.send(ProducerRecord("t", b"v"), first)
+    second.wait()
+    assert first.raised is None
+    assert second.calls[0][0] is not None
+
+
+def blocked(producer: KafkaProducer, misdeed: Callable[[], object]) -> BlockingInCallbackError:
+    """What a callback gets that does this."""
+    outcomes = Outcomes(misdeed)
+    producer.send(ProducerRecord("t", b"v"), outcomes)
+    outcomes.wait()
+    assert isinstance(outcomes.raised, BlockingInCallbackError)
+    assert "Let another thread do this" in str(outcomes.raised)
+    assert producer.send(ProducerRecord("t", b"after")).get(30_000).has_offset, "and it goes on"
+    return outcomes.raised
+
+
+def test_a_callback_that_waits_for_metadata(cluster: Cluster) -> None:
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        assert "Metadata of topic other" in str(blocked(producer, lambda: producer.send(ProducerRecord("other", b"v"))))
+        blocked(producer, lambda: producer.partitions_for("nobody-knows-it"))
+
+
+def test_a_callback_that_waits_for_outcomes(producer: KafkaProducer) -> None:
+    blocked(producer, producer.flush)
+    blocked(producer, lambda: producer.send(ProducerRecord("t", b"v")).get())
+
+
+def test_a_callback_that_waits_for_memory(cluster: Cluster) -> None:
+    configs = {
+        "bootstrap.servers": cluster.bootstrap_servers, "buffer.memory": 4000, "batch.size": 1000, "linger.ms": 60_000
+    }  # fmt: skip
+    with KafkaProducer(configs) as producer:
+        error = blocked_when_full(producer)
+    assert "buffer.memory is 4000" in str(error)
+
+
+def blocked_when_full(producer: KafkaProducer) -> BaseException | None:
+    outcomes = Outcomes(lambda: [producer.send(ProducerRecord("t", bytes(900))) for _ in range(5)])
+    producer.send(ProducerRecord("t", b"v"), outcomes)
+    producer.flush(30_000)
+    outcomes.wait()
+    assert isinstance(outcomes.raised, BlockingInCallbackError)
+    return outcomes.raised
+
+
+def test_a_callback_that_closes(cluster: Cluster) -> None:
+    producer = KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 60_000})
+    closing = Outcomes(producer.close)
+    others = [Outcomes() for _ in range(20)]
+    producer.send(ProducerRecord("t", b"v"), closing)
+    futures = [producer.send(ProducerRecord("t", bytes(10_000)), each) for each in others]
+    closing.wait()
+    producer.close()
+    assert all(future.done() for future in futures)
+    assert [len(each.calls) for each in others] == [1] * len(others)
+    with pytest.raises(ProducerClosedError):
+        producer.send(ProducerRecord("t", b"v"))
+
+
+# ── Configuration ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("configs", "says"),
+    [
+        ({}, "bootstrap.servers"),
+        ({"bootstrap.servers": None}, "it has no value"),
+        ({"bootstrap.servers": "localhost"}, "host:port"),
+        ({"linger.ms": None}, "leave it out"),
+        ({"linger.ms": -1}, "linger.ms"),
+        ({"linger.ms": "soon"}, "Not a number"),
+        ({"acks": "2"}, "must be one of"),
+        ({"compression.type": "zip"}, "must be one of"),
+        ({"max.in.flight.requests.per.connection": 0}, "at least 1"),
+        ({"key.serializer": "no.such.Class"}, "package.module.Class"),
+        ({"metric.reporters": "kafka_lite.producer.kafka_producer.KafkaProducer"}, "is not a MetricsReporter"),
+        ({"enable.idempotence": True, "acks": 1}, "needs acks=all"),
+    ],
+)
+def test_values_that_are_not_valid(configs: dict[str, object], says: str) -> None:
+    before = threading.active_count()
+    with pytest.raises(ConfigError, match=says):
+        KafkaProducer({"bootstrap.servers": "127.0.0.1:9092", **configs} if configs else {})
+    assert threading.active_count() == before
+
+
+def test_a_key_that_is_not_known(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "linger.msec": 5}).close()
+    assert (
+        "'linger.msec' was supplied but isn't a known config of the producer. Did you mean 'linger.ms'?" in caplog.text
+    )
+
+
+# ── The old producer ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def old(cluster: Cluster, **configs: object) -> old_producer.Producer:
+    given = {key.replace("_", "."): value for key, value in configs.items()}
+    return old_producer.Producer({
+        "metadata.broker.list": cluster.bootstrap_servers, "request.required.acks": 1, "retry.backoff.ms": 1,
+        "message.send.max.retries": 1, **given,
+    })  # fmt: skip
+
+
+def test_the_old_producer(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    with old(cluster) as producer:
+        with pytest.raises(TypeError, match="send takes KeyedMessages, not a str"):
+            producer.send("text")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="needs the name of a topic"):
+            KeyedMessage("", b"v")
+        with pytest.raises(TypeError, match=r"a str is not bytes: encode it, or set serializer\.class"):
+            producer.send(KeyedMessage("t", "text"))
+        with pytest.raises(FailedToSendMessageError, match="after 1 tries: topics t"):
+            producer.send(KeyedMessage("t", bytes(200_000)))
+        assert "MESSAGE_TOO_LARGE" in caplog.text
+        with pytest.raises(FailedToSendMessageError, match="topics no topic!"):
+            producer.send(KeyedMessage("no topic!", b"v"))
+        assert "INVALID_TOPIC_EXCEPTION" in caplog.text
+        with pytest.raises(FailedToSendMessageError):
+            producer.send(KeyedMessage("t", b"v", part_key=1.5))
+        assert "set partitioner.class" in caplog.text
+        producer.send(KeyedMessage("t", b"v"))
+    with pytest.raises(Exception, match="already closed: make another one"):
+        producer.send(KeyedMessage("t", b"v"))
+
+
+@pytest.mark.parametrize(
+    ("configs", "says"),
+    [
+        ({"producer_type": "asynchronous"}, "must be one of"),
+        ({"batch_num_messages": 20_000}, "can't be larger than"),
+        ({"request_required_acks": 2}, "no more than 1"),
+        ({"serializer_class": "kafka.serializer.StringEncoder"}, "package.module.Class"),
+        ({"compression_codec": None}, "it has no value"),
+    ],
+)
+def test_values_that_are_not_valid_for_the_old_producer(
+    cluster: Cluster, configs: dict[str, object], says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says):
+        old(cluster, **configs)
