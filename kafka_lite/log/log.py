@@ -100,6 +100,7 @@ class Log:
             self.topic_partition, directory.parent, log_dir_failure_channel or LogDirFailureChannel()
         )
         self._last_flushed_ms = time.milliseconds()
+        self._validator = LogValidator.for_log(config)
         started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
@@ -176,6 +177,7 @@ class Log:
         """Obey another configuration from now on; segments that exist keep their jitter and index interval."""
         with self._lock:
             self.config = config
+            self._validator = LogValidator.for_log(config)
             if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
                 self.leader_epoch_cache = self._open_leader_epoch_cache()
 
@@ -193,10 +195,8 @@ class Log:
         idempotent producer sends again: the answer is where it has been since the first time.
         """
         with self._lock, self._storage_errors("appending records"):
-            validator = LogValidator.for_log(
-                self.config, self.log_end_offset, self._time.milliseconds(), leader_epoch, origin
-            )
-            result = validator.validate(records)
+            offset = self._next_offset_metadata.message_offset
+            result = self._validator.validate(records, offset, self._time.milliseconds(), leader_epoch, origin)
             info = LogAppendInfo.of_validated(result, leader_epoch)
             return self._append(result.records, info, origin)
 

@@ -5,10 +5,8 @@ Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.sendable import Buffer, size_of
 from kafka_lite.log.log_validator import ValidationResult
 from kafka_lite.log.producer_state_entry import BatchMetadata
 from kafka_lite.record.compression import CompressionType
@@ -16,7 +14,6 @@ from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIM
 from kafka_lite.record.records import batches
 
 
-@dataclass(slots=True)
 class LogAppendInfo:
     """Offsets, timestamps and formats of what has been appended.
 
@@ -25,21 +22,51 @@ class LogAppendInfo:
     is not appended.
     """
 
-    first_offset: int = -1
-    """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last one."""
-    last_offset: int = -1
-    max_timestamp: int = NO_TIMESTAMP
-    offset_of_max_timestamp: int = -1
-    """The (last) offset of the batch that has it: what goes into the time index."""
-    log_append_time: int = NO_TIMESTAMP
-    log_start_offset: int = -1
-    source_codec: CompressionType = CompressionType.NONE
-    target_codec: CompressionType = CompressionType.NONE
-    magic: int = MAGIC_V2
-    last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
-    size_in_bytes: int = 0
-    has_producer_id: bool = False
-    """Whether a batch is of an idempotent producer."""
+    __slots__ = (
+        "first_offset",
+        "has_producer_id",
+        "last_leader_epoch",
+        "last_offset",
+        "log_append_time",
+        "log_start_offset",
+        "magic",
+        "max_timestamp",
+        "offset_of_max_timestamp",
+        "size_in_bytes",
+        "source_codec",
+        "target_codec",
+    )
+
+    def __init__(
+        self,
+        first_offset: int = -1,
+        last_offset: int = -1,
+        max_timestamp: int = NO_TIMESTAMP,
+        offset_of_max_timestamp: int = -1,
+        log_append_time: int = NO_TIMESTAMP,
+        log_start_offset: int = -1,
+        source_codec: CompressionType = CompressionType.NONE,
+        target_codec: CompressionType = CompressionType.NONE,
+        magic: int = MAGIC_V2,
+        last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
+        size_in_bytes: int = 0,
+        has_producer_id: bool = False,
+    ) -> None:
+        self.first_offset = first_offset
+        """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last."""
+        self.last_offset = last_offset
+        self.max_timestamp = max_timestamp
+        self.offset_of_max_timestamp = offset_of_max_timestamp
+        """The (last) offset of the batch that has it: what goes into the time index."""
+        self.log_append_time = log_append_time
+        self.log_start_offset = log_start_offset
+        self.source_codec = source_codec
+        self.target_codec = target_codec
+        self.magic = magic
+        self.last_leader_epoch = last_leader_epoch
+        self.size_in_bytes = size_in_bytes
+        self.has_producer_id = has_producer_id
+        """Whether a batch is of an idempotent producer."""
 
     @classmethod
     def of_validated(cls, result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
@@ -56,7 +83,7 @@ class LogAppendInfo:
             target_codec=result.codec,
             magic=result.magic,
             last_leader_epoch=leader_epoch,
-            size_in_bytes=memoryview(result.records).nbytes,
+            size_in_bytes=size_of(result.records),
             has_producer_id=result.has_producer_id,
         )
 

@@ -153,10 +153,11 @@ class LogSegment:
         """
         if not self.can_convert_to_relative_offset(info.last_offset):
             return True
-        if self.size == 0:
+        size = self.log.size_in_bytes
+        if size == 0:
             return False
         return (
-            self.size > config.segment_bytes - size_in_bytes
+            size > config.segment_bytes - size_in_bytes
             or self.time_waited_for_roll(now_ms, info.max_timestamp) > config.max_segment_ms - self.roll_jitter_ms
             or self.offset_index.is_full
             or self.time_index.is_full

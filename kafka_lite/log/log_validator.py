@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, cast
 
@@ -30,7 +29,7 @@ from kafka_lite.record.record import (
 )
 from kafka_lite.record.record_batch import RecordBatch, encode_batch
 from kafka_lite.record.record_scan import RecordScan, scan_records
-from kafka_lite.record.records import batches
+from kafka_lite.record.records import batches, first_batch
 
 _MAX_I64 = (1 << 63) - 1
 
@@ -108,8 +107,6 @@ def validate_and_assign_offsets(
     in an old format), UNSUPPORTED_COMPRESSION_TYPE (zstd in an old format).
     """
     validator = LogValidator(
-        offset=offset,
-        now_ms=now_ms,
         target_codec=target_codec,
         compacted_topic=compacted_topic,
         magic=magic,
@@ -118,17 +115,14 @@ def validate_and_assign_offsets(
         timestamp_after_max_ms=timestamp_difference_max_ms
         if timestamp_after_max_ms is None
         else timestamp_after_max_ms,
-        partition_leader_epoch=partition_leader_epoch,
         max_message_bytes=max_message_bytes,
-        origin=origin,
         compression_level=compression_level,
     )
-    return validator.validate(records)
+    return validator.validate(records, offset, now_ms, partition_leader_epoch, origin)
 
 
-@dataclass(slots=True)
 class LogValidator:
-    """The checks and changes of one append.
+    """The checks and changes of an append, by the rules of one log; one append at a time.
 
     There are three ways through, by what must change::
 
@@ -143,44 +137,57 @@ class LogValidator:
     the consumers, again and again.
     """
 
-    offset: int
-    now_ms: int
-    target_codec: CompressionType | None
-    compacted_topic: bool
-    magic: int
-    timestamp_type: TimestampType
-    timestamp_before_max_ms: int
-    timestamp_after_max_ms: int
-    partition_leader_epoch: int
-    max_message_bytes: int
-    origin: AppendOrigin
-    compression_level: int | None = None
+    def __init__(
+        self,
+        *,
+        target_codec: CompressionType | None,
+        compacted_topic: bool,
+        magic: int,
+        timestamp_type: TimestampType,
+        timestamp_before_max_ms: int,
+        timestamp_after_max_ms: int,
+        max_message_bytes: int,
+        compression_level: int | None = None,
+    ) -> None:
+        self.target_codec = target_codec
+        self.compacted_topic = compacted_topic
+        self.magic = magic
+        self.timestamp_type = timestamp_type
+        self.timestamp_before_max_ms = timestamp_before_max_ms
+        self.timestamp_after_max_ms = timestamp_after_max_ms
+        self.max_message_bytes = max_message_bytes
+        self.compression_level = compression_level
+        # Of the append at work:
+        self.offset = 0
+        self.now_ms = 0
+        self.partition_leader_epoch = NO_PARTITION_LEADER_EPOCH
+        self.origin = AppendOrigin.CLIENT
 
     @classmethod
-    def for_log(
-        cls, config: LogConfig, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
-    ) -> LogValidator:
-        """What an append to a log with this configuration needs."""
+    def for_log(cls, config: LogConfig) -> LogValidator:
+        """For appends to a log with this configuration."""
         return cls(
-            offset=offset,
-            now_ms=now_ms,
             target_codec=config.target_compression,
             compacted_topic=config.compact,
             magic=config.magic,
             timestamp_type=config.message_timestamp_type,
             timestamp_before_max_ms=config.timestamp_before_max_ms,
             timestamp_after_max_ms=config.timestamp_after_max_ms,
-            partition_leader_epoch=leader_epoch,
             max_message_bytes=config.max_message_bytes,
-            origin=origin,
         )
 
-    def validate(self, records: Buffer) -> ValidationResult:
+    def validate(
+        self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
+    ) -> ValidationResult:
         """The whole way of a set; see ``validate_and_assign_offsets``."""
+        self.offset = offset
+        self.now_ms = now_ms
+        self.partition_leader_epoch = leader_epoch
+        self.origin = origin
         view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
-        first = next(batches(view), None)
+        first = first_batch(view)
         if first is None:
             return self._result(b"", 0, NO_TIMESTAMP, -1, CompressionType.NONE, CompressionType.NONE, changed=False)
         self._check_batch(first)
@@ -209,7 +216,7 @@ class LogValidator:
 
     def _check_only_one(self, view: memoryview, first: Batch) -> None:
         # Most often nothing at all follows the batch, and that is quickly told.
-        if len(view) > first.size_in_bytes and next(batches(view, first.size_in_bytes), None) is not None:
+        if len(view) > first.size_in_bytes and first_batch(view, first.size_in_bytes) is not None:
             raise InvalidRecordError("More than one batch where only messages without compression may be several")
 
     def _check_size(self, size: int) -> None:

@@ -28,6 +28,8 @@ class StorageErrors:
         self._topic_partition = topic_partition
         self._log_dir = log_dir
         self._failures = failures
+        self._guards: dict[str, _Guard] = {}
+        """By action. They have no state, so that any number of threads may be within one."""
 
     def __call__(self, action: str, *, when_closed: bool = False) -> _Guard:
         """A guard for a ``with`` statement; ``action`` is for messages, ``when_closed`` allows it on a closed log.
@@ -38,7 +40,7 @@ class StorageErrors:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {self._log_dir} is offline")
         if self.closed and not when_closed:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed")
-        return _Guard(self, action)
+        return self._guards.get(action) or self._guards.setdefault(action, _Guard(self, action))
 
     def translate(self, action: str, error: BaseException) -> None:
         """Raise what ``error`` is to the outside; return when it has nothing to do with the disk."""

@@ -40,6 +40,31 @@ class ProducePartitionStatus:
     acks_pending: bool = False
 
 
+def check_acks(
+    statuses: Mapping[TopicPartition, ProducePartitionStatus],
+    leader_partition_of: Callable[[TopicPartition], Partition],
+) -> bool:
+    """Look at every partition that still waits; whether none does any more.
+
+    ``leader_partition_of`` raises ApiError when this broker does not lead the partition (any more).
+    """
+    waiting = False
+    for topic_partition, status in statuses.items():
+        if not status.acks_pending:
+            continue
+        try:
+            partition = leader_partition_of(topic_partition)
+            reached, error = partition.check_enough_replicas_reach_offset(status.required_offset)
+        except ApiError as failure:
+            reached, error = False, failure.error
+        if reached or error is not Errors.NONE:
+            status.acks_pending = False
+            status.response.error = error
+        else:
+            waiting = True
+    return not waiting
+
+
 class DelayedProduce(DelayedOperation):
     """Complete when every partition either
 
@@ -57,33 +82,15 @@ class DelayedProduce(DelayedOperation):
         respond: Callable[[dict[TopicPartition, PartitionResponse]], None],
         expired: Callable[[TopicPartition], None] = lambda _topic_partition: None,
     ) -> None:
-        """``leader_partition_of`` raises ApiError when this broker does not lead the partition any more."""
         super().__init__(delay_ms)
         self._statuses = statuses
         self._leader_partition_of = leader_partition_of
         self._respond = respond
         self._expired = expired
-        for status in statuses.values():
-            status.acks_pending = status.response.error is Errors.NONE
 
     def try_complete(self) -> bool:
-        """Look at every partition that still waits; complete when none does."""
-        waiting = False
-        for topic_partition, status in self._statuses.items():
-            if status.acks_pending:
-                self._check(topic_partition, status)
-                waiting = waiting or status.acks_pending
-        return not waiting and self.force_complete()
-
-    def _check(self, topic_partition: TopicPartition, status: ProducePartitionStatus) -> None:
-        try:
-            partition = self._leader_partition_of(topic_partition)
-            reached, error = partition.check_enough_replicas_reach_offset(status.required_offset)
-        except ApiError as failure:
-            reached, error = False, failure.error
-        if reached or error is not Errors.NONE:
-            status.acks_pending = False
-            status.response.error = error
+        """Complete when no partition waits any more."""
+        return check_acks(self._statuses, self._leader_partition_of) and self.force_complete()
 
     def on_expiration(self) -> None:
         """Time is up for what still waits."""

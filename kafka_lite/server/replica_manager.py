@@ -37,6 +37,7 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
+from kafka_lite.server import delayed_produce
 from kafka_lite.server.delayed_fetch import DelayedFetch, FetchParams
 from kafka_lite.server.delayed_produce import DelayedProduce, PartitionResponse, ProducePartitionStatus
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -172,7 +173,8 @@ class ReplicaManager:
         }
         self.broker_topic_stats.produced(entries, statuses)
         responses = {tp: status.response for tp, status in statuses.items()}
-        if required_acks == -1 and any(response.error is Errors.NONE for response in responses.values()):
+        # Without other replicas in sync all is committed by now, and nobody need wait.
+        if required_acks == -1 and not delayed_produce.check_acks(statuses, self.get_leader_partition):
             expired = self.metrics.produce_expired
             delayed = DelayedProduce(timeout_ms, statuses, self.get_leader_partition, respond, expired)
             self.delayed_produce_purgatory.try_complete_else_watch(delayed, list(statuses))
@@ -205,7 +207,7 @@ class ReplicaManager:
             # Consumers must wait for the followers, but followers for nothing: the log has grown.
             self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         response = PartitionResponse(Errors.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
-        return ProducePartitionStatus(info.last_offset + 1, response)
+        return ProducePartitionStatus(info.last_offset + 1, response, acks_pending=required_acks == -1)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
         """The high watermark has moved: someone may have waited for that."""

@@ -36,7 +36,7 @@ from kafka_lite.protocol.schema import Response
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.records import batches
+from kafka_lite.record.records import first_batch
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
@@ -127,7 +127,7 @@ class DataApis:
         request: Request, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
         # From version 3 on there must be exactly one batch, in format v2: KIP-98.
-        batch = next(batches(records), None)
+        batch = first_batch(records)
         if batch is None or batch.magic != MAGIC_V2 or batch.size_in_bytes != size_of(records):
             return PartitionResponse(
                 Errors.INVALID_RECORD,

@@ -76,7 +76,7 @@ class Client:
 
     def last_request(self) -> tuple[RequestHeader, Request]:
         parts = list(self.selector.sent[-1]._parts)
-        return decode_request(b"".join(bytes(part) for part in parts[1:]))  # type: ignore[arg-type]
+        return decode_request(b"".join(bytes(part) for part in parts)[4:])  # type: ignore[arg-type]
 
 
 def versions(heartbeat: tuple[int, int]) -> ApiVersionsResponse:

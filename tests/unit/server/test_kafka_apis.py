@@ -15,6 +15,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.file_message_set import FileMessageSetSlice
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import decode_response
@@ -108,9 +109,9 @@ class Apis:
         header = response.request.header
         frame = b"".join(
             part if isinstance(part, bytes | bytearray | memoryview) else part.to_bytes()
-            for part in list(response.send._parts)[1:]
+            for part in response.send._parts
         )
-        return decode_response(header.api_key, header.api_version, frame)[1]
+        return decode_response(header.api_key, header.api_version, frame[SIZE_BYTES:])[1]
 
 
 class _Anything:
