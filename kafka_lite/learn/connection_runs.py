@@ -41,6 +41,7 @@ ANSWER_MS = 12
 """How long the broker needs for a request of which many are in flight."""
 LARGE_FRAME_BYTES = 160_000
 SMALL_SOCKET_BUFFER_BYTES = 32_768
+ARRIVAL_MS = 2
 NODE = "node"
 
 
@@ -116,9 +117,8 @@ class Peer:
         self.port: int = self._listener.getsockname()[1]
         self._sock: socket.socket | None = None
 
-    @property
-    def sock(self) -> socket.socket:
-        """The connection; waits for it."""
+    def accept(self) -> socket.socket:
+        """The connection; waits for it, the first time."""
         if self._sock is None:
             self._sock, _ = self._listener.accept()
             self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -128,12 +128,12 @@ class Peer:
         """Read so many bytes."""
         left = count
         while left > 0:
-            left -= len(self.sock.recv(min(left, 65_536)))
+            left -= len(self.accept().recv(min(left, 65_536)))
 
     def write(self, data: bytes) -> None:
-        """Write these bytes, and wait until they are there."""
-        self.sock.sendall(data)
-        SYSTEM_TIME.sleep(2)
+        """Write these bytes, and give them time to arrive."""
+        self.accept().sendall(data)
+        SYSTEM_TIME.sleep(ARRIVAL_MS)
 
     def close(self) -> None:
         """Close both sockets."""

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka_lite.clients.cluster_connection_states import VALID_PREVIOUS_STATES
 from kafka_lite.learn.client_watches import FILLING, FULL, IN_FLIGHT, RETRY
+from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
+from kafka_lite.learn.state_machines import draw_states
 from kafka_lite.learn.svg import PALETTE, text_width
 from kafka_lite.learn.time_line import FONT, Lane, Span, TimeLine
+from kafka_lite.producer.producer_batch import ProducerBatch
+from kafka_lite.producer.record_accumulator import RecordAccumulator
 
 COLOURS = {FILLING: PALETTE[2], FULL: PALETTE[6], IN_FLIGHT: PALETTE[0], RETRY: PALETTE[4]}
 _WAITS = PALETTE[4]
@@ -144,12 +149,42 @@ def _stacked(spans: list[Span], colour: str) -> list[Span]:
     return placed
 
 
+def draw_accumulator(accumulator: RecordAccumulator) -> Drawing:
+    """The deques as they are now: what is in each batch, the oldest at the left; and the memory below."""
+    rows = []
+    for partition, queue in sorted(accumulator._batches.items()):
+        cells = [
+            cell(f"{batch.record_count} records\n{batch.size_in_bytes} bytes", fill=_fill(batch)) for batch in queue
+        ]
+        rows.append([cell(str(partition), border=0), *(cells or [cell("–", border=0)])])
+    pool = accumulator._pool
+    widest = max(map(len, rows), default=2)
+    rows = [[*row, *[cell("", border=0)] * (widest - len(row))] for row in rows]
+    memory = f"free: {pool.available_memory} of {pool.total_memory} bytes, {pool.queued} wait"
+    rows.append([cell("BufferPool", border=0), cell(memory, fill=PLAIN, columns=widest - 1)])
+    graph = new_graph()
+    graph.node("accumulator", table(rows))
+    return Drawing(graph, "; ".join(f"{each}: {len(queue)} batches" for each, queue in accumulator._batches.items()))
+
+
+def _fill(batch: ProducerBatch) -> str:
+    """Orange waits for a retry, green is full, blue takes more."""
+    if batch.in_retry:
+        return ORANGE
+    return GREEN if batch.is_full else BLUE
+
+
 # ── for pages ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def filling_and_draining(language: str) -> str:
     """Batches for three partitions and a slow broker, with the memory used up."""
     return batch_lives(recorded_run("kafka_lite.learn.producer_runs:filling_and_draining"), language).svg()
+
+
+def reordered(language: str) -> str:
+    """Three batches of one partition, of which the first is sent twice."""
+    return batch_lives(recorded_run("kafka_lite.learn.producer_runs:reordered"), language).svg()
 
 
 def five_in_flight(language: str) -> str:
@@ -160,3 +195,8 @@ def five_in_flight(language: str) -> str:
 def one_in_flight(language: str) -> str:
     """The same, one at once."""
     return requests_in_flight(recorded_run("kafka_lite.learn.connection_runs:one_in_flight_request"), language).svg()
+
+
+def connection_states(_language: str) -> str:
+    """What may follow what in the life of a connection."""
+    return draw_states(VALID_PREVIOUS_STATES).svg()

@@ -6,6 +6,7 @@ Book 2.1.1, 2.1.2. Connections and the selector are in ``connection_runs``.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,6 +49,8 @@ RETRY_BACKOFF_MS = 20
 SMALL_BATCH_BYTES = 400
 ROOM_FOR_BATCHES = 6
 RECORDS = 45
+LINGER_MS = 40
+STANDSTILL_MS = 20
 
 
 @contextmanager
@@ -162,14 +165,11 @@ def one_record() -> RecordedRun:
 
 
 def filling_and_draining() -> RecordedRun:
-    """Records for three partitions come faster than a slow broker answers: the memory is used up, and ``send`` waits.
-
-    Room for six batches. First the broker takes its time; when the memory is used up it goes on, answering at once.
-    """
+    """Records for three partitions, and a broker that stands still until the memory is used up and ``send`` waits."""
     configs = {
         "batch.size": SMALL_BATCH_BYTES,
         "buffer.memory": ROOM_FOR_BATCHES * SMALL_BATCH_BYTES,
-        "linger.ms": 15,
+        "linger.ms": LINGER_MS,
         "max.in.flight.requests.per.connection": 2,
         "enable.idempotence": False,
     }
@@ -178,10 +178,14 @@ def filling_and_draining() -> RecordedRun:
         Recording(*watches, title="Batches and memory", paused=True) as recording,
         running_cluster(partitions=3) as cluster,
         producer_of(cluster, configs) as producer,
-        cluster.inject("Produce").delay_answer(SLOW_ANSWER_MS).times(2),
         recording.running(),
     ):
-        in_thread("caller", lambda: _send_many(producer))
+        with cluster.paused():
+            caller = threading.Thread(target=_send_many, args=(producer,), name="caller")
+            caller.start()
+            wait_until(lambda: in_flight(producer) == 2 and producer._accumulator._pool.queued == 1)
+            SYSTEM_TIME.sleep(STANDSTILL_MS)
+        caller.join()
         producer.flush()
         recording.pause()
     return replace(
@@ -193,6 +197,7 @@ def filling_and_draining() -> RecordedRun:
 
 
 def _send_many(producer: KafkaProducer) -> None:
+    """A record every millisecond, more of them for partition 0."""
     for number in range(RECORDS):
         producer.send(ProducerRecord(TOPIC, bytes(60), partition=number % 7 % 3))
         SYSTEM_TIME.sleep(1)

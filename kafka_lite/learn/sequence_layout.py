@@ -229,6 +229,8 @@ class _Builder:
         last = self._layout.steps[-1] if self._layout.steps else None
         if last is None or step.kind is StepKind.RETURN or last.event.thread != step.event.thread:
             return False
+        if step.event.kind is Kind.STATE and step.label != last.label:
+            return False  # another change of the same thing
         same = (last.kind, last.source, last.target, last.event.what) == (
             step.kind,
             step.source,
