@@ -122,11 +122,9 @@ class KafkaProducer:
             raise
         except (ApiError, BufferExhaustedError) as error:
             return self._failed(record, callback, error)
-        except AttributeError as error:
-            if isinstance(record, ProducerRecord):
-                raise
-            kind = type(record).__name__
-            raise TypeError(f"send takes a ProducerRecord, not a {kind}: ProducerRecord(topic, value)") from error
+        except AttributeError:
+            _ensure_record(record)
+            raise
 
     def _do_send(self, record: ProducerRecord, callback: Callback | None) -> FutureRecordMetadata:
         topic, partition = record.topic, record.partition
@@ -355,3 +353,10 @@ class KafkaProducer:
         instance = new_instance(key, kind, name)
         instance.configure(self.config.originals)
         return instance
+
+
+def _ensure_record(record: object) -> None:
+    """Whoever gives ``send`` something else, such as a topic and a value, hears what it takes."""
+    if not isinstance(record, ProducerRecord):
+        kind = type(record).__name__
+        raise TypeError(f"send takes a ProducerRecord, not a {kind}: ProducerRecord(topic, value)") from None
