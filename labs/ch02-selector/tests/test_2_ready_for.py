@@ -1,0 +1,62 @@
+"""Task 2: connect, read, write; and nothing that must not be read."""
+
+import socket
+
+import pytest
+
+from kafka_lite.network.send import NetworkSend
+
+
+@pytest.mark.points(5, task=2)
+def test_connecting(selector, listener):
+    """A connection is established"""
+    selector.connect("a", *listener.getsockname())
+    found = selector.poll_for(lambda: list(selector.connected))
+    assert found == ["a"], f"the connection to a is there: connected is ['a'], once, not {found}"
+    selector.poll(0)
+    assert selector.connected == [], "the connection was told of already"
+    assert selector.is_channel_ready("a"), "the channel has to be READY: finish_connect does that"
+
+
+@pytest.mark.points(5, task=2)
+def test_a_refused_connection(selector):
+    """Nobody listens there"""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    selector.connect("a", "127.0.0.1", port)
+    connected = []
+    selector.poll_for(lambda: connected.extend(selector.connected) or selector.disconnected or connected)
+    assert not connected, "nobody listens there, yet you say connected: ask the socket how it ended (finish_connect)"
+    assert "a" in selector.disconnected, "the connection was refused: it belongs among the disconnected"
+
+
+@pytest.mark.points(6, task=2)
+def test_a_frame_larger_than_the_socket_takes(selector):
+    """Four million bytes, and a peer that reads slowly"""
+    peer = selector.peer("a")
+    selector.send(NetworkSend("a", [bytes(4_000_000)]))
+    selector.poll(0)
+    assert selector.completed_sends == [], "half of the frame is out: not a completed send yet (write() says None)"
+    got = 0
+    while got < 4_000_004:
+        got += len(peer.recv(1 << 20))
+        selector.poll(0)
+        if selector.completed_sends:
+            break
+    assert selector.completed_sends, "the peer has read all, and the frame never was among the completed sends"
+
+
+@pytest.mark.points(4, task=2)
+def test_a_muted_connection(selector, frames):
+    """Bytes arrive, and may not be read"""
+    peer = selector.peer("a")
+    selector.mute("a")
+    peer.sendall(frames(b"wait"))
+    selector.poll(50)
+    assert selector.received() == [], "the connection is muted: hand out nothing"
+    assert not selector.channel("a").staged, "the connection is muted: do not read (may_read), for TCP to slow it down"
+    watched = [key.data for key in selector._selector.get_map().values() if key.data is not None]
+    assert watched == [], "it is still watched for bytes: poll would return at once, for ever (pause_reading)"
+    selector.unmute("a")
+    found = selector.poll_for(selector.received)
+    assert found == [("a", b"wait")], f"after unmute the frame has to come, not {found}"
