@@ -8,21 +8,29 @@ without a call, into tuples, in the order in which the bytes lie; what is unusua
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import repeat
 from typing import Any, Protocol
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.batch import Batch
-from kafka_lite.record.record import InvalidRecordError, Record, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, decode_record
+from kafka_lite.record.record import Header, InvalidRecordError, Record, TimestampType
+from kafka_lite.record.record_batch import RecordBatch, decode_headers, decode_record
+from kafka_lite.record.record_scan import RecordLayout, alike_records, read_layout
+from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
 Deserialize = Callable[[str, bytes | None], Any]
 """``deserialize(topic, data)``; where None stands instead, bytes are left as they are."""
 
 _NULL = 1  # zig-zag of the length -1
+_COMPILED = not __file__.endswith(".py")
+_SHORT_RUN = 8
+_LONGEST_RUN = 4096
+_FIRST_PATIENCE = 1 << 30 if _COMPILED else 16  # how many records to read before looking for a run again
 _new_tuple = tuple.__new__
 
 
@@ -67,9 +75,14 @@ class RecordBatchReader:
         """The next records."""
         records: list[ConsumerRecord] = []
         end = min(self._index + limit, self._count)
+        patience = _FIRST_PATIENCE
         while self._index < end:
-            self._take_usual(end, records)
-            if self._index < end:
+            if not _COMPILED and self._take_alike(end, records):
+                continue
+            stop = min(end, self._index + patience)
+            patience *= 4  # records that are not alike here hardly will be so there
+            self._take_usual(stop, records)
+            if self._index < stop:
                 try:
                     records.append(self._take_one())
                 except (InvalidRecordError, RecordDeserializationError):
@@ -81,17 +94,47 @@ class RecordBatchReader:
             raise InvalidRecordError(f"{rest} bytes follow the {self._count} records of the batch")
         return records
 
+    def _take_alike(self, end: int, records: list[ConsumerRecord]) -> bool:
+        """Append a run of records that are alike, up to index ``end``; false when there is none worth it.
+
+        Such records are read as columns (see ``record_scan``): the lengths are known, so keys and values are cut out
+        by one ``struct``, and the tuples are put together by ``map``, all in C: four times as fast as one by one.
+        """
+        data, start = self._data, self._position
+        limit = min(end - self._index - 1, _LONGEST_RUN)
+        if limit < _SHORT_RUN:
+            return False
+        try:
+            layout = read_layout(data, start)
+        except InvalidRecordError:
+            return False  # _take_one will tell
+        if layout.headers_at + 1 != layout.end or data[layout.headers_at] or layout.value_at == layout.headers_at:
+            return False
+        run, _, newest = alike_records(data, layout, layout.offset_delta + 1, limit)
+        if run < _SHORT_RUN:
+            return False
+        size, count = layout.end - start, run + 1
+        block = memoryview(data)[start : start + count * size]
+        try:
+            records += self._alike(block, layout, count, newest == layout.timestamp_delta)
+        except Exception:  # noqa: BLE001 - a deserializer's: _take_one will tell
+            return False
+        self._position += count * size
+        self._index += count
+        return True
+
     def _take_usual(self, end: int, records: list[ConsumerRecord]) -> None:
         """Append records to ``records`` up to index ``end``, or to one that is in any way unusual.
 
-        This is ``decode_record`` written out for records with a value and without headers, whose lengths take up to two
-        bytes and deltas up to three: three times as fast. Numbers are twice what they mean; an odd one is negative.
+        This is ``decode_record`` written out for records whose lengths take up to two bytes and deltas up to three:
+        three times as fast. Numbers are twice what they mean; an odd one is negative.
         """
         data, position, index = self._data, self._position, self._index
         topic, number = self._partition
         base_offset, base_timestamp, append_time = self._base_offset, self._base_timestamp, self._append_time
         timestamp_type, leader_epoch = self._timestamp_type, self._leader_epoch
         deserialize_key, deserialize_value = self._deserialize_key, self._deserialize_value
+        headers: tuple[Header, ...] = ()
         append = records.append
         with suppress(Exception):  # the end of the data, or a deserializer's: _take_one will tell
             for index in range(self._index, end):  # noqa: B007 - where the loop ends is wanted
@@ -121,16 +164,26 @@ class RecordBatchReader:
                     key = data[at : at + key_size]
                     at += key_size
                 value_size, at = data[at], at + 1
-                if value_size >= 0x80:
-                    value_size, at = value_size & 0x7F | data[at] << 7, at + 1
-                value_end = at + (value_size >> 1)
-                if value_end + 1 != record_end or data[value_end]:
-                    break  # headers, or its parts do not add up
-                if (length | timestamp | offset | value_size) & 1 or (length | value_size) >= 0x4000:
+                if value_size == _NULL:
+                    value_size, value = -1, None
+                else:
+                    if value_size >= 0x80:
+                        value_size, at = value_size & 0x7F | data[at] << 7, at + 1
+                    if value_size & 1:
+                        break
+                    value_size >>= 1
+                    value = data[at : at + value_size]
+                    at += value_size
+                if (length | timestamp | offset) & 1 or length >= 0x4000 or (timestamp | offset) >= 0x200000:
                     break  # negative, or a longer number: what was read of it means nothing
-                if key_size >= 0x2000 or (timestamp | offset) >= 0x200000:
+                if key_size >= 0x2000 or value_size >= 0x2000:
                     break
-                value = data[at:value_end]
+                if at + 1 == record_end and not data[at]:
+                    headers = ()
+                else:
+                    headers, at = decode_headers(data, at, record_end)
+                    if at != record_end:
+                        break
                 if deserialize_key is not None:
                     key = deserialize_key(topic, key)
                 if deserialize_value is not None:
@@ -138,12 +191,54 @@ class RecordBatchReader:
                 append(_new_tuple(ConsumerRecord, (
                     topic, number, base_offset + (offset >> 1),
                     base_timestamp + (timestamp >> 1) if append_time is None else append_time, timestamp_type,
-                    key, value, (), key_size, value_size >> 1, leader_epoch,
+                    key, value, headers, key_size, value_size, leader_epoch,
                 )))  # fmt: skip
                 position = record_end
             else:
                 index = end
         self._position, self._index = position, index
+
+    def _alike(self, block: memoryview, layout: RecordLayout, count: int, one_time: bool) -> list[ConsumerRecord]:
+        topic, number = self._partition
+        start = layout.start
+        key_size = layout.value_length_at - layout.key_at if layout.has_key else -1
+        value_size = layout.headers_at - layout.value_at
+        cut = struct.Struct(
+            f"{layout.key_at - start}x{max(key_size, 0)}s{layout.value_at - layout.value_length_at}x{value_size}sx"
+        )
+        keys: Iterable[Any]
+        values: Iterable[Any]
+        keys, values = zip(*cut.iter_unpack(block), strict=True)
+        if key_size < 0:
+            keys = repeat(None)
+        if self._deserialize_key is not None:
+            keys = map(self._deserialize_key, repeat(topic, count), keys)
+        if self._deserialize_value is not None:
+            values = map(self._deserialize_value, repeat(topic), values)
+        first_offset = self._base_offset + layout.offset_delta
+        fields = zip(
+            repeat(topic), repeat(number), range(first_offset, first_offset + count),
+            self._timestamps_alike(block, layout, count, one_time), repeat(self._timestamp_type),
+            keys, values, repeat(()), repeat(key_size), repeat(value_size), repeat(self._leader_epoch),
+        )  # fmt: skip
+        return list(map(_new_tuple, repeat(ConsumerRecord), fields))
+
+    def _timestamps_alike(self, block: memoryview, layout: RecordLayout, count: int, one_time: bool) -> Iterable[int]:
+        if self._append_time is not None:
+            return repeat(self._append_time)
+        if one_time:
+            return repeat(self._base_timestamp + layout.timestamp_delta)
+        size, base = layout.end - layout.start, self._base_timestamp
+        at = layout.timestamp_at - layout.start
+        width = layout.offset_at - layout.timestamp_at
+        columns = [bytes(block[at + digit :: size]) for digit in range(width)]
+        if width == 1:
+            return [base + (low >> 1 ^ -(low & 1)) for low in columns[0]]
+        deltas = (decode_varint(bytes(varint), 0, MAX_VARLONG_BYTES)[0] for varint in zip(*columns, strict=True))
+        if width == 2:
+            deltas = ((low & 0x7F | high << 7) >> 1 ^ -(low & 1) for low, high in zip(*columns, strict=True))
+        del count
+        return [base + delta for delta in deltas]
 
     def _take_one(self) -> ConsumerRecord:
         """The next record, whatever it is like. The position moves only if nothing is raised."""

@@ -244,7 +244,7 @@ def decode_record(data: bytes, position: int) -> DecodedRecord:
     if position + 1 == end and data[position] == 0:  # by far the most have no headers
         position = end
     else:
-        headers, position = _decode_headers(data, position, end)
+        headers, position = decode_headers(data, position, end)
     if position != end:
         raise InvalidRecordError(f"Record of {length} bytes ends {abs(position - end)} bytes off")
     return timestamp_delta, offset_delta, key, value, headers, position
@@ -260,7 +260,8 @@ def _decode_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, i
     return data[position:field_end], field_end
 
 
-def _decode_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
+def decode_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
+    """The headers at ``position`` and the position behind them; ``InvalidRecordError`` when they are none."""
     count, position = decode_varint(data, position)
     if count == 0:
         return (), position

@@ -57,7 +57,7 @@ class RecordScan(NamedTuple):
     """Index of the first record without a key."""
 
 
-class _Layout(NamedTuple):
+class RecordLayout(NamedTuple):
     """One record: where its parts begin, and what the scan wants to know of it."""
 
     start: int
@@ -101,7 +101,7 @@ class _Scanner:
         if _COMPILED or self.record_count <= _FEW:
             self._add_differing()
         while self.index < self.record_count:
-            layout = _read_layout(self.data, self.position)
+            layout = read_layout(self.data, self.position)
             self._add(layout)
             run = 0 if _COMPILED else self._add_alike(layout, min(window, self.record_count - self.index))
             if run == window:
@@ -115,7 +115,7 @@ class _Scanner:
             rest = len(self.data) - self.position
             raise InvalidRecordError(f"{rest} bytes follow the {self.record_count} records of the batch")
 
-    def _add(self, layout: _Layout) -> None:
+    def _add(self, layout: RecordLayout) -> None:
         self.oldest = min(self.oldest, layout.timestamp_delta)
         self.newest = max(self.newest, layout.timestamp_delta)
         self.consecutive = self.consecutive and layout.offset_delta == self.index
@@ -124,9 +124,9 @@ class _Scanner:
         self.index += 1
         self.position = layout.end
 
-    def _add_alike(self, layout: _Layout, limit: int) -> int:
+    def _add_alike(self, layout: RecordLayout, limit: int) -> int:
         """Take the run of at most ``limit`` records that are like the one at ``layout``; how many there were."""
-        run, oldest, newest = _alike(self.data, layout, self.index, limit)
+        run, oldest, newest = alike_records(self.data, layout, self.index, limit)
         self.oldest = min(self.oldest, oldest)
         self.newest = max(self.newest, newest)
         self.index += run
@@ -136,7 +136,7 @@ class _Scanner:
     def _add_differing(self) -> None:
         """Take records until some in a row are of one length, or one is in any way unusual.
 
-        This is ``_read_layout`` written out for records that have a value, whose key is shorter than 64 bytes and whose
+        This is ``read_layout`` written out for records that have a value, whose key is shorter than 64 bytes and whose
         other numbers take up to two bytes (the offset delta three): several times as fast. Numbers stay as they are
         stored, twice what they mean; an odd one would be negative.
         """
@@ -145,7 +145,7 @@ class _Scanner:
         least, most, last_delta = 1 << 64, -1, -1
         last_length, repeated = -1, 0
         index = self.index
-        with suppress(IndexError):  # at the end of the data: _read_layout will tell what is there
+        with suppress(IndexError):  # at the end of the data: read_layout will tell what is there
             for index in range(self.index, self.record_count):
                 length, at = data[position], position + 1
                 if length >= 0x80:
@@ -193,7 +193,7 @@ class _Scanner:
         self.position, self.index, self.consecutive, self.first_null_key = position, index, consecutive, first_null_key
 
 
-def _read_layout(data: bytes, start: int) -> _Layout:
+def read_layout(data: bytes, start: int) -> RecordLayout:
     """Read the record at ``start``; ``InvalidRecordError`` when its parts do not add up to its length."""
     length, position = decode_varint(data, start)
     end = position + length
@@ -208,7 +208,7 @@ def _read_layout(data: bytes, start: int) -> _Layout:
     headers_at = value_at + max(value_length, 0)
     if headers_at >= end or _skip_headers(data, headers_at) != end:
         raise InvalidRecordError(f"The parts of a record of {length} bytes do not add up to its length")
-    return _Layout(
+    return RecordLayout(
         start,
         timestamp_at,
         offset_at,
@@ -249,7 +249,7 @@ def _header_columns(data: bytes, position: int) -> list[int]:
     return columns
 
 
-def _alike(data: bytes, layout: _Layout, index: int, limit: int) -> tuple[int, int, int]:
+def alike_records(data: bytes, layout: RecordLayout, index: int, limit: int) -> tuple[int, int, int]:
     """How many records after ``layout`` are like it, at most ``limit``, and their least and largest timestamp delta.
 
     Alike: the same lengths (also of the headers), varints of the same width, offset deltas that count up.
@@ -290,7 +290,7 @@ def _leading(column: bytes, allowed: bytes) -> int:
     return len(column) - len(column.lstrip(allowed))
 
 
-def _expected_offsets(data: bytes, layout: _Layout, index: int, run: int) -> int:
+def _expected_offsets(data: bytes, layout: RecordLayout, index: int, run: int) -> int:
     """``run`` if the offset deltas are those that must follow, cut where they grow by a byte; 0 if they are others."""
     size = layout.end - layout.start
     width = layout.key_length_at - layout.offset_at
