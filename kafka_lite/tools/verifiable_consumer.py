@@ -1,0 +1,203 @@
+"""``kafka-lite verifiable-consumer``: consumes in a group, and tells as JSON what it gets, commits, gains and loses.
+
+Kafka 0.10.2: tools/.../tools/VerifiableConsumer.java · book 1.4.3
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.properties import load_properties
+from kafka_lite.common.serialization import StringDeserializer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.tools.json_events import JsonEvents
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.tool_errors import reports_errors
+
+NAME = "verifiable-consumer"
+SUMMARY = "consume in a group, and tell as JSON what happens"
+
+POLL_MS = 60_000.0
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-verifiable-consumer.sh."""
+    parser.add_argument(
+        "--bootstrap-server", "--broker-list", required=True, metavar="HOST:PORT", help="a broker, or several"
+    )
+    parser.add_argument("--topic", required=True, help="what to consume")
+    parser.add_argument("--group-id", required=True, metavar="GROUP", help="the group to be a member of")
+    parser.add_argument("--group-instance-id", metavar="NAME", help="be a static member of this name")
+    parser.add_argument(
+        "--max-messages", type=int, default=-1, metavar="N", help="how many to consume; -1 (the default): until stopped"
+    )
+    parser.add_argument(
+        "--session-timeout", type=int, default=30_000, metavar="MS", help="when a silent member is dead; 30000"
+    )
+    parser.add_argument("--verbose", action="store_true", help="tell of each record")
+    parser.add_argument("--enable-autocommit", action="store_true", help="let the consumer commit from time to time")
+    parser.add_argument(
+        "--reset-policy", default="earliest", choices=("earliest", "latest", "none"),
+        help="where to begin when nothing was committed; earliest",
+    )  # fmt: skip
+    parser.add_argument(
+        "--assignment-strategy",
+        default="range",
+        metavar="NAME",
+        help="range (the default), roundrobin, sticky, a class",
+    )
+    parser.add_argument(
+        "--consumer.config", "--command-config", dest="consumer_config", type=Path, metavar="FILE",
+        help="properties of the consumer; the flags go before them",
+    )  # fmt: skip
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Consume until there were enough, or SIGTERM or Ctrl-C comes."""
+    configure_logging(default_level="WARN")
+    text = StringDeserializer()
+    consumer = KafkaConsumer(consumer_configs(options), text, text)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: consumer.wakeup())
+    VerifiableConsumer(
+        consumer,
+        options.topic,
+        max_messages=options.max_messages,
+        auto_commit=options.enable_autocommit,
+        verbose=options.verbose,
+    ).run()
+    return 0
+
+
+def consumer_configs(options: argparse.Namespace) -> dict[str, object]:
+    """Raises OSError for a file that cannot be read."""
+    configs: dict[str, object] = {}
+    if options.consumer_config is not None:
+        configs |= load_properties(options.consumer_config)
+    if options.group_instance_id is not None:
+        configs["group.instance.id"] = options.group_instance_id
+    return configs | {
+        "bootstrap.servers": options.bootstrap_server,
+        "group.id": options.group_id,
+        "enable.auto.commit": options.enable_autocommit,
+        "auto.offset.reset": options.reset_policy,
+        "session.timeout.ms": options.session_timeout,
+        "partition.assignment.strategy": options.assignment_strategy,
+    }
+
+
+class VerifiableConsumer(ConsumerRebalanceListener):
+    """Prints one event a line::
+
+    {"timestamp":…,"name":"startup_complete"}
+    {"timestamp":…,"name":"partitions_assigned","partitions":[{"topic":"t","partition":0}]}
+    {"timestamp":…,"name":"records_consumed","count":3,"partitions":
+        [{"topic":"t","partition":0,"count":3,"minOffset":0,"maxOffset":2}]}
+    {"timestamp":…,"name":"offsets_committed","offsets":[{"topic":"t","partition":0,"offset":3}],"success":true}
+    {"timestamp":…,"name":"partitions_revoked","partitions":[{"topic":"t","partition":0}]}
+    {"timestamp":…,"name":"shutdown_complete"}
+    """
+
+    def __init__(
+        self,
+        consumer: KafkaConsumer,
+        topic: str,
+        *,
+        max_messages: int = -1,
+        auto_commit: bool = False,
+        verbose: bool = False,
+        events: JsonEvents | None = None,
+    ) -> None:
+        self._consumer = consumer
+        self._topic = topic
+        self._max_messages = max_messages
+        self._auto_commit = auto_commit
+        self._verbose = verbose
+        self._events = events or JsonEvents()
+        self.consumed = 0
+
+    def run(self) -> None:
+        """Consume until there were enough, or ``wakeup`` is called."""
+        try:
+            self._events.print("startup_complete")
+            self._consumer.subscribe([self._topic], self)
+            while not self._is_finished:
+                offsets = self._received(self._consumer.poll(POLL_MS))
+                if offsets and not self._auto_commit:
+                    self._commit(offsets)
+        except WakeupError:
+            pass  # it is how an endless run ends
+        finally:
+            self._consumer.close()
+            self._events.print("shutdown_complete")
+
+    @property
+    def _is_finished(self) -> bool:
+        return 0 <= self._max_messages <= self.consumed
+
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+        """Tell of it."""
+        self._events.print("partitions_assigned", partitions=[_json(each) for each in sorted(partitions)])
+
+    def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
+        """Tell of it."""
+        self._events.print("partitions_revoked", partitions=[_json(each) for each in sorted(partitions)])
+
+    def _received(self, records: ConsumerRecords) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Tell of the records; what to commit for them. Those beyond ``max_messages`` are as if they had not come."""
+        offsets: dict[TopicPartition, OffsetAndMetadata] = {}
+        summaries: list[dict[str, object]] = []
+        for partition in sorted(records.partitions):
+            taken = records.records(partition)
+            if self._max_messages >= 0:
+                taken = taken[: self._max_messages - self.consumed]
+            if not taken:
+                continue
+            first, last = taken[0].offset, taken[-1].offset
+            offsets[partition] = OffsetAndMetadata(last + 1)
+            summaries.append({**_json(partition), "count": len(taken), "minOffset": first, "maxOffset": last})
+            if self._verbose:
+                for record in taken:
+                    self._tell_of(record)
+            self.consumed += len(taken)
+        if summaries:
+            self._events.print("records_consumed", count=records.count, partitions=summaries)
+        return offsets
+
+    def _tell_of(self, record: ConsumerRecord) -> None:
+        self._events.print(
+            "record_data", key=record.key, value=record.value, topic=record.topic, partition=record.partition,
+            offset=record.offset,
+        )  # fmt: skip
+
+    def _commit(self, offsets: Offsets) -> None:
+        """Commit and tell of it; when woken up meanwhile, once more, for what was consumed shall be committed."""
+        try:
+            self._consumer.commit_sync(offsets)
+        except WakeupError:
+            self._commit(offsets)
+            raise
+        except KafkaError as error:
+            self._committed(offsets, error)
+        else:
+            self._committed(offsets, None)
+
+    def _committed(self, offsets: Offsets, error: Exception | None) -> None:
+        committed = [{**_json(partition), "offset": each.offset} for partition, each in sorted(offsets.items())]
+        said = {} if error is None else {"error": str(error)}
+        self._events.print("offsets_committed", offsets=committed, **said, success=error is None)
+
+
+def _json(partition: TopicPartition) -> dict[str, object]:
+    return {"topic": partition.topic, "partition": partition.partition}
