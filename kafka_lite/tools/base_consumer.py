@@ -1,0 +1,161 @@
+"""The new and the old consumer behind one interface, for a tool that has both.
+
+Kafka 0.10.2: core/.../consumer/BaseConsumer.scala; Kafka 4.0: tools/.../ConsoleConsumer.java (ConsumerWrapper)
+· book 3.4.2
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.old_consumer import Consumer
+from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
+from kafka_lite.old_consumer.topic_filter import TopicFilter
+
+POLL_MS = 1000
+EARLIEST_OFFSET, LATEST_OFFSET = -2, -1
+
+
+class StreamEndError(KafkaError):
+    """The consumer was stopped."""
+
+
+class BaseConsumer(Protocol):
+    """What a tool needs of a consumer. One thread uses it; ``stop`` is for others."""
+
+    def receive(self) -> ConsumerRecord:
+        """Wait for a record; key and value are bytes.
+
+        Raises ConsumerTimeoutError when none came in time; StreamEndError or WakeupError after ``stop``.
+        """
+        ...
+
+    def stop(self) -> None:
+        """End a ``receive`` that waits, and all later ones."""
+        ...
+
+    def cleanup(self) -> None:
+        """Let go of everything, committing if that is automatic."""
+        ...
+
+    def commit(self) -> None:
+        """Commit what was received."""
+        ...
+
+
+class NewShinyConsumer:
+    """KafkaConsumer, of a topic, of one partition from an offset on, or of topics whose names match."""
+
+    def __init__(
+        self,
+        configs: Mapping[str, object],
+        *,
+        topic: str | None = None,
+        partition: int | None = None,
+        offset: int = LATEST_OFFSET,
+        include: str | None = None,
+        timeout_ms: float | None = None,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """``offset`` may be EARLIEST_OFFSET or LATEST_OFFSET; ``timeout_ms`` None: wait for ever.
+
+        Raises KafkaError for a pattern that is none, or options that do not go together.
+        """
+        self._consumer = KafkaConsumer(configs)
+        self._timeout_ms = timeout_ms
+        self._time = time
+        self._records: Iterator[ConsumerRecord] = iter(())
+        if topic is not None and partition is not None:
+            self._seek(TopicPartition(topic, partition), offset)
+        elif topic is not None:
+            self._consumer.subscribe([topic])
+        else:
+            self._consumer.subscribe(_pattern(include or ""))
+
+    def _seek(self, partition: TopicPartition, offset: int) -> None:
+        self._consumer.assign([partition])
+        if offset == EARLIEST_OFFSET:
+            self._consumer.seek_to_beginning([partition])
+        elif offset == LATEST_OFFSET:
+            self._consumer.seek_to_end([partition])
+        else:
+            self._consumer.seek(partition, offset)
+
+    def receive(self) -> ConsumerRecord:
+        """The next record. Raises ConsumerTimeoutError, WakeupError."""
+        begin_ms = self._time.hi_res_ms()
+        while (record := next(self._records, None)) is None:
+            left_ms = float(POLL_MS)
+            if self._timeout_ms is not None:
+                left_ms = self._timeout_ms - (self._time.hi_res_ms() - begin_ms)
+                if left_ms < 0:
+                    raise ConsumerTimeoutError(f"no message within {self._timeout_ms:g} ms")
+            self._records = iter(self._consumer.poll(min(POLL_MS, left_ms)))
+        return record
+
+    def stop(self) -> None:
+        """Wake it up."""
+        self._consumer.wakeup()
+
+    def cleanup(self) -> None:
+        """Close, and so leave the group; what was fetched and not handed out is not committed."""
+        first_unconsumed: dict[TopicPartition, int] = {}
+        for record in self._records:
+            first_unconsumed.setdefault(record.topic_partition, record.offset)
+        for partition, offset in first_unconsumed.items():
+            if partition in self._consumer.assignment:
+                self._consumer.seek(partition, offset)
+        self._consumer.close()
+
+    def commit(self) -> None:
+        """Commit the positions, those of records that were fetched but not handed out included."""
+        self._consumer.commit_sync()
+
+
+class OldConsumer:
+    """One stream of a ZookeeperConsumerConnector, for all topics that the filter lets through."""
+
+    def __init__(self, topic_filter: TopicFilter, configs: Mapping[str, object]) -> None:
+        """Raises ConfigError, ZkConnectionError, ConsumerRebalanceFailedError."""
+        self._connector = Consumer.create(configs)
+        try:
+            (stream,) = self._connector.create_message_streams_by_filter(topic_filter, 1)
+        except BaseException:
+            self._connector.shutdown()
+            raise
+        self._iterator = iter(stream)
+
+    def receive(self) -> ConsumerRecord:
+        """The next message. Raises ConsumerTimeoutError, StreamEndError."""
+        each = next(self._iterator, None)
+        if each is None:
+            raise StreamEndError("the consumer was stopped")
+        return ConsumerRecord(
+            each.topic, each.partition, each.offset, each.timestamp, each.timestamp_type, each.key, each.message
+        )
+
+    def stop(self) -> None:
+        """Shut it down."""
+        self._connector.shutdown()
+
+    def cleanup(self) -> None:
+        """Shut it down, if nobody did."""
+        self._connector.shutdown()
+
+    def commit(self) -> None:
+        """Commit what was received."""
+        self._connector.commit_offsets()
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise KafkaError(f"{text} is an invalid regex: {error}") from error
