@@ -52,6 +52,14 @@ TOOLS = (
     Tool("consumer-perf-test", "consumer_perf_test", "measure how fast a consumer is"),
     Tool("verifiable-consumer", "verifiable_consumer", "consume in a group, and tell as JSON what happens"),
     Tool("consumer-groups", "consumer_groups", "list, describe, watch, reset and delete consumer groups"),
+    Tool(
+        "consumer-offset-checker", "consumer_offset_checker", "show offsets, lag and owners of a group of old consumers"
+    ),
+    Tool(
+        "simple-consumer-shell",
+        "simple_consumer_shell",
+        "print the messages of one partition, from its leader or another replica",
+    ),
     Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
     Tool("delete-records", "delete_records", "delete the records of partitions below given offsets"),
     Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),

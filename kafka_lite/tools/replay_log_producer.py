@@ -1,0 +1,176 @@
+"""``kafka-lite replay-log-producer``: reads a topic from its beginning and sends what it reads to another.
+
+Kafka 0.10.2: core/.../tools/ReplayLogProducer.scala · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import threading
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.old_consumer.consumer import Consumer
+from kafka_lite.old_consumer.consumer_connector import ConsumerConnector
+from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
+from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
+from kafka_lite.producer.kafka_producer import KafkaProducer
+from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.tools.client_properties import parse_key_value_args
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.terminal import print_to_stderr
+from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+
+logger = logging.getLogger(__name__)
+
+NAME = "replay-log-producer"
+SUMMARY = "send the messages of a topic to another topic"
+
+GROUP_ID = "replay-log-producer"
+CONSUMER_TIMEOUT_MS = 10_000
+"""The end of the topic is where no message comes for so long."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-replay-log-producer.sh."""
+    parser.add_argument("--inputtopic", required=True, metavar="TOPIC", help="the topic to read")
+    parser.add_argument("--outputtopic", required=True, metavar="TOPIC", help="the topic to send to")
+    parser.add_argument(
+        "--broker-list", "--bootstrap-server", required=True, metavar="HOST:PORT", help="brokers to send to"
+    )
+    parser.add_argument(
+        "--zookeeper", default="127.0.0.1:2181", metavar="HOST:PORT",
+        help="ZooKeeper of the brokers to read from (127.0.0.1:2181)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--messages", type=int, default=-1, metavar="N", help="how many to send; -1 (the default): all that there are"
+    )
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that read and send (1)")
+    parser.add_argument(
+        "--reporting-interval", type=int, default=5000, metavar="N", help="tell after every N messages (5000)"
+    )
+    parser.add_argument("--sync", action="store_true", help="wait for each message before sending the next")
+    parser.add_argument(
+        "--property", action="append", default=[], metavar="KEY=VALUE", help="a property of the producer"
+    )
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Send until no message comes for ten seconds, or there were enough; 1 when some could not be sent."""
+    configure_logging(default_level="WARN")
+    if options.threads < 1 or options.reporting_interval < 1:
+        raise ToolError("--threads and --reporting-interval should be greater than zero")
+    configs = {**parse_key_value_args("--property", options.property), "bootstrap.servers": options.broker_list}
+    with KafkaProducer(configs) as producer:
+        forget_group(options.zookeeper)
+        replay = Replay(producer, options)
+        with Consumer.create(consumer_configs(options.zookeeper)) as connector:
+            exit_code = run_threads(connector, replay, options)
+    print(f"Sent {replay.sent} messages")
+    return exit_code or int(replay.failed > 0)
+
+
+def consumer_configs(zookeeper_connect: str) -> dict[str, object]:
+    """The configuration of the old consumer: everything, from the beginning."""
+    return {
+        "group.id": GROUP_ID,
+        "zookeeper.connect": zookeeper_connect,
+        "consumer.timeout.ms": CONSUMER_TIMEOUT_MS,
+        "auto.offset.reset": "smallest",
+        "fetch.message.max.bytes": 1024 * 1024,
+        "socket.receive.buffer.bytes": 2 * 1024 * 1024,
+    }
+
+
+def forget_group(zookeeper_connect: str) -> None:
+    """Remove where an earlier replay has ended, so that this one begins at the beginning."""
+    zk = KafkaZkClient(zookeeper_connect)
+    zk.start()
+    try:
+        ConsumerGroups(zk).delete_group(GROUP_ID)
+    finally:
+        zk.close()
+
+
+def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.Namespace) -> int:
+    """A thread for each stream; returns the exit code that a signal makes, or 0."""
+    streams = connector.create_message_streams({options.inputtopic: options.threads})[options.inputtopic]
+    threads = [ZKConsumerThread(f"replay-{number}", stream, replay) for number, stream in enumerate(streams)]
+    signals = StopSignals()
+    signals.install()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except StopRequested as stop:
+        connector.shutdown()  # which ends the streams
+        return stop.exit_code
+    finally:
+        signals.disarm()
+        for thread in threads:
+            thread.shutdown()
+    return 0
+
+
+class Replay:
+    """What the threads share: the producer, and how many messages there were."""
+
+    def __init__(self, producer: KafkaProducer, options: argparse.Namespace) -> None:
+        self._producer = producer
+        self._topic: str = options.outputtopic
+        self._sync: bool = options.sync
+        self._interval: int = options.reporting_interval
+        self._tickets: Iterator[int] = count() if options.messages < 0 else iter(range(options.messages))
+        self._lock = threading.Lock()
+        self.sent = self.failed = 0
+
+    def may_go_on(self) -> bool:
+        """Whether one more message is to be sent; to be asked once for each."""
+        with self._lock:
+            return next(self._tickets, None) is not None
+
+    def send(self, message: MessageAndMetadata[Any, Any]) -> None:
+        """Send a message on, with its timestamp if it has one."""
+        timestamp = message.timestamp if message.timestamp >= 0 else None
+        record = ProducerRecord(self._topic, message.message, message.key, timestamp=timestamp)
+        future = self._producer.send(record, self._completed)
+        if self._sync:
+            future.exception()
+
+    def _completed(self, _metadata: RecordMetadata | None, error: Exception | None) -> None:
+        with self._lock:
+            if error is not None:
+                self.failed += 1
+                logger.error("Skipping this message: %s", error)
+                return
+            self.sent += 1
+            if self.sent % self._interval == 0:
+                print_to_stderr(f"Sent {self.sent} messages so far")
+
+
+class ZKConsumerThread(ShutdownableThread):
+    """Reads one stream."""
+
+    def __init__(self, name: str, stream: KafkaStream[Any, Any], replay: Replay) -> None:
+        super().__init__(name)
+        self._messages = iter(stream)
+        self._replay = replay
+
+    def do_work(self) -> None:
+        """One message; the end when there were enough, or none comes any more."""
+        try:
+            if self._replay.may_go_on():
+                self._replay.send(next(self._messages))
+                return
+        except (StopIteration, ConsumerTimeoutError):
+            logger.debug("No message for %d ms", CONSUMER_TIMEOUT_MS)
+        self.initiate_shutdown()
