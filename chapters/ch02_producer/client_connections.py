@@ -1,0 +1,215 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: connections of a client
+#
+# *Book 2.1.3 and 2.1.4; the text to it is [NetworkClient](network-client.md) and [The Selector](selector.md).*
+#
+# The first contact of a producer with a broker, requests in flight, and a selector whose peer does what it is told.
+# All of it is recorded while it happens. Before you run a cell that ends in a question, answer it.
+
+# %%
+import random
+
+from kafka_lite.clients.client_request import ClientRequest, RequestBuilder
+from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates, ConnectionState
+from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests
+from kafka_lite.learn import connection_runs
+from kafka_lite.learn.client_watches import watch_interest, watch_polls, watch_transfers
+from kafka_lite.learn.producer_figures import requests_in_flight
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.recording import Recording
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.time_line import time_line
+from kafka_lite.learn.watches import watch
+from kafka_lite.network.receive import NetworkReceive
+from kafka_lite.network.selector import Selector
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+
+# %% [markdown]
+# ## The first contact
+#
+# A producer knows one address, and sends one record. **How many connections, how many requests?**
+
+# %%
+contact = connection_runs.first_contact()
+sequence_diagram(contact)
+
+# %%
+asked = [pair for pair in contact.hand_overs() if pair.put.what == "request"]
+for pair in asked:
+    print(f"{pair.put.time_ns / 1e6:6.1f} ms  {pair.put.detail['thing']}")
+connections = sum(pair.put.what == "connection" for pair in contact.hand_overs())
+print(connections, "connections,", len(asked), "requests")
+
+# %% [markdown]
+# How long did the caller wait for metadata, and how long did the record need after that?
+
+# %%
+waited = [span for span in contact.calls() if span.begin.what == "await_update"]
+for span in waited:
+    print(f"await_update: {span.duration_ns / 1e6:.1f} ms of {contact.events[-1].time_ns / 1e6:.1f} ms")
+time_line(contact, hide=["state"])
+
+# %% [markdown]
+# ## The states of a connection
+#
+# The class alone, with a clock that we set. **What does it say to `ready` while the node is CONNECTING?**
+
+# %%
+states = ClusterConnectionStates(50, 1000, random_source=random.Random(7))
+states.connecting("0", now_ms=0)
+try:
+    states.ready("0")
+    states.connecting("0", now_ms=1)
+except RuntimeError as error:
+    print("refused:", error)
+print(states.state("0"), "once READY, it cannot be CONNECTING without having been", ConnectionState.DISCONNECTED)
+
+# %% [markdown]
+# It allows READY right after CONNECTING, for clients that do not ask for versions. Now the connection is lost, again
+# and again. **After how many losses does the backoff stop growing?**
+
+# %%
+now_ms = 100.0
+for loss in range(1, 9):
+    states.disconnected("0", now_ms)
+    delay_ms = states.connection_delay_ms("0", now_ms)
+    print(f"loss {loss}: left alone for {delay_ms:6.1f} ms")
+    now_ms += delay_ms
+    states.connecting("0", now_ms)
+
+# %% [markdown]
+# ## Requests in flight
+#
+# Eight requests, 12 ms each at the broker. First five at a time, then one. **How much longer does the second take?**
+
+# %%
+five = connection_runs.five_in_flight()
+requests_in_flight(five)
+
+# %%
+one = connection_runs.one_in_flight_request()
+requests_in_flight(one)
+
+
+# %%
+def lengths(run):
+    """From the first request to the last answer, and how long a request was in flight in the mean."""
+    spans = requests_in_flight(run).lanes[0].spans
+    mean = sum(span.end_ns - span.start_ns for span in spans) / len(spans)
+    print(f"{run.title}: {run.events[-1].time_ns / 1e6:.0f} ms in all, {mean / 1e6:.0f} ms in flight in the mean")
+
+
+lengths(five)
+lengths(one)
+
+# %% [markdown]
+# The same class by hand: a queue. **To which request does the next answer belong?**
+
+# %%
+in_flight = InFlightRequests(max_in_flight_requests_per_connection=3)
+
+
+def begin(number, left_bytes=0):
+    """Put a request in flight, of which so many bytes are still to be written."""
+    send = NetworkSend("0", [b"x" * 10])
+    send.remaining_bytes = left_bytes
+    request = ClientRequest("0", RequestBuilder.of(MetadataRequest()), number, "me", created_time_ms=0)
+    in_flight.add(InFlightRequest(request, 1, send, send_time_ms=number))
+
+
+for number in (1, 2):
+    begin(number)
+    print("request", number, "has left; may another be sent?", in_flight.can_send_more("0"))
+print("the next answer belongs to", in_flight.complete_next("0").request.correlation_id)
+begin(3, left_bytes=4)
+print("request 3 is half out; may another be sent?", in_flight.can_send_more("0"))
+late = in_flight.nodes_with_timed_out_requests(now_ms=32, request_timeout_ms=30)
+print(
+    "nodes that are late at 32 ms:",
+    late,
+    "· and with them end",
+    [r.request.correlation_id for r in in_flight.clear_all("0")],
+)
+
+# %% [markdown]
+# ## Polls
+#
+# A selector and a peer: a frame that is too large for the socket, a frame in pieces, two frames at once, a muted
+# connection. **Watch the boxes that say *interest*. How many changes will there be?**
+
+# %%
+polls = connection_runs.polls()
+sequence_diagram(polls)
+
+# %%
+for event in polls:
+    if event.kind is Kind.STATE and event.what == "interest":
+        print(f"{event.time_ns / 1e6:6.1f} ms  {event.detail['before']:>12} → {event.detail['after']}")
+
+# %% [markdown]
+# One by one: connect, connected (two changes), something is left to write, nothing is left, bytes for a muted
+# connection, unmuted.
+#
+# A small request and its answer, to compare. **How many changes now?**
+
+
+# %%
+def exchange(frame_bytes, answer_bytes):
+    """Send a frame, get one, over a connection that stands."""
+    watches = (watch(Selector.poll, show=()), watch_interest(), watch_transfers(), watch_polls())
+    with connection_runs.peer_and_selector() as (peer, selector), Recording(*watches, paused=True) as recording:
+        selector.connect("node", "127.0.0.1", peer.port)
+        selector.poll(1_000)
+        peer.accept()
+        with recording.running():
+            selector.send(NetworkSend("node", [bytes(frame_bytes)]))
+            selector.poll(0)
+            peer.read(frame_bytes + 4)
+            peer.write(answer_bytes.to_bytes(4, "big") + bytes(answer_bytes))
+            while not selector.completed_receives:
+                selector.poll(1_000)
+    return recording.run
+
+
+small = exchange(200, 50)
+print("changes of interest:", sum(event.what == "interest" for event in small))
+sequence_diagram(small)
+
+# %% [markdown]
+# None. And an answer of 300 kB: **how many reads?**
+
+# %%
+large = exchange(200, 300_000)
+reads = [event.detail["after"] for event in large if event.what == "receive"]
+print(len(reads), "reads:", "; ".join(reads))
+
+# %% [markdown]
+# ## A frame, byte by byte
+#
+# `NetworkReceive` without any socket. **After how many bytes does it know its size? When is memory given for it?**
+
+# %%
+receive = NetworkReceive("node", max_size=100)
+for byte in (6).to_bytes(4, "big") + b"abcdef":
+    taken = receive.feed(memoryview(bytes([byte])))
+    print(f"took {taken}, size {receive.size:2}, payload {bytes(receive.payload)}, complete: {receive.complete}")
+
+# %% [markdown]
+# ## Now you
+#
+# - `connection_runs.ANSWER_MS` is 12, and `REQUESTS` 8. Set them before you record: when do five in flight pay?
+# - Let the peer of `exchange` read nothing, and send two megabytes. What is watched, and what does a poll cost?
+# - Record a whole producer with `watch_interest()`. How many changes of interest are there for a thousand records?

@@ -1,0 +1,257 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: a producer at work
+#
+# *Book 2.1.1 and 2.1.2; the text to it is [Sending](sending.md) and [The Sender thread](sender.md).*
+#
+# First an accumulator by hand, with a clock that stands still; then real producers, a real broker, and recorded runs of
+# them. Before you run a cell that ends in a question, answer it.
+
+# %%
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.common.time import SYSTEM_TIME, MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.learn import producer_runs
+from kafka_lite.learn.client_watches import watch_batches, watch_memory
+from kafka_lite.learn.producer_figures import batch_lives, draw_accumulator
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.recording import Recording
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.watches import watch
+from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from kafka_lite.producer.producer_record import ProducerRecord
+from kafka_lite.producer.record_accumulator import RecordAccumulator
+from kafka_lite.record.compression import CompressionType
+
+LINGER_MS, BACKOFF_MS, BATCH_BYTES = 10, 100, 400
+left, right = Node(0, "left", 9092), Node(1, "right", 9092)
+leaders = {0: left, 1: left, 2: right}
+cluster = Cluster((left, right), tuple(PartitionInfo("t", number, node) for number, node in leaders.items()))
+clock = MockTime()
+pool = BufferPool(6 * BATCH_BYTES, BATCH_BYTES, clock)
+accumulator = RecordAccumulator(BATCH_BYTES, CompressionType.NONE, LINGER_MS, BACKOFF_MS, 120_000, pool, time=clock)
+
+
+def append(partition, count=1, size=60):
+    """Append records; which of them began a batch, or found one full?"""
+    for number in range(count):
+        result = accumulator.append(TopicPartition("t", partition), 0, None, bytes(size), (), None, 0)
+        told = [name for name in ("new_batch_created", "batch_is_full") if getattr(result, name)]
+        if told:
+            print(f"t-{partition}, record {number}: {', '.join(told)}")
+
+
+def look():
+    """What the sender would see."""
+    result = accumulator.ready(cluster, clock.hi_res_ms())
+    names = sorted(node.host for node in result.ready_nodes)
+    print(f"ready: {names or 'nobody'}, look again in {result.next_ready_check_delay_ms:g} ms")
+    return result.ready_nodes
+
+
+def drain(nodes):
+    """What would be sent."""
+    drained = accumulator.drain(cluster, sorted(nodes, key=lambda node: node.id), 1 << 20, clock.hi_res_ms())
+    for node, batches in drained.items():
+        print(f"node {node}:", ", ".join(f"{batch.topic_partition} ({batch.record_count})" for batch in batches))
+    return [batch for batches in drained.values() for batch in batches]
+
+
+# %% [markdown]
+# ## Filling
+#
+# Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Who is ready, and how much
+# memory is gone?**
+
+# %%
+append(0)
+append(2)
+look()
+draw_accumulator(accumulator)
+
+# %% [markdown]
+# Nobody, for ten milliseconds; and 800 bytes, though the records have 68 each with what the format adds. Now five more
+# for partition 0, and one for 1. **Which of them wakes the sender? Who is ready?**
+
+# %%
+append(0, 5)
+append(1)
+ready = look()
+draw_accumulator(accumulator)
+
+# %% [markdown]
+# ## Draining
+#
+# *left* is ready, because of one batch. **Which batches leave?**
+
+# %%
+in_flight = drain(ready)
+draw_accumulator(accumulator)
+
+# %% [markdown]
+# At most one of each partition, and all that *left* leads, though partition 1 was in no hurry. The second batch of
+# partition 0 stays: a request has a partition once. The memory is not back, for the batches are on their way.
+#
+# ## Time passes
+#
+# **Who is ready after ten milliseconds?**
+
+# %%
+clock.sleep(LINGER_MS)
+in_flight += drain(look())
+
+# %% [markdown]
+# ## An answer, and a retry
+#
+# The first batch is acknowledged. The second comes back with an error that may pass. **Where does it go, and who is
+# ready now?** A record is appended to its partition first.
+
+# %%
+done, failed, *rest = in_flight
+done.complete(0, -1)
+accumulator.deallocate(done)
+append(1)
+accumulator.reenqueue(failed, clock.hi_res_ms())
+look()
+draw_accumulator(accumulator)
+
+# %% [markdown]
+# Before the others (orange): it is older. And it holds them up: until its backoff is over, nothing of the partition is
+# sent, however long the other batch has lingered.
+
+# %%
+clock.sleep(50)
+look()
+clock.sleep(50)
+in_flight = [*rest, *drain(look())]
+
+# %% [markdown]
+# ## The memory's end
+#
+# `max_time_to_block_ms` is 0 here: who would have to wait gets an error at once. **How many batches fit?**
+
+# %%
+try:
+    for partition in range(3):
+        append(partition, 20)
+except BufferExhaustedError as error:
+    print(error)
+draw_accumulator(accumulator)
+
+# %% [markdown]
+# ## Filling and draining, recorded
+#
+# A real producer now: three partitions, six buffers, a broker that takes its time for the first two answers.
+
+# %%
+filling = producer_runs.filling_and_draining()
+batch_lives(filling)
+
+# %%
+waits = [span for span in filling.calls() if span.begin.what == "allocate" and span.duration_ns > 1e6]
+for span in waits:
+    print(f"at {span.begin.time_ns / 1e6:5.1f} ms send waited for memory for {span.duration_ns / 1e6:4.1f} ms")
+free = [event.detail["after"] for event in filling if event.kind is Kind.STATE and event.who == "BufferPool"]
+print("free bytes over time:", *free)
+
+
+# %% [markdown]
+# Your own: change what is in the braces. **What changes with `linger.ms` 0? With one request in flight? With twelve
+# buffers?**
+
+
+# %%
+def record(configs, records=45, slow_ms=40, pause_ms=1):
+    """A run of a producer with these settings, against a broker that is slow for two answers."""
+    watches = (watch_batches(), watch_memory(), watch(BufferPool.allocate, show=("size",)))
+    with (
+        Recording(*watches, title="Mine", paused=True) as recording,
+        producer_runs.running_cluster(partitions=3) as broker,
+        producer_runs.producer_of(broker, configs) as producer,
+        broker.inject("Produce").delay_answer(slow_ms).times(2),
+        recording.running(),
+    ):
+        for number in range(records):
+            producer.send(ProducerRecord("demo", bytes(60), partition=number % 3))
+            SYSTEM_TIME.sleep(pause_ms)
+        producer.flush()
+        recording.pause()
+    return recording.run
+
+
+batch_lives(record({"batch.size": 400, "buffer.memory": 2400, "linger.ms": 0, "enable.idempotence": False}))
+
+# %% [markdown]
+# ## Order
+#
+# A, B and C are in flight, and the broker refuses A. **What is in the log in the end?**
+
+# %%
+reordered = producer_runs.reordered()
+sequence_diagram(reordered)
+
+
+# %%
+def log_of(run):
+    """What the broker appended, by the offsets that the appends returned."""
+    spans = [span for span in run.calls() if span.begin.what == "append_as_leader"]
+    for span in spans:
+        outcome = span.end.detail.get("result", span.end.detail.get("error"))
+        print(f"{span.begin.time_ns / 1e6:6.1f} ms  {span.begin.detail['values']:16} {outcome}")
+
+
+log_of(reordered)
+
+# %%
+batch_lives(reordered)
+
+# %% [markdown]
+# With one request in flight. **How many appends?**
+
+# %%
+log_of(producer_runs.one_in_flight())
+
+# %% [markdown]
+# With numbers, five in flight. **Who puts the records into order, the producer or the broker?**
+
+# %%
+numbered = producer_runs.kept_in_order()
+log_of(numbered)
+sequence_diagram(numbered)
+
+# %% [markdown]
+# The broker refuses (`ApiError`), the producer repeats: both have to play their part.
+#
+# ## A duplicate
+#
+# The broker appends, the connection breaks before the answer. **How many appends, without numbers and with them?**
+
+# %%
+log_of(producer_runs.duplicate())
+
+# %%
+removed = producer_runs.removed_duplicate()
+log_of(removed)
+for span in removed.calls():
+    if span.begin.what == "find_duplicate_batch":
+        print("looked for", span.begin.detail, "and found", span.end.detail.get("result", "nothing"))
+
+# %% [markdown]
+# The second append returned the offset of the first, without having appended.
+#
+# ## Now you
+#
+# - Let the accumulator of the first part have a `linger.ms` of 0. Who is ready after one record?
+# - Record the first part: `Recording(watch_batches())` around your own appends and drains, and `batch_lives`.
+# - In `record`, inject an error instead of a delay. Where do the batches wait?
