@@ -166,7 +166,7 @@ class ConsumerOffsets:
 
     def _try_fetch_from_kafka(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
         """None when it is to be tried again."""
-        request = OffsetFetchRequest(group_id=self._group, topics=_fetch_topics(partitions))
+        request = OffsetFetchRequest(group_id=self._group, topics=fetch_topics(partitions))
         try:
             response = cast(OffsetFetchResponse, self._connected_channel().exchange(request, OFFSET_FETCH_VERSION))
             offsets = committed_offsets(response)
@@ -259,7 +259,8 @@ def _commit_errors(response: OffsetCommitResponse) -> dict[TopicPartition, Error
     }
 
 
-def _fetch_topics(partitions: Iterable[TopicPartition]) -> list[OffsetFetchRequestTopic]:
+def fetch_topics(partitions: Iterable[TopicPartition]) -> list[OffsetFetchRequestTopic]:
+    """Partitions as an OffsetFetch request has them."""
     topics: dict[str, OffsetFetchRequestTopic] = {}
     for topic, number in partitions:
         topics.setdefault(topic, OffsetFetchRequestTopic(name=topic)).partition_indexes.append(number)

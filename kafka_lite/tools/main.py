@@ -52,13 +52,11 @@ TOOLS = (
     Tool("consumer-perf-test", "consumer_perf_test", "measure how fast a consumer is"),
     Tool("verifiable-consumer", "verifiable_consumer", "consume in a group, and tell as JSON what happens"),
     Tool("consumer-groups", "consumer_groups", "list, describe, watch, reset and delete consumer groups"),
-    Tool(
-        "consumer-offset-checker", "consumer_offset_checker", "show offsets, lag and owners of a group of old consumers"
-    ),
+    Tool("consumer-offset-checker", "consumer_offset_checker", "show offsets and owners of an old consumers' group"),
     Tool(
         "simple-consumer-shell",
         "simple_consumer_shell",
-        "print the messages of one partition, from its leader or another replica",
+        "print the messages of one replica of a partition",
     ),
     Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
     Tool("delete-records", "delete_records", "delete the records of partitions below given offsets"),
