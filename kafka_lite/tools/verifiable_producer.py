@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +17,7 @@ from kafka_lite.common.serialization import StringSerializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.tools.json_events import JsonEvents
 from kafka_lite.tools.logging_config import configure_logging
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
 from kafka_lite.tools.throughput_throttler import ThroughputThrottler
@@ -102,15 +100,14 @@ class VerifiableProducer:
         self._values = values(options.value_prefix)
         self._keys = keys(options.repeating_keys)
         self._create_time_ms: int | None = None if options.message_create_time == -1 else options.message_create_time
-        self._out = out or sys.stdout
+        self._events = JsonEvents(out, time)
         self._time = time
-        self._lock = threading.Lock()
         self._start_ms = time.hi_res_ms()
         self.sent = self.acked = 0
 
     def send_all(self) -> None:
         """Send as many as were asked for."""
-        self._print("startup_complete")
+        self._events.print("startup_complete")
         throttler = ThroughputThrottler(self._throughput, self._start_ms, self._time)
         for number in itertools.count() if self._max_messages < 0 else range(self._max_messages):
             now_ms = self._time.hi_res_ms()
@@ -130,9 +127,9 @@ class VerifiableProducer:
     def close(self) -> None:
         """Wait for what is under way, and sum up."""
         self._producer.close()
-        self._print("shutdown_complete")
+        self._events.print("shutdown_complete")
         elapsed_s = max(self._time.hi_res_ms() - self._start_ms, 1) / 1000
-        self._print(
+        self._events.print(
             "tool_data",
             sent=self.sent,
             acked=self.acked,
@@ -151,7 +148,7 @@ class VerifiableProducer:
             self._failed(key, value, error)
             return
         self.acked += 1
-        self._print(
+        self._events.print(
             "producer_send_success",
             key=key,
             value=value,
@@ -162,13 +159,9 @@ class VerifiableProducer:
 
     def _failed(self, key: str | None, value: str, error: Exception) -> None:
         kind = f"class {type(error).__module__}.{type(error).__qualname__}"
-        self._print("producer_send_error", key=key, value=value, topic=self._topic, exception=kind, message=str(error))
-
-    def _print(self, name: str, **fields: object) -> None:
-        event = {"timestamp": self._time.milliseconds(), "name": name, **fields}
-        line = json.dumps(event, separators=(",", ":"), ensure_ascii=False)
-        with self._lock:
-            print(line, file=self._out, flush=True)
+        self._events.print(
+            "producer_send_error", key=key, value=value, topic=self._topic, exception=kind, message=str(error)
+        )
 
 
 def values(prefix: int | None) -> Iterator[str]:
