@@ -1,0 +1,146 @@
+"""Consumers of several libraries behind one face, each in a thread of its own: what they own, what they have read.
+
+All of them assign by range, commit what they have read when they leave, and begin at the beginning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import confluent_kafka
+import kafka
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor as AiokafkaRange
+from kafka.coordinator.assignors.range import RangePartitionAssignor as KafkaPythonRange
+
+SESSION_TIMEOUT_MS = 10_000
+HEARTBEAT_INTERVAL_MS = 500
+JOIN_S = 60
+
+
+class Member(ABC):
+    """One consumer. ``partitions`` and ``values`` (numbers, as text on the wire) may be read from any thread."""
+
+    def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
+        self.bootstrap, self.group, self.topic = bootstrap, group, topic
+        self.client_id = client_id or type(self).__name__
+        self.partitions: frozenset[int] = frozenset()
+        self.values: list[int] = []
+        self.failure: Exception | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run_noting_failure, name=self.client_id, daemon=True)
+        self._thread.start()
+
+    def _run_noting_failure(self) -> None:
+        try:
+            self._run()
+        except Exception as failure:  # noqa: BLE001 (raised again by close)
+            self.failure = failure
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Consume until ``_stopping``, commit, leave."""
+
+    def close(self) -> None:
+        """Commit, and leave the group. Raises what went wrong, if something did."""
+        self._stopping.set()
+        self._thread.join(JOIN_S)
+        assert not self._thread.is_alive(), f"{self.client_id} does not end"
+        if self.failure is not None:
+            raise self.failure
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ConfluentMember(Member):
+    """librdkafka."""
+
+    def _run(self) -> None:
+        consumer = confluent_kafka.Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": self.group,
+                "client.id": self.client_id,
+                "partition.assignment.strategy": "range",
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": SESSION_TIMEOUT_MS,
+                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+            }
+        )
+        consumer.subscribe([self.topic])
+        try:
+            while not self._stopping.is_set():
+                message = consumer.poll(0.05)
+                self.partitions = frozenset(tp.partition for tp in consumer.assignment())
+                if message is not None and message.error() is None:
+                    self.values.append(int(message.value()))
+        finally:
+            consumer.close()
+
+
+class KafkaPythonMember(Member):
+    """kafka-python."""
+
+    def _run(self) -> None:
+        consumer = kafka.KafkaConsumer(
+            self.topic,
+            bootstrap_servers=self.bootstrap,
+            group_id=self.group,
+            client_id=self.client_id,
+            partition_assignment_strategy=[KafkaPythonRange],
+            auto_offset_reset="earliest",
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        )
+        try:
+            while not self._stopping.is_set():
+                # Not shorter: a poll that ends within a join makes kafka-python forget the assignment.
+                polled = consumer.poll(timeout_ms=1000)
+                self.partitions = frozenset(tp.partition for tp in consumer.assignment())
+                self.values.extend(int(record.value) for records in polled.values() for record in records)
+        finally:
+            consumer.close()
+
+
+class AiokafkaMember(Member):
+    """aiokafka, in an event loop of its own."""
+
+    def _run(self) -> None:
+        asyncio.run(self._consume())
+
+    async def _consume(self) -> None:
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.bootstrap,
+            group_id=self.group,
+            client_id=self.client_id,
+            partition_assignment_strategy=[AiokafkaRange],
+            auto_offset_reset="earliest",
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        )
+        consumer.subscribe([self.topic], listener=_Listener())
+        await consumer.start()
+        try:
+            while not self._stopping.is_set():
+                polled: dict[Any, Any] = await consumer.getmany(timeout_ms=50)
+                self.partitions = frozenset(tp.partition for tp in consumer.assignment())
+                self.values.extend(int(record.value) for records in polled.values() for record in records)
+        finally:
+            await consumer.stop()
+
+
+class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+    """aiokafka wants one."""
+
+    def on_partitions_revoked(self, revoked: object) -> None:
+        """Nothing to do."""
+
+    def on_partitions_assigned(self, assigned: object) -> None:
+        """Nothing to do."""
