@@ -19,6 +19,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer import group_requests
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.coordinator_metrics import CoordinatorMetrics
+from kafka_lite.consumer.coordinator_request_manager import CoordinatorRequestManager
 from kafka_lite.consumer.group_rebalance_config import (
     NO_GENERATION,
     VALID_PREVIOUS_STATES,
@@ -30,7 +31,6 @@ from kafka_lite.consumer.heartbeat import Heartbeat
 from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupRequestProtocol,
     JoinGroupResponse,
@@ -43,7 +43,6 @@ logger = logging.getLogger(__name__)
 
 JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
 """How much longer than the rebalance timeout the answer to JoinGroup may take."""
-MAX_INT = 0x7FFFFFFF
 
 JOIN_AGAIN = frozenset({
     Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.REBALANCE_IN_PROGRESS, Errors.MEMBER_ID_REQUIRED,
@@ -92,15 +91,20 @@ class AbstractCoordinator(ABC):
         self.sensors = CoordinatorMetrics(
             metrics, client_id, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count
         )
+        self.finder = CoordinatorRequestManager(
+            config.group_id,
+            client,
+            self.lock,
+            retry_backoff_ms=config.retry_backoff_ms,
+            on_found=lambda: self._heartbeat.reset_timeouts(time.hi_res_ms()),
+        )
+        """Knows the coordinator, or looks for it."""
         self._heartbeat_thread: HeartbeatThread | None = None
         self._state = MemberState.UNJOINED
         self._generation = NO_GENERATION
-        self._coordinator: Node | None = None
         self._rejoin_needed = True
         self._needs_join_prepare = True
-        self._find_coordinator_future: RequestFuture[None] | None = None
         self._join_future: RequestFuture[bytes] | None = None
-        self._closed = False
 
     # ── What subclasses know ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -153,11 +157,6 @@ class AbstractCoordinator(ABC):
             return self._generation if self._state is MemberState.STABLE else None
 
     @property
-    def rebalance_in_progress(self) -> bool:
-        """Whether it is joining."""
-        return self._state is MemberState.REBALANCING
-
-    @property
     def is_dynamic_member(self) -> bool:
         """Whether it is a new member after each restart."""
         return self.config.group_instance_id is None
@@ -191,82 +190,11 @@ class AbstractCoordinator(ABC):
         """Whether it has to, or is about to."""
         return self._join_future is not None or self.rejoin_needed()
 
-    # ── The coordinator ───────────────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def coordinator(self) -> Node | None:
-        """The broker that looks after the group, None unless it is known and can be reached.
-
-        Its id is not the broker's: so it has a connection of its own, where fetches do not hold up heartbeats.
-        """
-        with self.lock:
-            if self._coordinator is not None and self._client.is_unavailable(self._coordinator):
-                self.mark_coordinator_unknown("its connection was lost")
-            return self._coordinator
-
-    def coordinator_unknown(self) -> bool:
-        """Whether it must be looked for."""
-        return self.coordinator is None
-
-    def mark_coordinator_unknown(self, cause: str) -> None:
-        """It is dead, or another one now: what was sent to it ends as disconnected."""
-        with self.lock:
-            if self._coordinator is None:
-                return
-            logger.info("Group %s: coordinator %s is unavailable: %s", self.config.group_id, self._coordinator, cause)
-            dead, self._coordinator = self._coordinator, None
-            self._client.disconnect_async(dead)
-
-    def ensure_coordinator_ready(self, timer: Timer) -> bool:
-        """Look for the coordinator until it is found; false when the timer runs out before. Raises fatal errors."""
-        while self.coordinator_unknown():
-            future = self.lookup_coordinator()
-            if not self._client.poll_future(future, timer):
-                return False
-            if future.failed:
-                if not future.is_retriable:
-                    raise future.exception
-                logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
-                self._client.await_metadata_update(timer)
-            elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
-                self.mark_coordinator_unknown("the connection to the new coordinator failed")
-                timer.sleep(self.config.retry_backoff_ms)
-            if timer.update() >= timer.deadline_ms:
-                break
-        return not self.coordinator_unknown()
-
-    def lookup_coordinator(self) -> RequestFuture[None]:
-        """Ask some broker, unless somebody is asking already."""
-        with self.lock:
-            if self._find_coordinator_future is not None:
-                return self._find_coordinator_future
-            node = self._client.least_loaded_node()
-            if node is None:
-                return RequestFuture.no_brokers_available()
-            request = group_requests.find_coordinator(self.config.group_id)
-            future = self._client.send(node, request, background=True).compose(_FindCoordinatorHandler(self))
-            if not future.is_done:
-                self._find_coordinator_future = future
-            return future
-
-    def coordinator_found(self, response: FindCoordinatorResponse) -> None:
-        """The answer. Begins to connect."""
-        with self.lock:
-            self._coordinator = Node(MAX_INT - response.node_id, response.host, response.port)
-            logger.info("Group %s: discovered coordinator %s", self.config.group_id, self._coordinator)
-            self._client.try_connect(self._coordinator)
-            self._heartbeat.reset_timeouts(self._time.hi_res_ms())
-
-    def clear_find_coordinator_future(self) -> None:
-        """The search is over."""
-        with self.lock:
-            self._find_coordinator_future = None
-
     # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def ensure_active_group(self, timer: Timer) -> bool:
         """Be a member with an assignment; false when that takes longer than the timer. Raises fatal errors."""
-        if not self.ensure_coordinator_ready(timer):
+        if not self.finder.ensure_ready(timer):
             return False
         self._start_heartbeat_thread_if_needed()
         return self.join_group_if_needed(timer)
@@ -274,7 +202,7 @@ class AbstractCoordinator(ABC):
     def join_group_if_needed(self, timer: Timer) -> bool:
         """Join as often as it takes. Without the heartbeat thread: that is what tests call."""
         while self.rejoin_needed_or_pending():
-            if not self.ensure_coordinator_ready(timer):
+            if not self.finder.ensure_ready(timer):
                 return False
             if self._needs_join_prepare:
                 # Only once, even if this join is woken up, or takes many polls.
@@ -341,7 +269,7 @@ class AbstractCoordinator(ABC):
             self._transition_to(MemberState.UNJOINED)
 
     def _send_join_group(self) -> RequestFuture[bytes]:
-        coordinator = self.coordinator
+        coordinator = self.finder.coordinator
         if coordinator is None:
             return RequestFuture.coordinator_not_available()
         logger.info("Group %s: (re-)joining", self.config.group_id)
@@ -374,7 +302,7 @@ class AbstractCoordinator(ABC):
         self._send_sync_group(assignments).chain(future)
 
     def _send_sync_group(self, assignments: Mapping[str, bytes]) -> RequestFuture[bytes]:
-        coordinator = self.coordinator
+        coordinator = self.finder.coordinator
         if coordinator is None:
             return RequestFuture.coordinator_not_available()
         generation = self._generation
@@ -424,12 +352,12 @@ class AbstractCoordinator(ABC):
             return None
         self._client.poll_in_background()
         now_ms, backoff_ms = self._time.hi_res_ms(), float(self.config.retry_backoff_ms)
-        coordinator = self.coordinator
+        coordinator = self.finder.coordinator
         if coordinator is None:
-            self.lookup_coordinator()
+            self.finder.lookup()
             return backoff_ms
         if self._heartbeat.session_timeout_expired(now_ms):
-            self.mark_coordinator_unknown("session timed out without receiving a heartbeat response")
+            self.finder.mark_unknown("session timed out without receiving a heartbeat response")
             return 0
         if self._heartbeat.poll_timeout_expired(now_ms):
             logger.warning(
@@ -483,7 +411,7 @@ class AbstractCoordinator(ABC):
     def maybe_leave_group(self, reason: str) -> None:
         """Tell the coordinator that the member goes, if it is a member, and not a static one, whose seat is kept."""
         with self.lock:
-            coordinator, generation = self._coordinator, self._generation
+            coordinator, generation = self.finder.last_known, self._generation
             if (
                 self.is_dynamic_member
                 and coordinator is not None
@@ -494,21 +422,20 @@ class AbstractCoordinator(ABC):
                 request = group_requests.leave_group(self.config, generation, reason)
                 self._client.send(coordinator, request, background=True)
                 self._client.poll_in_background()
-            self._reset_on_leave()
-
-    def _reset_on_leave(self) -> None:
-        self.reset_generation("the member has left the group", keep_member_id=not self.is_dynamic_member)
-        self._needs_join_prepare = True
-        self._join_future = None
+            self._generation = (
+                NO_GENERATION if self.is_dynamic_member else generation._replace(generation_id=NO_GENERATION_ID)
+            )
+            self._transition_to(MemberState.UNJOINED)
+            self._rejoin_needed = self._needs_join_prepare = True
+            self._join_future = None
 
     def close(self, timer: Timer) -> None:
         """Stop the heartbeats, leave, and wait for the answers to what is under way."""
         with self.lock:
-            self._closed = True
             thread, self._heartbeat_thread = self._heartbeat_thread, None
         if thread is not None:
             thread.shutdown(timer.remaining_ms / 1000 if timer.remaining_ms < float("inf") else None)
-        coordinator = self._coordinator
+        coordinator = self.finder.last_known
         if self.config.leave_group_on_close:
             self.on_leave_prepare()
             self.maybe_leave_group("the consumer is being closed")
@@ -520,26 +447,6 @@ class AbstractCoordinator(ABC):
 
 
 # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class _FindCoordinatorHandler(RequestFutureAdapter[ClientResponse, None]):
-    def __init__(self, owner: AbstractCoordinator) -> None:
-        self._owner = owner
-
-    def on_success(self, value: ClientResponse, future: RequestFuture[None]) -> None:
-        response = cast(FindCoordinatorResponse, value.response)
-        error = Errors.for_code(response.error_code)
-        self._owner.clear_find_coordinator_future()
-        if error is Errors.NONE:
-            self._owner.coordinator_found(response)
-            future.complete(None)
-        else:
-            logger.debug("Group coordinator lookup failed: %s", response.error_message or error.name)
-            future.fail(_group_error(error, self._owner.config.group_id))
-
-    def on_failure(self, exception: BaseException, future: RequestFuture[None]) -> None:
-        self._owner.clear_find_coordinator_future()
-        super().on_failure(exception, future)
 
 
 class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
@@ -565,7 +472,7 @@ class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
     def on_failure(self, exception: BaseException, future: RequestFuture[S]) -> None:
         """A lost connection: perhaps another broker is the coordinator by now."""
         if isinstance(exception, DisconnectError):
-            self._owner.mark_coordinator_unknown(str(exception))
+            self._owner.finder.mark_unknown(str(exception))
         future.fail(exception)
 
     @property
@@ -594,7 +501,7 @@ class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
         elif error is Errors.MEMBER_ID_REQUIRED:
             owner.set_member_id(response.member_id)
         elif error in ANOTHER_COORDINATOR:
-            owner.mark_coordinator_unknown(error.name)
+            owner.finder.mark_unknown(error.name)
         future.fail(_group_error(error, owner.config.group_id))
 
 
@@ -610,7 +517,7 @@ class _SyncGroupHandler(CoordinatorResponseHandler[bytes]):
         if error in (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION):
             self.reset_generation(error)
         elif error in ANOTHER_COORDINATOR:
-            owner.mark_coordinator_unknown(error.name)
+            owner.finder.mark_unknown(error.name)
         future.fail(_group_error(error, owner.config.group_id))
 
 
@@ -623,7 +530,7 @@ class _HeartbeatHandler(CoordinatorResponseHandler[None]):
             return
         logger.debug("Attempt to heartbeat failed: %s", error.name)
         if error in ANOTHER_COORDINATOR:
-            self._owner.mark_coordinator_unknown(error.name)
+            self._owner.finder.mark_unknown(error.name)
         elif error is Errors.REBALANCE_IN_PROGRESS:
             if self.generation_is_current:
                 self._owner.request_rejoin("group is already rebalancing")

@@ -21,7 +21,7 @@ from kafka_lite.consumer.abstract_coordinator import (
 )
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
-from kafka_lite.consumer.group_rebalance_config import NO_GENERATION, Generation
+from kafka_lite.consumer.group_rebalance_config import NO_GENERATION, Generation, MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.protocol.messages.api_08_offset_commit import (
@@ -78,7 +78,7 @@ class CommitRequestManager:
         """Commit once. Fails with CommitFailedError when the member is in no generation, before anything is sent."""
         if not offsets:
             return RequestFuture.success(None)
-        node = self._coordinator.coordinator
+        node = self._coordinator.finder.coordinator
         if node is None:
             return RequestFuture.coordinator_not_available()
         generation = NO_GENERATION
@@ -94,7 +94,7 @@ class CommitRequestManager:
         )
 
     def _not_in_a_generation(self) -> Exception:
-        if self._coordinator.rebalance_in_progress:
+        if self._coordinator.state is MemberState.REBALANCING:
             return Errors.REBALANCE_IN_PROGRESS.exception(
                 "Offset commit cannot be completed since the consumer is undergoing a rebalance for auto partition "
                 "assignment. You can try completing the rebalance by calling poll() and then retry the operation."
@@ -124,7 +124,7 @@ class CommitRequestManager:
 
     def send_fetch(self, partitions: Iterable[TopicPartition]) -> RequestFuture[CommittedOffsets]:
         """Ask once for the committed offsets; those of partitions without one are not in the answer."""
-        node = self._coordinator.coordinator
+        node = self._coordinator.finder.coordinator
         if node is None:
             return RequestFuture.coordinator_not_available()
         topics: dict[str, list[int]] = {}
@@ -191,7 +191,7 @@ class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
         if error in TOO_LARGE or error in TRY_AGAIN:
             return error.exception(f"Offset commit failed on partition {partition}: {error.message}")
         if error in ANOTHER_COORDINATOR or error is Errors.REQUEST_TIMED_OUT:
-            self._owner.mark_coordinator_unknown(error.name)
+            self._owner.finder.mark_unknown(error.name)
             return error.exception()
         if error is Errors.REBALANCE_IN_PROGRESS:
             if self.generation_is_current:
@@ -227,7 +227,7 @@ class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
             return None
         logger.debug("Offset fetch failed: %s %s", error.name, partition or "")
         if error in ANOTHER_COORDINATOR:
-            self._owner.mark_coordinator_unknown(error.name)
+            self._owner.finder.mark_unknown(error.name)
             return error.exception()
         if error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
             return KafkaError(f"Topic or partition {partition} does not exist")

@@ -108,7 +108,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._subscriptions.has_auto_assigned_partitions:
             # Also when the join takes long: the user polls, which is what max.poll.interval.ms is about.
             self.poll_heartbeat(timer.update())
-            if self.coordinator_unknown() and not self.ensure_coordinator_ready(timer):
+            if self.finder.is_unknown and not self.finder.ensure_ready(timer):
                 return False
             if self.rejoin_needed_or_pending() and not self._rejoin(timer):
                 return False
@@ -327,7 +327,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         """
         if not partitions:
             return {}
-        while self.ensure_coordinator_ready(timer):
+        while self.finder.ensure_ready(timer):
             pending = self._pending_fetch
             if pending is None or pending.partitions != partitions or pending.generation != self.generation:
                 pending = _PendingFetch(partitions, self.generation, self._commits.send_fetch(partitions))
@@ -351,7 +351,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         """Commit until it succeeds; false when the timer runs out. Raises what will not pass."""
         self.invoke_completed_commit_callbacks()
         while offsets:
-            if self.coordinator_unknown() and not self.ensure_coordinator_ready(timer):
+            if self.finder.is_unknown and not self.finder.ensure_ready(timer):
                 return False
             future = self._commits.send_commit(offsets)
             self._client.poll_future(future, timer)
@@ -377,11 +377,11 @@ class ConsumerCoordinator(AbstractCoordinator):
         """Commit once; ``callback`` is called by a later poll, commit or close."""
         self.invoke_completed_commit_callbacks()
         self._pending_async_commits += 1
-        if not self.coordinator_unknown():
+        if not self.finder.is_unknown:
             self._do_commit_async(offsets, callback)
         else:
             # Not when the search ends, which may be in the heartbeat thread, but when this thread hears of it.
-            future = self.lookup_coordinator()
+            future = self.finder.lookup()
             future.add_listener(
                 lambda _: self._completed_commits.append(lambda: self._do_commit_async(offsets, callback)),
                 lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
@@ -459,7 +459,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         try:
             self._maybe_auto_commit_offsets_sync(timer)
             while self._pending_async_commits > 0 and timer.not_expired:
-                if not self.ensure_coordinator_ready(timer):
+                if not self.finder.ensure_ready(timer):
                     break
                 self._client.poll(timer)
                 self.invoke_completed_commit_callbacks()

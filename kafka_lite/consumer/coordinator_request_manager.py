@@ -1,0 +1,150 @@
+"""Finds the broker that looks after a group, and notices when it is gone.
+
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (lookupCoordinator); since 3.6
+CoordinatorRequestManager.java · book 5.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import cast
+
+from kafka_lite.clients.client_request import ClientResponse
+from kafka_lite.clients.cluster import Node
+from kafka_lite.clients.request_future import RequestFuture, RequestFutureAdapter
+from kafka_lite.common.errors import Errors
+from kafka_lite.consumer import group_requests
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.timer import Timer
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
+
+logger = logging.getLogger(__name__)
+
+MAX_INT = 0x7FFFFFFF
+
+
+class CoordinatorRequestManager:
+    """The coordinator of one group: unknown, looked for by one request at a time, known until it cannot be reached.
+
+    ::
+
+        unknown ── lookup ─▶ FindCoordinator to any broker ──▶ known ── connection lost, NOT_COORDINATOR,
+           ▲                                                             session timed out ──┐
+           └─────────────────────────────────────────────────────────────────────────────────┘
+
+    Used by the user's thread and the heartbeat's, under the coordinator's ``lock``.
+    """
+
+    def __init__(
+        self,
+        group_id: str,
+        client: ConsumerNetworkClient,
+        lock: threading.Condition,
+        *,
+        retry_backoff_ms: float,
+        on_found: Callable[[], None],
+    ) -> None:
+        self._group_id = group_id
+        self._client = client
+        self._lock = lock
+        self._retry_backoff_ms = retry_backoff_ms
+        self._on_found = on_found
+        self._coordinator: Node | None = None
+        self._find_coordinator_future: RequestFuture[None] | None = None
+
+    @property
+    def coordinator(self) -> Node | None:
+        """The broker, None unless it is known and can be reached.
+
+        Its id is not the broker's: so it has a connection of its own, where fetches do not hold up heartbeats.
+        """
+        with self._lock:
+            if self._coordinator is not None and self._client.is_unavailable(self._coordinator):
+                self.mark_unknown("its connection was lost")
+            return self._coordinator
+
+    @property
+    def last_known(self) -> Node | None:
+        """The broker, reachable or not."""
+        return self._coordinator
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it must be looked for."""
+        return self.coordinator is None
+
+    def mark_unknown(self, cause: str) -> None:
+        """It is dead, or another one now: what was sent to it ends as disconnected."""
+        with self._lock:
+            if self._coordinator is None:
+                return
+            logger.info("Group %s: coordinator %s is unavailable: %s", self._group_id, self._coordinator, cause)
+            dead, self._coordinator = self._coordinator, None
+            self._client.disconnect_async(dead)
+
+    def ensure_ready(self, timer: Timer) -> bool:
+        """Look for the coordinator until it is found; false when the timer runs out before. Raises fatal errors."""
+        while self.is_unknown:
+            future = self.lookup()
+            if not self._client.poll_future(future, timer):
+                return False
+            if future.failed:
+                if not future.is_retriable:
+                    raise future.exception
+                logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
+                self._client.await_metadata_update(timer)
+            elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
+                self.mark_unknown("the connection to the new coordinator failed")
+                timer.sleep(self._retry_backoff_ms)
+            timer.update()
+            if timer.is_expired:
+                break
+        return not self.is_unknown
+
+    def lookup(self) -> RequestFuture[None]:
+        """Ask some broker, unless somebody is asking already."""
+        with self._lock:
+            if self._find_coordinator_future is not None:
+                return self._find_coordinator_future
+            node = self._client.least_loaded_node()
+            if node is None:
+                return RequestFuture.no_brokers_available()
+            request = group_requests.find_coordinator(self._group_id)
+            future = self._client.send(node, request, background=True).compose(_FindCoordinatorHandler(self))
+            if not future.is_done:
+                self._find_coordinator_future = future
+            return future
+
+    def found(self, response: FindCoordinatorResponse, future: RequestFuture[None]) -> None:
+        """The answer. Begins to connect."""
+        error = Errors.for_code(response.error_code)
+        self.lookup_ended()
+        if error is not Errors.NONE:
+            logger.debug("Group coordinator lookup failed: %s", response.error_message or error.name)
+            future.fail(error.exception(f"group {self._group_id}: {error.message}"))
+            return
+        with self._lock:
+            self._coordinator = Node(MAX_INT - response.node_id, response.host, response.port)
+            logger.info("Group %s: discovered coordinator %s", self._group_id, self._coordinator)
+            self._client.try_connect(self._coordinator)
+            self._on_found()
+        future.complete(None)
+
+    def lookup_ended(self) -> None:
+        """The next lookup sends a request again."""
+        with self._lock:
+            self._find_coordinator_future = None
+
+
+class _FindCoordinatorHandler(RequestFutureAdapter[ClientResponse, None]):
+    def __init__(self, manager: CoordinatorRequestManager) -> None:
+        self._manager = manager
+
+    def on_success(self, value: ClientResponse, future: RequestFuture[None]) -> None:
+        self._manager.found(cast(FindCoordinatorResponse, value.response), future)
+
+    def on_failure(self, exception: BaseException, future: RequestFuture[None]) -> None:
+        self._manager.lookup_ended()
+        super().on_failure(exception, future)
