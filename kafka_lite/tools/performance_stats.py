@@ -5,7 +5,6 @@ Kafka 0.10.2: tools/.../tools/ProducerPerformance.java (Stats) · book 1.4.1
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 
@@ -73,11 +72,11 @@ class Stats:
     def total_line(self) -> str:
         """The last line: how fast it went in all, and how long records took."""
         with self._lock:
-            average_ms = self._total_latency_ms / self.count if self.count else math.nan
+            average = f"{self._total_latency_ms / self.count:.2f}" if self.count else "NaN"
             max_ms = max(self._max_latency_ms, self._window_max_ms)
             values = percentiles(self._latencies, PERCENTILES)
         named = ", ".join(f"{value} ms {100 * p:.4g}th" for p, value in zip(PERCENTILES, values, strict=True))
-        return f"{self.rates()}, {average_ms:.2f} ms avg latency, {max_ms:.2f} ms max latency, {named}."
+        return f"{self.rates()}, {average} ms avg latency, {max_ms:.2f} ms max latency, {named}."
 
 
 def rate_text(count: int, size_bytes: int, elapsed_ms: float) -> str:

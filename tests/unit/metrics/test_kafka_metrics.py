@@ -15,7 +15,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric
-from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Rate
 
 WINDOW_MS = 30_000
 
@@ -202,3 +202,29 @@ def test_a_reporter_is_found_by_its_name() -> None:
 def test_what_is_no_reporter_is_refused(name: str, reason: str) -> None:
     with pytest.raises(KafkaError, match=reason):
         configured_instance(name, Noting, {})
+
+
+def test_every_metric_has_the_tags_of_its_client(time: MockTime) -> None:
+    metrics = Metrics(MetricConfig(tags=(("client-id", "me"),)), time=time)
+    name = metrics.metric_name("rate", "group", tags={"topic": "t"})
+    assert name.tags == (("client-id", "me"), ("topic", "t"))
+    assert metrics.metric(metrics.metric_name("count", "kafka-metrics-count")) is not None
+
+
+def test_what_was_only_counted_is_recorded_before_somebody_reads(time: MockTime) -> None:
+    metrics = Metrics(time=time)
+    sensor = metrics.sensor("things")
+    name = metrics.metric_name("total", "test")
+    sensor.add(name, CumulativeSum())
+    noted = [3.0, 4.0]
+
+    def collect() -> None:
+        while noted:
+            sensor.record(noted.pop())
+        metrics.collect()  # who collects does not wait for himself
+
+    metrics.add_collector(collect)
+    metric = metrics.metrics[name]
+    assert metric.value == 7
+    noted.append(1.0)
+    assert metric.value == 8
