@@ -422,9 +422,8 @@ class AbstractCoordinator(ABC):
                 request = group_requests.leave_group(self.config, generation, reason)
                 self._client.send(coordinator, request, background=True)
                 self._client.poll_in_background()
-            self._generation = (
-                NO_GENERATION if self.is_dynamic_member else generation._replace(generation_id=NO_GENERATION_ID)
-            )
+            kept_id = NO_GENERATION.member_id if self.is_dynamic_member else generation.member_id
+            self._generation = NO_GENERATION._replace(member_id=kept_id)
             self._transition_to(MemberState.UNJOINED)
             self._rejoin_needed = self._needs_join_prepare = True
             self._join_future = None
