@@ -384,10 +384,10 @@ def test_what_real_kafka_wrote_is_read_and_would_be_written_the_same(sample: str
     time = MockTime()
     written = 0
     for batch in batches(hex_sample(f"{sample}.log.hex")):
-        for record in batch.records():
+        for record in () if batch.is_control else batch.records():
             key = group_records.read_key(record.key or b"")
             assert key is not None
-            if record.value is None or batch.is_control:
+            if record.value is None:
                 continue
             if isinstance(key, GroupMetadataKey):
                 assert group_records.group_metadata_key(key.group) == record.key
