@@ -1,6 +1,7 @@
 import java.io.*;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.*;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.*;
@@ -12,7 +13,8 @@ import org.apache.kafka.common.serialization.*;
  * Writes and reads with the Java client of any version from 0.9 on: it is compiled against each.
  *
  * Commands come on standard input, "write BOOTSTRAP TOPIC CODEC TAG COUNT" and "read BOOTSTRAP TOPIC COUNT"; a record that
- * was read is printed as "OFFSET KEY VALUE", and every answer ends with "done".
+ * was read is printed as "OFFSET KEY VALUE", and every answer ends with "done". "digest BOOTSTRAP TOPIC PARTITIONS COUNT"
+ * reads every partition and prints for each "PARTITION COUNT SHA-256", of all fields of all its records in order.
  */
 public class AnyClient {
     public static void main(String[] args) throws Exception {
@@ -20,6 +22,7 @@ public class AnyClient {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] words = line.split(" ");
             if (words[0].equals("write")) write(words[1], words[2], words[3], words[4], Integer.parseInt(words[5]));
+            else if (words[0].equals("digest")) digest(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
             else read(words[1], words[2], Integer.parseInt(words[3]));
             System.out.println("done");
             System.out.flush();
@@ -46,12 +49,12 @@ public class AnyClient {
 
     /** poll(long) went with 4.0, poll(Duration) came with 2.0. */
     @SuppressWarnings("unchecked")
-    static ConsumerRecords<String, String> poll(KafkaConsumer<String, String> consumer) throws Exception {
+    static <T> ConsumerRecords<T, T> poll(KafkaConsumer<T, T> consumer) throws Exception {
         try {
             Method poll = KafkaConsumer.class.getMethod("poll", java.time.Duration.class);
-            return (ConsumerRecords<String, String>) poll.invoke(consumer, java.time.Duration.ofMillis(200));
+            return (ConsumerRecords<T, T>) poll.invoke(consumer, java.time.Duration.ofMillis(200));
         } catch (NoSuchMethodException e) {
-            return (ConsumerRecords<String, String>) KafkaConsumer.class.getMethod("poll", long.class).invoke(consumer, 200L);
+            return (ConsumerRecords<T, T>) KafkaConsumer.class.getMethod("poll", long.class).invoke(consumer, 200L);
         }
     }
 
@@ -74,5 +77,69 @@ public class AnyClient {
         } finally {
             consumer.close();
         }
+    }
+
+    static void digest(String bootstrap, String topic, int partitions, int count) throws Exception {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", bootstrap);
+        config.put("enable.auto.commit", "false");
+        List<TopicPartition> all = new ArrayList<>();
+        long[] counts = new long[partitions];
+        MessageDigest[] digests = new MessageDigest[partitions];
+        for (int i = 0; i < partitions; i++) {
+            all.add(new TopicPartition(topic, i));
+            digests[i] = MessageDigest.getInstance("SHA-256");
+        }
+        KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        try {
+            consumer.assign(all);
+            for (TopicPartition each : all) consumer.seek(each, 0L);
+            long deadline = System.currentTimeMillis() + 60_000;
+            for (int found = 0; found < count && System.currentTimeMillis() < deadline; ) {
+                for (ConsumerRecord<byte[], byte[]> record : poll(consumer)) {
+                    digests[record.partition()].update(allFields(record));
+                    counts[record.partition()]++;
+                    found++;
+                    deadline = System.currentTimeMillis() + 60_000;
+                }
+            }
+        } finally {
+            consumer.close();
+        }
+        for (int i = 0; i < partitions; i++)
+            System.out.println(i + " " + counts[i] + " " + String.format("%064x", new java.math.BigInteger(1, digests[i].digest())));
+    }
+
+    static byte[] allFields(ConsumerRecord<byte[], byte[]> record) throws Exception {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeLong(record.offset());
+        out.writeLong(record.timestamp());
+        writeBytes(out, record.key());
+        writeBytes(out, record.value());
+        List<Object> headers = headers(record);
+        out.writeInt(headers.size());
+        for (Object header : headers) {
+            Class<?> type = Class.forName("org.apache.kafka.common.header.Header");
+            writeBytes(out, ((String) type.getMethod("key").invoke(header)).getBytes(StandardCharsets.UTF_8));
+            writeBytes(out, (byte[]) type.getMethod("value").invoke(header));
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Headers came with 0.11. */
+    static List<Object> headers(ConsumerRecord<byte[], byte[]> record) throws Exception {
+        List<Object> headers = new ArrayList<>();
+        try {
+            for (Object header : (Iterable<?>) ConsumerRecord.class.getMethod("headers").invoke(record)) headers.add(header);
+        } catch (NoSuchMethodException e) {
+            // Without headers a record has none.
+        }
+        return headers;
+    }
+
+    static void writeBytes(DataOutputStream out, byte[] bytes) throws IOException {
+        out.writeInt(bytes == null ? -1 : bytes.length);
+        if (bytes != null) out.write(bytes);
     }
 }
