@@ -112,6 +112,8 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
     @staticmethod
     def _check(chunk: FetchedDataChunk) -> None:
         info = chunk.topic_info
+        if info.is_revoked:  # the chunk before it was dropped, so there is a gap, which must not count as consumed
+            return
         if info.consume_offset < chunk.fetch_offset:
             logger.error(
                 "consumed offset: %d doesn't match fetch offset: %d for %s; consumer may lose data",

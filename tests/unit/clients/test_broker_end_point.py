@@ -1,0 +1,21 @@
+"""Addresses of brokers."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.common.errors import KafkaError
+
+
+def test_parse() -> None:
+    assert BrokerEndPoint.parse(1, " kafka.example:9092 ") == BrokerEndPoint(1, "kafka.example", 9092)
+    ipv6 = BrokerEndPoint.parse(2, "[::1]:9093")
+    assert ipv6 == (2, "::1", 9093)
+    assert (ipv6.connection_string, str(ipv6)) == ("[::1]:9093", "[::1]:9093 (id: 2)")
+
+
+@pytest.mark.parametrize("text", ["", "host", ":9092", "host:0", "host:65536", "host:x", "::1:9092", "a/b:1"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(KafkaError, match="host:port is needed"):
+        BrokerEndPoint.parse(0, text)

@@ -1,0 +1,45 @@
+"""What a fetch has brought is measured without being decoded."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.clients.fetched_records import FetchedRecords
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, MAGIC_V2, CorruptRecordError
+
+
+def records(magic: int, codec: CompressionType, base_offset: int = 5) -> bytes:
+    builder = MemoryRecordsBuilder(magic, codec, base_offset=base_offset)
+    for number in range(3):
+        builder.append(1_500_000_000_000, b"k", b"v%d" % number)
+    return builder.build()
+
+
+@pytest.mark.parametrize("magic", [MAGIC_V0, MAGIC_V1, MAGIC_V2])
+def test_a_batch_that_is_cut_off_does_not_count(magic: int) -> None:
+    whole, cut = records(magic, CompressionType.GZIP), records(magic, CompressionType.GZIP, base_offset=8)[:-1]
+    fetched = FetchedRecords(whole + cut)
+    assert fetched.size_in_bytes == len(whole) + len(cut)
+    assert (fetched.valid_bytes, fetched.next_offset) == (len(whole), 8)
+    assert [batch.next_offset for batch in fetched.batches()] == [8]
+
+
+@pytest.mark.parametrize("magic", [MAGIC_V0, MAGIC_V1])
+def test_without_a_codec_each_message_is_a_batch(magic: int) -> None:
+    whole = records(magic, CompressionType.NONE)
+    fetched = FetchedRecords(whole[:-1])
+    assert (fetched.valid_bytes, fetched.next_offset) == (len(whole) * 2 // 3, 7)
+    assert [batch.next_offset for batch in fetched.batches()] == [6, 7]
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 16, records(MAGIC_V1, CompressionType.NONE)[:20]])
+def test_nothing_whole(data: bytes) -> None:
+    fetched = FetchedRecords(data)
+    assert (fetched.valid_bytes, fetched.next_offset, list(fetched.batches())) == (0, None, [])
+
+
+def test_an_impossible_size() -> None:
+    with pytest.raises(CorruptRecordError, match="less than the minimum"):
+        _ = FetchedRecords(b"\0" * 40).valid_bytes
