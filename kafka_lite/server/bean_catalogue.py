@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.network.selector_metrics import DESCRIPTIONS
 
 GAUGE, METER, HISTOGRAM, TIMER = "gauge", "meter", "histogram", "timer"
@@ -53,6 +54,26 @@ def _of_partition(group: str, type_name: str, name: str, en: str, zh: str) -> Be
 
 def _session(event: str, en: str, zh: str) -> BeanDeclaration:
     return _server("SessionExpireListener", f"ZooKeeper{event}PerSec", METER, en, zh)
+
+
+def _groups(name: str, en: str, zh: str) -> list[BeanDeclaration]:
+    """Under today's name and under that of 0.10."""
+    today = BeanDeclaration("kafka.coordinator.group", "GroupMetadataManager", name, GAUGE, en, zh)
+    return [today, BeanDeclaration("kafka.coordinator", "GroupMetadataManager", name, GAUGE, en, zh)]
+
+
+def _groups_in_states() -> list[BeanDeclaration]:
+    return [
+        BeanDeclaration(
+            "kafka.coordinator.group",
+            "GroupMetadataManager",
+            f"NumGroups{state.value}",
+            GAUGE,
+            f"groups in the state {state.value}",
+            f"处于 {state.value} 状态的消费组数",
+        )
+        for state in GroupState
+    ]
 
 
 BEANS: tuple[BeanDeclaration, ...] = (
@@ -294,6 +315,19 @@ BEANS: tuple[BeanDeclaration, ...] = (
         "elections that may lose messages",
         "可能丢失消息的选举次数",
     ),
+    *_groups("NumGroups", "groups that this broker coordinates", "本 broker 协调的消费组数"),
+    *_groups("NumOffsets", "committed offsets of these groups", "这些消费组已提交的偏移量数"),
+    *_groups_in_states(),
+    _server(
+        "group-coordinator-metrics",
+        "",
+        "offset-commit-rate, offset-commit-count, offset-expiration-rate, offset-expiration-count, "
+        "offset-deletion-rate, offset-deletion-count, group-completed-rebalance-rate, "
+        "group-completed-rebalance-count, partition-load-time-max, partition-load-time-avg",
+        "commits, offsets that expired or were deleted, rebalances whose leader has assigned, and how long it took to "
+        "load a partition of `__consumer_offsets`, ms",
+        "提交次数、过期和被删除的偏移量、已完成分配的再平衡，以及加载 `__consumer_offsets` 一个分区的毫秒数",
+    ),
     _session("Disconnects", "connections to ZooKeeper lost", "与 ZooKeeper 断开的次数"),
     _session("SyncConnects", "connections found again", "重新连接的次数"),
     _session("Expires", "sessions expired", "会话过期的次数"),
@@ -320,4 +354,4 @@ BEANS: tuple[BeanDeclaration, ...] = (
         "进程中的日志器，每个为 `name=LEVEL`",
     ),
 )
-"""All of them. Those of consumer groups, quotas and replication come with these parts."""
+"""All of them. Those of quotas and replication come with these parts."""

@@ -16,6 +16,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_metrics import measure_controller
 from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.coordinator.group.group_coordinator_metrics import GroupBeans
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_metrics import measure_logs
 from kafka_lite.metrics.jmx_reporter import JmxReporter
@@ -34,6 +35,7 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.network.socket_server_metrics import measure_socket_server
 from kafka_lite.server.broker_states import BrokerState
+from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
@@ -136,6 +138,13 @@ class BrokerMetrics:
     def measure_purgatory(self, purgatory: DelayedOperationPurgatory[Any]) -> None:
         """How much waits in it."""
         measure_purgatory(self.registry, self._time, purgatory)
+
+    def measure_groups(self, groups: GroupCoordination) -> None:
+        """The groups, their offsets, and who waits for what."""
+        manager = groups.group_manager
+        GroupBeans(self.registry, self.metrics, self._time, manager.metrics, lambda: manager.current_groups)
+        self.measure_purgatory(groups.coordinator.heartbeat_purgatory)
+        self.measure_purgatory(groups.coordinator.rebalance_purgatory)
 
     def controller_stats(self) -> ControllerStats:
         """What a controller counts."""

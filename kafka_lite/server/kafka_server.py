@@ -295,8 +295,7 @@ class KafkaServer:
         """Before the controller, whose first order already says which groups this broker coordinates."""
         self.groups = GroupCoordination(self.config, self.replica_manager, self.time)
         self.groups.startup(self.zk_client)
-        self.metrics.measure_purgatory(self.groups.coordinator.heartbeat_purgatory)
-        self.metrics.measure_purgatory(self.groups.coordinator.rebalance_purgatory)
+        self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)
 
     def _start_controller(self) -> None:

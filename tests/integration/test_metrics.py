@@ -88,7 +88,7 @@ def produce(bootstrap: str, topic: str, values: list[bytes], **config: object) -
 
 
 def consume(bootstrap: str, topic: str, count: int) -> None:
-    consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "g"})
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "g", "enable.auto.commit": False})
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     left = count
     while left > 0:

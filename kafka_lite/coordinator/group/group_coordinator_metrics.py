@@ -6,46 +6,109 @@ Kafka 3.9: core/.../coordinator/group/GroupMetadataManager.scala, GroupCoordinat
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from kafka_lite.common.time import Time
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.metrics.sensor import Sensor
+from kafka_lite.metrics.stats import Avg, CumulativeSum, Max, Rate
+
+PACKAGE = "kafka.coordinator.group"
+PACKAGE_OF_0_10 = "kafka.coordinator"
+"""Where two of the gauges have been since 0.9; they are shown under both names."""
+SENSOR_GROUP = "group-coordinator-metrics"
+
+DESCRIPTIONS = {
+    "offset-commit": "offset commits",
+    "offset-expiration": "offsets that have expired",
+    "offset-deletion": "offsets deleted on request",
+    "group-completed-rebalance": "rebalances whose leader has assigned",
+}
 
 
 class GroupCoordinatorMetrics:
-    """Plain counters; ``measure_groups`` makes beans of them. A commit only counts, see the architecture."""
+    """Counts while requests are served; ``GroupBeans`` makes rates of it when they are read."""
 
     def __init__(self) -> None:
-        self.offset_commits = 0
-        self.expired_offsets = 0
-        self.deleted_offsets = 0
-        self.completed_rebalances = 0
-        self._load_times_ms: list[float] = []
         self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._load_times_ms: list[float] = []
 
     def committed(self) -> None:
         """A commit was appended."""
-        with self._lock:
-            self.offset_commits += 1
+        self._count("offset-commit", 1)
 
     def expired(self, offsets: int) -> None:
         """So many offsets have expired."""
-        with self._lock:
-            self.expired_offsets += offsets
+        self._count("offset-expiration", offsets)
 
     def deleted(self, offsets: int) -> None:
         """So many offsets were deleted by OffsetDelete."""
-        with self._lock:
-            self.deleted_offsets += offsets
+        self._count("offset-deletion", offsets)
 
     def rebalanced(self) -> None:
         """A leader has brought its assignment."""
+        self._count("group-completed-rebalance", 1)
+
+    def _count(self, what: str, number: int) -> None:
         with self._lock:
-            self.completed_rebalances += 1
+            self._counts[what] += number
 
     def loaded(self, time_ms: float) -> None:
-        """A partition was loaded."""
+        """A partition was loaded in this time."""
         with self._lock:
             self._load_times_ms.append(time_ms)
 
-    def take_load_times(self) -> list[float]:
-        """The times of loads since the last call."""
+    def take(self) -> tuple[Counter[str], list[float]]:
+        """What has been counted, and how long loads took, since the last call."""
         with self._lock:
-            times, self._load_times_ms = self._load_times_ms, []
-        return times
+            taken = self._counts, self._load_times_ms
+            self._counts, self._load_times_ms = Counter(), []
+        return taken
+
+
+class GroupBeans:
+    """The beans of groups: how many there are in which state, how many offsets, and the rates of what was counted."""
+
+    def __init__(
+        self,
+        registry: MetricsRegistry,
+        metrics: Metrics,
+        time: Time,
+        counted: GroupCoordinatorMetrics,
+        groups: Callable[[], Iterable[GroupMetadata]],
+    ) -> None:
+        self._metrics = metrics
+        self._counted = counted
+        for package in (PACKAGE, PACKAGE_OF_0_10):
+            beans = KafkaMetricsGroup(registry, time, package, "GroupMetadataManager")
+            beans.new_gauge("NumGroups", lambda: sum(1 for _ in groups()))
+            beans.new_gauge("NumOffsets", lambda: sum(len(group.offsets) for group in groups()))
+        beans = KafkaMetricsGroup(registry, time, PACKAGE, "GroupMetadataManager")
+        for state in GroupState:
+            beans.new_gauge(f"NumGroups{state.value}", lambda s=state: sum(g.is_in(s) for g in groups()))  # type: ignore[misc]
+        self._meters = {what: self._meter(what, description) for what, description in DESCRIPTIONS.items()}
+        self._loads = metrics.sensor("GroupPartitionLoadTime")
+        for name, stat in (("partition-load-time-max", Max()), ("partition-load-time-avg", Avg())):
+            self._loads.add(metrics.metric_name(name, SENSOR_GROUP, "time to load a partition, ms"), stat)
+        metrics.add_collector(self.collect)
+        registry.add_collector(self.collect)
+
+    def _meter(self, what: str, description: str) -> Sensor:
+        sensor = self._metrics.sensor(f"group-coordinator-{what}")
+        for name, stat in ((f"{what}-rate", Rate()), (f"{what}-count", CumulativeSum())):
+            sensor.add(self._metrics.metric_name(name, SENSOR_GROUP, description), stat)
+        return sensor
+
+    def collect(self) -> None:
+        """Record what has been counted since the last time."""
+        counts, load_times_ms = self._counted.take()
+        for what, number in counts.items():
+            self._meters[what].record(number)
+        for time_ms in load_times_ms:
+            self._loads.record(time_ms)
