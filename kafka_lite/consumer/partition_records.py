@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
-from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
@@ -95,27 +94,22 @@ class PartitionRecords:
     def fetch_records(self, limit: int) -> list[ConsumerRecord]:
         """The next records, at most ``limit``; none at the end.
 
-        Raises CorruptRecordError or RecordDeserializationError when the next record is not readable, and KafkaError
-        from then on until the user seeks past it.
+        Raises CorruptRecordError or RecordDeserializationError when the next record is not readable, until the user
+        seeks past it.
         """
         if self._error is not None:
-            raise KafkaError(
-                f"Received exception when fetching the next record from {self.partition}. "
-                "If needed, please seek past the record to continue consumption."
-            ) from self._error
+            raise self._error
         records: list[ConsumerRecord] = []
         try:
             while len(records) < limit and not self.is_consumed:
                 self._fetch_from_batch(limit - len(records), records)
         except (CorruptRecordError, InvalidRecordError) as error:
-            self._error = error
-            if not records:
-                at = f"partition {self.partition} at offset {self.next_fetch_offset}"
-                raise CorruptRecordError(f"Record for {at} is invalid, cause: {error}") from error
+            at = f"partition {self.partition} at offset {self.next_fetch_offset}"
+            self._error = CorruptRecordError(f"Record for {at} is invalid, cause: {error}")
         except RecordDeserializationError as error:
             self._error = error
-            if not records:
-                raise
+        if self._error is not None and not records:
+            raise self._error
         self.records_read += len(records)
         return records
 
@@ -123,12 +117,8 @@ class PartitionRecords:
         """Take from the batch at hand; at its end go to the next, or be consumed."""
         taken = self._reader.take(limit) if self._reader is not None else []
         if taken:
-            next_offset = self.next_fetch_offset
-            if taken[0].offset < next_offset:  # a batch comes whole, also when its middle was asked for
-                taken = [record for record in taken if record.offset >= next_offset]
-            if taken:
-                self.next_fetch_offset = taken[-1].offset + 1
-                records += taken
+            self.next_fetch_offset = taken[-1].offset + 1
+            records += taken
             return
         if self._batch is not None:  # compaction may have removed its last records
             self.next_fetch_offset = max(self.next_fetch_offset, self._batch.next_offset)
@@ -145,12 +135,16 @@ class PartitionRecords:
         self.bytes_read += batch.size_in_bytes
         if not isinstance(batch, RecordBatch):
             if batch.last_offset >= self.next_fetch_offset:
-                self._reader = MessageReader(batch, self.partition, self._deserialize_key, self._deserialize_value)
+                self._reader = MessageReader(
+                    batch, self.partition, self._deserialize_key, self._deserialize_value, self.next_fetch_offset
+                )
             return
         if self._read_committed and batch.has_producer_id and self._is_aborted(batch):
             logger.debug("Skipping aborted batch of %s at offset %d", self.partition, batch.base_offset)
         elif not batch.is_control and batch.last_offset >= self.next_fetch_offset:
-            self._reader = RecordBatchReader(batch, self.partition, self._deserialize_key, self._deserialize_value)
+            self._reader = RecordBatchReader(
+                batch, self.partition, self._deserialize_key, self._deserialize_value, self.next_fetch_offset
+            )
 
     def _is_aborted(self, batch: RecordBatch) -> bool:
         """Whether the batch belongs to an aborted transaction; keeps track of which are going on."""

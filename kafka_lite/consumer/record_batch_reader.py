@@ -55,7 +55,9 @@ class RecordBatchReader:
         partition: TopicPartition,
         deserialize_key: Deserialize | None = None,
         deserialize_value: Deserialize | None = None,
+        from_offset: int = 0,
     ) -> None:
+        """Begins at ``from_offset``: a batch comes whole, also when its middle was asked for."""
         self._data = batch.records_data() if batch.record_count else b""
         self._position = 0
         self._index = 0
@@ -70,6 +72,21 @@ class RecordBatchReader:
         self._leader_epoch = batch.partition_leader_epoch
         self._deserialize_key = deserialize_key
         self._deserialize_value = deserialize_value
+        if from_offset > batch.base_offset:
+            self._skip_to(from_offset - batch.base_offset)
+
+    def _skip_to(self, offset_delta: int) -> None:
+        """Pass over the records before, whatever is in them: the user may have seeked past one that is not readable."""
+        while self._index < self._count:
+            length, start = decode_varint(self._data, self._position)
+            _, at = decode_varint(self._data, start + 1, MAX_VARLONG_BYTES)  # 1: the attributes
+            delta, _ = decode_varint(self._data, at)
+            if delta >= offset_delta:
+                return
+            if length <= 0:
+                raise InvalidRecordError(f"Record of {length} bytes")
+            self._position = start + length
+            self._index += 1
 
     def take(self, limit: int) -> list[ConsumerRecord]:
         """The next records."""
@@ -263,8 +280,9 @@ class MessageReader:
         partition: TopicPartition,
         deserialize_key: Deserialize | None = None,
         deserialize_value: Deserialize | None = None,
+        from_offset: int = 0,
     ) -> None:
-        self._records = batch.records()
+        self._records = (record for record in batch.records() if record.offset >= from_offset)
         self._again: Record | None = None
         self._partition = partition
         self._deserialize_key = deserialize_key
