@@ -76,13 +76,14 @@ class Stats:
             max_ms = max(self._max_latency_ms, self._window_max_ms)
             values = percentiles(self._latencies, PERCENTILES)
         named = ", ".join(f"{value} ms {100 * p:.4g}th" for p, value in zip(PERCENTILES, values, strict=True))
-        return f"{self.rates()}, {average} ms avg latency, {max_ms:.2f} ms max latency, {named}."
+        rates = rate_text(self.count, self.bytes, self._time.hi_res_ms() - self._start_ms, decimals=6)
+        return f"{rates}, {average} ms avg latency, {max_ms:.2f} ms max latency, {named}."
 
 
-def rate_text(count: int, size_bytes: int, elapsed_ms: float) -> str:
+def rate_text(count: int, size_bytes: int, elapsed_ms: float, decimals: int = 1) -> str:
     """``50000 records sent, 9960.2 records/sec (9.50 MB/sec)``; a MB has 2²⁰ bytes, as Kafka's tool has it."""
     seconds = max(elapsed_ms, 1e-3) / 1000
-    return f"{count} records sent, {count / seconds:.1f} records/sec ({size_bytes / seconds / MIB:.2f} MB/sec)"
+    return f"{count} records sent, {count / seconds:.{decimals}f} records/sec ({size_bytes / seconds / MIB:.2f} MB/sec)"
 
 
 def percentiles(values: Sequence[int], fractions: Sequence[float]) -> list[int]:

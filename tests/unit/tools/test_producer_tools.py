@@ -136,14 +136,14 @@ def test_kafkas_lines() -> None:
         None,
     ]
     assert stats.total_line() == (
-        "4 records sent, 0.5 records/sec (0.50 MB/sec), 2001.50 ms avg latency, 2003.00 ms max latency, "
+        "4 records sent, 0.499625 records/sec (0.50 MB/sec), 2001.50 ms avg latency, 2003.00 ms max latency, "
         "2002 ms 50th, 2003 ms 95th, 2003 ms 99th, 2003 ms 99.9th."
     )
 
 
 def test_nothing_sent() -> None:
     time = MockTime()
-    assert Stats(1, 5000, time).total_line().startswith("0 records sent, 0.0 records/sec (0.00 MB/sec), NaN ms avg")
+    assert Stats(1, 5000, time).total_line().startswith("0 records sent, 0.000000 records/sec (0.00 MB/sec), NaN")
 
 
 def test_only_every_nth_latency_is_kept() -> None:
