@@ -3,7 +3,9 @@
 ::
 
     ```console run                    commands after "$ "; the lines that follow are what each prints
-    ```console run=background         one command that keeps running; its lines are waited for
+    ```console run=eventually         the same, repeated until that is what they print: something takes its time
+    ```console run=background         commands that keep running; their lines are waited for
+    ```console run=stop               commands that are running and end now, as by Ctrl-C
     ```python run                     a program; a ```text output block behind it is what it prints
 
 In what is expected, ``…`` stands for anything within a line, and a line of just ``…`` for any lines. The site shows the
@@ -27,7 +29,10 @@ from types import TracebackType
 READY_TIMEOUT_S = 30.0
 COMMAND_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
-_BLOCK = re.compile(r"^```(console|python|text) (run=background|run|output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```(console|python|text) (run=eventually|run=background|run=stop|run|output)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class MismatchError(AssertionError):
@@ -40,7 +45,7 @@ class Step:
 
     line: int
     kind: str
-    """``console``, ``background`` or ``python``."""
+    """``console``, ``eventually``, ``background``, ``stop`` or ``python``."""
     code: str
     expected: str
 
@@ -58,7 +63,7 @@ def steps(text: str) -> list[Step]:
         elif language == "python":
             found.append(Step(line, "python", body, ""))
         else:
-            found += _commands(line, "background" if mark == "run=background" else "console", body)
+            found += _commands(line, "console" if mark == "run" else mark.removeprefix("run="), body)
     return found
 
 
@@ -96,7 +101,7 @@ class Session:
         self._folder = folder
         self._replace = replace
         self._environment = {**os.environ, **environment}
-        self._background: list[_Background] = []
+        self._background: dict[str, _Background] = {}
 
     def __enter__(self) -> Session:
         return self
@@ -104,7 +109,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        codes = [process.stop() for process in self._background]
+        codes = [process.stop() for process in reversed(self._background.values())]
         if kind is None and any(codes):
             raise MismatchError(f"background commands ended with exit codes {codes}, not 0")
 
@@ -112,10 +117,35 @@ class Session:
         """Run one step; MismatchError when it fails or prints something else."""
         code, expected = self._here(step.code), self._here(step.expected)
         if step.kind == "background":
-            process = _Background(code, self._folder, self._environment)
-            self._background.append(process)
-            process.wait_for(expected, step)
-            return
+            self._background[code] = _Background(code, self._folder, self._environment)
+            self._background[code].wait_for(expected, step)
+        elif step.kind == "stop":
+            self._stop(code, step)
+        elif step.kind == "eventually":
+            self._repeat(code, expected, step)
+        else:
+            self._run_once(code, expected, step)
+
+    def _stop(self, code: str, step: Step) -> None:
+        if code not in self._background:
+            raise MismatchError(f"line {step.line}: {code}\nis not running")
+        exit_code = self._background.pop(code).stop()
+        if exit_code:
+            raise MismatchError(f"line {step.line}: {code}\nended with exit code {exit_code}, not 0")
+
+    def _repeat(self, code: str, expected: str, step: Step) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while True:
+            try:
+                self._run_once(code, expected, step)
+            except MismatchError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+            else:
+                return
+
+    def _run_once(self, code: str, expected: str, step: Step) -> None:
         command = [sys.executable, "-c", code] if step.kind == "python" else ["bash", "-o", "pipefail", "-c", code]
         result = subprocess.run(
             command,

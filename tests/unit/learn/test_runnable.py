@@ -89,3 +89,32 @@ def test_a_background_command_that_ends_badly_fails_the_session(tmp_path):
     program = SLEEPER.format(code=5)
     with pytest.raises(MismatchError, match="exit codes"), session(tmp_path) as running:
         running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
+
+
+def test_a_command_is_repeated_until_it_prints_what_the_page_says(tmp_path):
+    with session(tmp_path) as running:
+        running.run(Step(1, "eventually", "echo x >> file; wc -l < file", "3\n"))
+    assert (tmp_path / "file").read_text() == "x\n" * 3
+
+
+def test_a_background_command_is_stopped_in_the_middle_of_a_page(tmp_path):
+    command = f'{sys.executable} -c "{SLEEPER.format(code=0)}"'
+    with session(tmp_path) as running:
+        running.run(Step(1, "background", command, "ready\n"))
+        running.run(Step(2, "stop", command, ""))
+        with pytest.raises(MismatchError, match="is not running"):
+            running.run(Step(3, "stop", command, ""))
+
+
+def test_a_background_command_that_ends_badly_fails_where_it_is_stopped(tmp_path):
+    command = f'{sys.executable} -c "{SLEEPER.format(code=5)}"'
+    with session(tmp_path) as running:
+        running.run(Step(1, "background", command, "ready\n"))
+        with pytest.raises(MismatchError, match="line 2"):
+            running.run(Step(2, "stop", command, ""))
+
+
+def test_each_mark_has_its_kind():
+    marks = {"run": "console", "run=eventually": "eventually", "run=background": "background", "run=stop": "stop"}
+    for mark, kind in marks.items():
+        assert steps(f"```console {mark}\n$ ls\n```\n") == [Step(2, kind, "ls", "")]
