@@ -40,6 +40,7 @@ def test_how_long_it_waits(selector):
     selector.poll(300)
     assert timeouts[1] == 0, f"a staged frame can be handed out: do not wait (0), you would wait up to {timeouts[1]} ms"
     selector._ready_receives.clear()
+    selector._new_sends["a"] = None
     selector._do_at_once = lambda *_: selector.disconnected.update(a="gone")
     selector.poll(300)
     assert timeouts[2] == 0, f"a connection was lost before select: do not wait (0), you would wait {timeouts[2]} ms"
