@@ -24,21 +24,14 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from kafka_lite.common.time import SystemTime
-from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.old_producer.partitioner import DefaultPartitioner
 from kafka_lite.producer import KafkaProducer, ProducerRecord, RecordMetadata
 from kafka_lite.producer.partitioner import partition_for_key
-from kafka_lite.protocol.messages.api_19_create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
 from kafka_lite.server.broker_process import BrokerProcess
 from kafka_lite.spark.nycflights import FLIGHT_COUNT, load_flights, to_json_lines
 from tests.support.jvm import classpath, compile_java, run_java
-from tests.support.real_kafka import OLD, TODAYS, real_kafka
+from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -162,7 +155,8 @@ def test_every_consumer_reads_what_both_producers_sent(broker: tuple[str, str], 
     version, bootstrap_servers = broker
     codecs = {"new": OLD_CODECS if version == OLD else CODECS, "old": OLD_CODECS}
     every = [Sent(kind, codec) for kind in codecs for codec in codecs[kind]]
-    create_topics(bootstrap_servers, [sent.topic for sent in every])
+    # Flights are of 2013: retention by time would delete them.
+    create_topics(bootstrap_servers, [sent.topic for sent in every], PARTITIONS, {"retention.ms": "-1"})
     endless = {kind: itertools.cycle(flights) for kind in codecs}
     for sent in every:
         some = list(itertools.islice(endless[sent.kind], FLIGHTS // len(codecs[sent.kind])))
@@ -181,19 +175,6 @@ def test_every_consumer_reads_what_both_producers_sent(broker: tuple[str, str], 
             assert found[sent.topic] == [str(digest) for digest in sent.digests], f"{sent.topic} by {name}"
 
 
-def create_topics(bootstrap_servers: str, names: Sequence[str]) -> None:
-    """Flights are of 2013: retention by time would delete them."""
-    endless = CreatableTopicConfig(name="retention.ms", value="-1")
-    topics = [
-        CreatableTopic(name=name, num_partitions=PARTITIONS, replication_factor=1, configs=[endless]) for name in names
-    ]
-    host, _, port = bootstrap_servers.rpartition(":")
-    with BlockingChannel(host, int(port), read_timeout_ms=60_000) as channel:
-        request = CreateTopicsRequest(topics=topics, timeout_ms=30_000)
-        answer = cast(CreateTopicsResponse, channel.exchange(request, 1))  # the newest of 0.10.2
-    assert [topic.error_code for topic in answer.topics] == [0] * len(names)
-
-
 def send_by_new_producer(bootstrap_servers: str, sent: Sent, flights: Iterable[Flight], *, has_headers: bool) -> None:
     """Each flight to the partition of its key; every one must be acknowledged there, at the next offset."""
     wrong: list[object] = []
@@ -204,6 +185,8 @@ def send_by_new_producer(bootstrap_servers: str, sent: Sent, flights: Iterable[F
 
     with KafkaProducer({
         "bootstrap.servers": bootstrap_servers, "compression.type": sent.codec, "linger.ms": 10, "batch.size": 65536,
+        # 0.10.2 knows no sequence numbers: there the order needs one request after the other.
+        "max.in.flight.requests.per.connection": 5 if has_headers else 1,
     }) as producer:  # fmt: skip
         for flight in flights:
             headers = flight.headers if has_headers else []

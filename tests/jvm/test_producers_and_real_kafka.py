@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_END,
+    TIMESTAMP_CREATE_TIME,
+    TIMESTAMP_LOG_APPEND_TIME,
+    Consumer,
+    Message,
+    TopicPartition,
+)
 
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.partitioner import partition_for_key
-from tests.support.real_kafka import OLD, TODAYS, real_kafka
+from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
 
 pytestmark = pytest.mark.jvm
 
@@ -34,6 +42,14 @@ class Kafka:
         consumer.close()
         assert all(message.error() is None for message in messages)
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
+
+    def offset_for_time(self, topic: str, timestamp: int) -> int:
+        """Of partition 0, by librdkafka."""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap_servers, "group.id": "unused"})
+        (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], 30)
+        consumer.close()
+        offset: int = found.offset
+        return 23 if offset == OFFSET_END else offset
 
 
 @pytest.fixture(scope="module", params=[OLD, TODAYS])
@@ -85,3 +101,41 @@ def test_the_old_producer(kafka: Kafka, codec: str, kind: str) -> None:
     assert [(m.partition(), m.value()) for m in messages] == [
         (partition, b"v%d" % i) for partition in range(PARTITIONS) for i in range(partition, COUNT, PARTITIONS)
     ]
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+@pytest.mark.parametrize("kind", ["CreateTime", "LogAppendTime"])
+def test_timestamps(kafka: Kafka, kind: str, codec: str) -> None:
+    """Both producers' times, as the topic has it; the new one is told them, and records are found by them."""
+    topic = f"times-{kind}-{codec}"
+    create_topics(kafka.bootstrap_servers, [topic], PARTITIONS, {"message.timestamp.type": kind, "retention.ms": "-1"})
+    began_ms = time.time_ns() // 1_000_000
+    with KafkaProducer({
+        "bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec, "enable.idempotence": False,
+        "max.in.flight.requests.per.connection": 1,  # a topic that is new is led a little later: retries, in order
+    }) as producer:  # fmt: skip
+        futures = [
+            producer.send(ProducerRecord(topic, b"new", partition=0, timestamp=1_600_000_000_000 + 10 * i))
+            for i in range(20)
+        ]
+        told = [future.get(10_000).timestamp for future in futures]
+    with Producer({
+        "metadata.broker.list": kafka.bootstrap_servers, "request.required.acks": -1, "compression.codec": codec,
+    }) as old_producer:  # fmt: skip
+        old_producer.send(*(KeyedMessage(topic, b"old", part_key=0) for _ in range(3)))
+    ended_ms = time.time_ns() // 1_000_000
+    messages = kafka.read(topic, 23)
+    times = [message.timestamp()[1] for message in messages]
+    assert {message.timestamp()[0] for message in messages} == {
+        TIMESTAMP_CREATE_TIME if kind == "CreateTime" else TIMESTAMP_LOG_APPEND_TIME
+    }
+    assert times[:20] == told
+    if kind == "CreateTime":
+        assert told == [1_600_000_000_000 + 10 * i for i in range(20)]
+    else:
+        assert all(began_ms <= each <= ended_ms for each in told)
+    assert all(began_ms <= each <= ended_ms for each in times[20:])
+    for asked in {0, times[0], times[10] + 1, times[19], times[22]}:
+        expected = next((offset for offset, each in enumerate(times) if each >= asked), -1)
+        assert kafka.offset_for_time(topic, asked) == expected
+    assert kafka.offset_for_time(topic, ended_ms + 1000) == 23, "librdkafka's way to say: behind the last"

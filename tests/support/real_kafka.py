@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import cast
 
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from kafka_lite.server.broker_process import ServerProcess, free_port, write_properties
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.jvm import classpath, java_command
@@ -64,7 +74,33 @@ def _broker(version: str, directory: Path, zookeeper_connect: str | None) -> Ite
         _format_storage(version, properties)
     command = java_command("kafka.Kafka", str(properties), classpath=classpath(*JARS[version]))
     with ServerProcess(command, port, directory / "real-kafka.log") as broker:
+        _await_registration(port)
         yield broker.bootstrap_servers
+
+
+def create_topics(bootstrap_servers: str, names: Sequence[str], partitions: int, configs: Mapping[str, str]) -> None:
+    """Topics with settings of their own, on a broker of any age."""
+    entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
+    topics = [
+        CreatableTopic(name=name, num_partitions=partitions, replication_factor=1, configs=entries) for name in names
+    ]
+    host, _, port = bootstrap_servers.rpartition(":")
+    with BlockingChannel(host, int(port), read_timeout_ms=60_000) as channel:
+        request = CreateTopicsRequest(topics=topics, timeout_ms=30_000)
+        answer = cast(CreateTopicsResponse, channel.exchange(request, 1))  # the newest of 0.10.2
+    assert [topic.error_code for topic in answer.topics] == [0] * len(names), answer
+
+
+def _await_registration(port: int) -> None:
+    """A broker of 0.10.2 takes connections a little before it knows of itself."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with BlockingChannel(HOST, port, read_timeout_ms=60_000) as channel:
+            answer = cast(MetadataResponse, channel.exchange(MetadataRequest(topics=[]), 1))
+        if answer.brokers:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the broker does not know of itself")
 
 
 def _kraft(port: int) -> dict[str, str]:
