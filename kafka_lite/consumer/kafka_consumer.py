@@ -253,7 +253,7 @@ class KafkaConsumer:
         offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None,
         callback: OffsetCommitCallback | None = None,
     ) -> None:
-        """Begin to commit. The callback is called from within a later poll, commit_sync or close; commits end in order.
+        """Begin to commit. The callback is called from within a later poll, commit or close; commits end in order.
 
         It is not repeated when it fails: a later commit may have succeeded meanwhile, and would be undone.
         """

@@ -110,7 +110,6 @@ class PartitionRecords:
             self._error = error
         if self._error is not None and not records:
             raise self._error
-        self.records_read += len(records)
         return records
 
     def _fetch_from_batch(self, limit: int, records: list[ConsumerRecord]) -> None:
@@ -118,6 +117,7 @@ class PartitionRecords:
         taken = self._reader.take(limit) if self._reader is not None else []
         if taken:
             self.next_fetch_offset = taken[-1].offset + 1
+            self.records_read += len(taken)
             records += taken
             return
         if self._batch is not None:  # compaction may have removed its last records

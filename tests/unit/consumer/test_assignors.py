@@ -1,0 +1,205 @@
+"""Who gets which partitions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.assignors import assignors_of
+from kafka_lite.consumer.partition_assignor import (
+    Assignment,
+    PartitionAssignor,
+    Subscription,
+    deserialize_assignment,
+    deserialize_subscription,
+    serialize_assignment,
+    serialize_subscription,
+)
+from kafka_lite.consumer.range_assignor import RangeAssignor
+from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
+from kafka_lite.consumer.sticky_assignor import StickyAssignor, decode_user_data, encode_user_data
+
+NODE = Node(0, "h", 1)
+
+
+def cluster(**topics: int) -> Cluster:
+    infos = tuple(PartitionInfo(topic, number, NODE) for topic, count in topics.items() for number in range(count))
+    return Cluster((NODE,), infos)
+
+
+def shares(assignor: PartitionAssignor, of: Cluster, **subscriptions: str) -> dict[str, str]:
+    """Assignments as text: ``t-0 t-1``; subscriptions as topics with blanks between."""
+    asked = {member: Subscription(tuple(topics.split())) for member, topics in subscriptions.items()}
+    return text(assignor.assign(of, asked))
+
+
+def text(assignment: dict[str, Assignment]) -> dict[str, str]:
+    return {member: " ".join(str(each) for each in sorted(share.partitions)) for member, share in assignment.items()}
+
+
+# ── Range ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_range_gives_consecutive_partitions_of_each_topic() -> None:
+    assert shares(RangeAssignor(), cluster(t=7), a="t", b="t", c="t") == {
+        "a": "t-0 t-1 t-2", "b": "t-3 t-4", "c": "t-5 t-6",
+    }  # fmt: skip
+    assert shares(RangeAssignor(), cluster(t=3, u=3), a="t u", b="t u") == {"a": "t-0 t-1 u-0 u-1", "b": "t-2 u-2"}
+
+
+def test_range_leaves_members_without_partitions() -> None:
+    assert shares(RangeAssignor(), cluster(t=2), a="t", b="t", c="t", d="u") == {
+        "a": "t-0",
+        "b": "t-1",
+        "c": "",
+        "d": "",
+    }
+
+
+# ── Round-robin ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_round_robin_deals_out_all_topics_together() -> None:
+    assert shares(RoundRobinAssignor(), cluster(t=3, u=3), a="t u", b="t u") == {"a": "t-0 t-2 u-1", "b": "t-1 u-0 u-2"}
+
+
+def test_round_robin_passes_over_who_does_not_want_a_topic() -> None:
+    assert shares(RoundRobinAssignor(), cluster(t0=1, t1=2, t2=3), a="t0", b="t0 t1", c="t0 t1 t2") == {
+        "a": "t0-0", "b": "t1-0", "c": "t1-1 t2-0 t2-1 t2-2",
+    }  # fmt: skip
+
+
+# ── Sticky ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class StickyGroup:
+    """A group through several rebalances: each member has its own assignor, and the leader hears from all."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, tuple[StickyAssignor, tuple[str, ...]]] = {}
+        self.generation = 0
+
+    def join(self, member: str, *topics: str) -> None:
+        self.members[member] = (StickyAssignor(), topics)
+
+    def rebalance(self, of: Cluster) -> dict[str, set[TopicPartition]]:
+        subscriptions = {
+            member: Subscription(topics, assignor.subscription_user_data(topics))
+            for member, (assignor, topics) in self.members.items()
+        }
+        assignment = StickyAssignor().assign(of, subscriptions)
+        self.generation += 1
+        for member, share in assignment.items():
+            self.members[member][0].on_assignment(share, self.generation)
+        return {member: set(share.partitions) for member, share in assignment.items()}
+
+
+def test_sticky_moves_only_what_the_dead_member_had() -> None:
+    group = StickyGroup()
+    for member in ("a", "b", "c"):
+        group.join(member, "t", "u")
+    before = group.rebalance(cluster(t=6, u=6))
+    assert sorted(len(share) for share in before.values()) == [4, 4, 4]
+    del group.members["b"]
+    after = group.rebalance(cluster(t=6, u=6))
+    assert before["a"] <= after["a"]
+    assert before["c"] <= after["c"]
+    assert sorted(len(share) for share in after.values()) == [6, 6]
+
+
+def test_sticky_takes_from_the_rich_for_who_is_new() -> None:
+    group = StickyGroup()
+    group.join("a", "t")
+    group.join("b", "t")
+    before = group.rebalance(cluster(t=6))
+    group.join("c", "t")
+    after = group.rebalance(cluster(t=6))
+    assert {member: len(share) for member, share in after.items()} == {"a": 2, "b": 2, "c": 2}
+    assert after["a"] < before["a"]
+    assert after["b"] < before["b"]
+
+
+def test_of_two_claims_the_newer_counts() -> None:
+    partitions = (TopicPartition("t", 0), TopicPartition("t", 1))
+    subscriptions = {
+        "old": Subscription(("t",), encode_user_data(partitions, 3)),
+        "new": Subscription(("t",), encode_user_data(partitions[:1], 4)),
+    }
+    assert text(StickyAssignor().assign(cluster(t=2), subscriptions)) == {"old": "t-1", "new": "t-0"}
+
+
+@pytest.mark.parametrize("data", [None, b"", b"\0", b"\x7f\xff\xff\xff", b"\0\0\0\1\0\5t", b"\xff" * 30])
+def test_user_data_that_is_none_is_no_claim(data: bytes | None) -> None:
+    assert decode_user_data(data) == ([], -1)
+
+
+def test_user_data_of_before_generations_is_read() -> None:
+    partitions = [TopicPartition("t", 2), TopicPartition("ü", 0)]
+    data = encode_user_data(partitions, 7)
+    assert decode_user_data(data) == (partitions, 7)
+    assert decode_user_data(data[:-4]) == (partitions, -1)
+
+
+# ── All of them ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.dictionaries(st.sampled_from("tuvw"), st.integers(1, 9), min_size=1),
+    wishes=st.lists(st.sets(st.sampled_from("tuvw"), min_size=1), min_size=1, max_size=6),
+    name=st.sampled_from(["range", "roundrobin", "sticky"]),
+    seed=st.integers(0, 1000),
+)
+def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
+    counts: dict[str, int], wishes: list[set[str]], name: str, seed: int
+) -> None:
+    (assignor,) = assignors_of([name], {})
+    members = {f"m{number}": Subscription(tuple(sorted(topics))) for number, topics in enumerate(wishes)}
+    assignment = assignor.assign(cluster(**counts), members)
+    owners = Counter(partition for share in assignment.values() for partition in share.partitions)
+    wanted = {topic for topics in wishes for topic in topics if topic in counts}
+    assert owners == Counter(TopicPartition(topic, number) for topic in wanted for number in range(counts[topic]))
+    for member, share in assignment.items():
+        assert {partition.topic for partition in share.partitions} <= set(members[member].topics)
+    # Whoever is leader, and in whatever order it hears of the members, comes to the same.
+    shuffled = list(members)
+    random.Random(seed).shuffle(shuffled)
+    assert text(assignor.assign(cluster(**counts), {each: members[each] for each in shuffled})) == text(
+        {each: assignment[each] for each in shuffled}
+    )
+    if name == "sticky" and all(topics == wishes[0] for topics in wishes):
+        sizes = [len(share.partitions) for share in assignment.values()]
+        assert max(sizes) - min(sizes) <= 1
+
+
+def test_static_members_keep_their_place_when_they_come_back_with_another_id() -> None:
+    subscriptions = {
+        "zzz": Subscription(("t",), group_instance_id="first"),
+        "aaa": Subscription(("t",), group_instance_id="second"),
+        "dynamic": Subscription(("t",)),
+    }
+    assert text(RangeAssignor().assign(cluster(t=3), subscriptions)) == {"zzz": "t-0", "aaa": "t-1", "dynamic": "t-2"}
+
+
+def test_assignors_are_found_by_name_and_by_class() -> None:
+    path = f"{StickyAssignor.__module__}.StickyAssignor"
+    assert [type(each) for each in assignors_of(["range", path], {})] == [RangeAssignor, StickyAssignor]
+    for wrong in (["fair"], ["range", "range"], ["kafka_lite.consumer.assignors.ConfigError"]):
+        with pytest.raises(ConfigError):
+            assignors_of(wrong, {})
+
+
+def test_what_members_tell_each_other_survives_the_way() -> None:
+    owned = (TopicPartition("t", 1), TopicPartition("t", 0))
+    subscription = Subscription(("t", "u"), b"mine", owned)
+    assert deserialize_subscription(serialize_subscription(subscription)) == subscription
+    assignment = Assignment(owned, None)
+    assert deserialize_assignment(serialize_assignment(assignment)) == assignment
+    assert deserialize_assignment(b"") == Assignment(())
