@@ -1,0 +1,386 @@
+"""Groups of ZooKeeper consumers on a whole broker: members come, go and die, leaders fail, offsets move."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from kazoo.client import KazooClient
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.old_consumer import Consumer
+from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
+from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError
+from kafka_lite.old_consumer.zookeeper_consumer_connector import MessageStreamsExistError
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from tests.support.old_consumers import QUICK, Group, PythonMember, eventually
+
+PARTITIONS = 4
+TOPIC = "t"
+Join = Callable[..., PythonMember]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster() as running:
+        yield running
+
+
+@pytest.fixture
+def topic(cluster: Cluster, request: pytest.FixtureRequest) -> str:
+    """A topic, and a group, of the test's own."""
+    name = request.node.name.replace("[", "-").replace("]", "")
+    cluster.create_topic(name, PARTITIONS)
+    return str(name)
+
+
+@pytest.fixture
+def group(cluster: Cluster, topic: str) -> Iterator[Group]:
+    found = Group(cluster.zookeeper_connect, topic)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def join(cluster: Cluster, topic: str) -> Iterator[Join]:
+    """Makes members, which leave at the end."""
+    with ExitStack() as stack:
+
+        def make(name: str, subscription: str = "", **config: str) -> PythonMember:
+            settings = QUICK | {"zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.id": name}
+            settings |= {key.replace("_", "."): value for key, value in config.items()}
+            member = PythonMember(subscription or f"static:{topic}=1", settings)
+            stack.callback(member.close)
+            return member
+
+        yield make
+
+
+def produce(cluster: Cluster, topic: str, tag: str, count: int = 1, partitions: int = PARTITIONS) -> set[str]:
+    """Into each partition; returns the values."""
+    made = set()
+    for partition in range(partitions):
+        values = [f"{tag}-{partition}-{number}" for number in range(count)]
+        cluster.produce(topic, *values, partition=partition)
+        made |= set(values)
+    return made
+
+
+def values(*members: PythonMember) -> list[str]:
+    return sorted(value for member in members for *_, value in member.messages)
+
+
+def wait_for(expected: set[str], member: PythonMember) -> None:
+    eventually(lambda: set(values(member)) == expected)
+
+
+def owners(group: Group, topic: str, partitions: int = PARTITIONS) -> list[str | None]:
+    return list(group.owners({topic: partitions}).values())
+
+
+# ── Members come and go ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_members_that_come_and_go_share_the_partitions(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    expected = produce(cluster, topic, "one", 5)
+    first = join("a")
+    eventually(lambda: set(values(first)) == expected)
+    second, third = join("b"), join("c")
+    eventually(lambda: owners(group, topic) == [f"{topic}_{name}-0" for name in "aabc"])
+    expected |= produce(cluster, topic, "three", 5)
+    eventually(lambda: set(values(first, second, third)) == expected)
+    first.close()
+    eventually(lambda: owners(group, topic) == [f"{topic}_{name}-0" for name in "bbcc"])
+    expected |= produce(cluster, topic, "two", 5)
+    eventually(lambda: set(values(first, second, third)) == expected)
+    assert len(values(first, second, third)) == len(expected)  # none twice, for all left in good order
+    second.close()
+    third.close()
+    assert group.members() == []
+    assert group.offsets({topic: PARTITIONS}) == {f"{topic}-{number}": 15 for number in range(PARTITIONS)}
+    assert owners(group, topic) == [None] * PARTITIONS
+
+
+def test_the_listener_hears_of_both_ends_of_a_rebalance(topic: str, join: Join) -> None:
+    first = join("a")
+    join("b")
+    eventually(lambda: first.released[-1] == {topic: {0, 1, 2, 3}})
+    expected = {f"{topic}-{number}": f"{topic}_{name}-0" for number, name in enumerate("aabb")}
+    eventually(lambda: first.assignments[-1] == expected)
+
+
+def test_a_member_whose_session_expires_joins_again(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    member, other = join("a"), join("b")
+    eventually(lambda: owners(group, topic) == [f"{topic}_{name}-0" for name in "aabb"])
+    expected = produce(cluster, topic, "before")
+    eventually(lambda: set(values(member, other)) == expected)
+    zk: KafkaZkClient = member.connector._zk  # type: ignore[attr-defined]
+    session = zk.zookeeper.session_id
+    expire(cluster.zookeeper_connect, zk)
+    eventually(lambda: zk.zookeeper.session_id not in (0, session) and len(group.members()) == 2)
+    eventually(lambda: session_of_owner(group, topic, 0) == zk.zookeeper.session_id)
+    eventually(lambda: owners(group, topic) == [f"{topic}_{name}-0" for name in "aabb"])
+    expected |= produce(cluster, topic, "after")
+    eventually(lambda: expected <= set(values(member, other)))
+
+
+def session_of_owner(group: Group, topic: str, partition: int) -> int:
+    stat = group.zk.zookeeper.exists(paths.consumer_owner(topic, topic, partition))
+    return 0 if stat is None else stat.ephemeral_owner
+
+
+def expire(connect_string: str, zk: KafkaZkClient) -> None:
+    """End a session from another connection, as ZooKeeper's own tests do."""
+    intruder = KazooClient(connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
+    intruder.start(5)
+    intruder.stop()
+    intruder.close()
+
+
+def test_a_member_with_streams_that_nobody_reads_lets_others_in(cluster: Cluster, topic: str, join: Join) -> None:
+    """Its queue is full, and its fetcher waits for room, when the rebalance begins."""
+    expected = produce(cluster, topic, "many", 50)
+    config = QUICK | {
+        "zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.id": "a",
+        "queued.max.message.chunks": "1", "fetch.message.max.bytes": "200",
+    }  # fmt: skip
+    with Consumer.create(config) as lazy:
+        ((stream,),) = lazy.create_message_streams({topic: 1}).values()
+        queue = stream._iterator._channel
+        eventually(lambda: len(queue) == 1)
+        active = join("b")
+        eventually(lambda: len({value for value in values(active) if value in expected}) == 100)
+        taken = [(next(iter(stream)).message or b"").decode() for _ in range(100)]
+        assert {value.split("-")[1] for value in taken} == {"0", "1"}
+        assert set(taken) | set(values(active)) == expected
+
+
+def test_shutdown_while_the_queue_is_full_leaves_no_thread(cluster: Cluster, topic: str) -> None:
+    produce(cluster, topic, "many", 50)
+    before = set(threading.enumerate())
+    config = {"zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "queued.max.message.chunks": "1"}
+    connector = Consumer.create(config | {"auto.offset.reset": "smallest", "fetch.message.max.bytes": "200"})
+    ((stream,),) = connector.create_message_streams({topic: 1}).values()
+    eventually(lambda: len(stream._iterator._channel) == 1)
+    connector.shutdown()
+    connector.shutdown()
+    assert list(stream) == []
+    eventually(lambda: set(threading.enumerate()) <= before)
+
+
+# ── Partitions and topics ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_partitions_that_are_added_are_consumed(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    member = join("a")
+    assignment = TopicAssignment({number: [0] for number in range(PARTITIONS + 2)})
+    group.zk.set_topic_assignment(topic, assignment)
+    eventually(lambda: owners(group, topic, PARTITIONS + 2) == [f"{topic}_a-0"] * (PARTITIONS + 2))
+    eventually(lambda: cluster.topics[topic] == PARTITIONS + 2)
+    expected = produce(cluster, topic, "v", partitions=PARTITIONS + 2)
+    eventually(lambda: set(values(member)) == expected)
+
+
+def test_topics_of_a_filter_may_come_and_go(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    member = join("a", f"white_list:{topic}.*=2")
+    expected = produce(cluster, topic, "old")
+    late = f"{topic}-late"
+    cluster.create_topic(late, 2)
+    expected |= produce(cluster, late, "new", partitions=2)
+    eventually(lambda: set(values(member)) == expected)
+    assert owners(group, late, 2) == [f"{topic}_a-0", f"{topic}_a-1"]
+    cluster.delete_topic(late)
+    listener = member.connector.load_balancer_listener  # type: ignore[attr-defined]
+    eventually(lambda: set(listener.topic_registry) == {topic} == set(listener.streams))
+    expected |= produce(cluster, topic, "still")
+    eventually(lambda: set(values(member)) == expected)
+
+
+def test_several_streams_of_one_member(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    expected = produce(cluster, topic, "v", 3)
+    member = join("a", f"static:{topic}=3", partition_assignment_strategy="roundrobin")
+    eventually(lambda: set(values(member)) == expected)
+    assert set(owners(group, topic)) == {f"{topic}_a-{number}" for number in range(3)}
+
+
+# ── Leaders that fail ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION", "CORRUPT_MESSAGE"])
+def test_a_partition_that_fails_has_its_leader_looked_for(cluster: Cluster, topic: str, join: Join, error: str) -> None:
+    expected = produce(cluster, topic, "before")
+    member = join("a")
+    eventually(lambda: set(values(member)) == expected)
+    fault = cluster.inject("Fetch", Errors[error])
+    fault.times(3)
+    expected |= produce(cluster, topic, "after")
+    eventually(lambda: set(values(member)) == expected)
+    assert len(values(member)) == len(expected)
+
+
+def test_a_lost_connection(cluster: Cluster, topic: str, join: Join) -> None:
+    expected = produce(cluster, topic, "before")
+    member = join("a")
+    eventually(lambda: set(values(member)) == expected)
+    for number in range(3):
+        cluster.disconnect_all()
+        expected |= produce(cluster, topic, f"after-{number}")
+        wait_for(expected, member)
+    assert len(values(member)) == len(expected)
+
+
+# ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_group_migrates_from_zookeeper_to_kafka(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+    """Two steps, and no message twice: to both, then to Kafka alone."""
+    everywhere = {topic: PARTITIONS}
+    steps: list[Mapping[str, str]] = [
+        {"offsets_storage": "zookeeper"},
+        {"offsets_storage": "Kafka"},  # dual.commit.enabled is true by default
+        {"offsets_storage": "kafka", "dual_commit_enabled": "false"},
+        {"offsets_storage": "kafka", "dual_commit_enabled": "false"},
+    ]
+    in_zookeeper = [1, 2, 2, 2]
+    for number, step in enumerate(steps):
+        expected = produce(cluster, topic, f"step-{number}")
+        member = join(f"m{number}", **step)
+        wait_for(expected, member)
+        member.close()
+        assert values(member) == sorted(expected)
+        assert group.offsets(everywhere) == {f"{topic}-{p}": in_zookeeper[number] for p in range(PARTITIONS)}
+
+
+def test_offsets_are_committed_by_themselves_or_not_at_all(
+    cluster: Cluster, topic: str, group: Group, join: Join
+) -> None:
+    everywhere = {topic: PARTITIONS}
+    expected = produce(cluster, topic, "v")
+    silent = join("silent", auto_commit_enable="false")
+    eventually(lambda: set(values(silent)) == expected)
+    silent.close()
+    assert group.offsets(everywhere) == {}
+    member = join("a", auto_commit_interval_ms="50")
+    eventually(lambda: set(group.offsets(everywhere).values()) == {1} and len(group.offsets(everywhere)) == PARTITIONS)
+    assert set(values(member)) == expected
+
+
+@pytest.mark.parametrize("reset", ["smallest", "largest"])
+def test_an_offset_that_is_not_there_any_more(
+    cluster: Cluster, topic: str, group: Group, join: Join, reset: str
+) -> None:
+    expected = produce(cluster, topic, "before")
+    for number in range(PARTITIONS):
+        group.groups.set_offset(topic, TopicPartition(topic, number), 1000)
+    member = join("a", auto_offset_reset=reset)
+    if reset == "largest":
+        listener = member.connector.load_balancer_listener  # type: ignore[attr-defined]
+        eventually(lambda: set(listener.consumed_offsets().values()) == {1})
+        expected = produce(cluster, topic, "after")
+    eventually(lambda: set(values(member)) == expected)
+
+
+def test_the_coordinator_may_be_away_for_a_while(cluster: Cluster, topic: str, join: Join) -> None:
+    expected = produce(cluster, topic, "v")
+    cluster.inject("FindCoordinator", Errors.COORDINATOR_NOT_AVAILABLE).times(2)
+    cluster.inject("OffsetFetch", Errors.COORDINATOR_LOAD_IN_PROGRESS).times(2)
+    member = join("a", offsets_storage="kafka")
+    eventually(lambda: set(values(member)) == expected)
+    cluster.inject("OffsetCommit", Errors.NOT_COORDINATOR).once()
+    assert member.connector.commit_offsets(retry_on_failure=True)
+    cluster.inject("OffsetCommit", Errors.NOT_COORDINATOR).once()
+    assert not member.connector.commit_offsets(retry_on_failure=False)
+    cluster.inject("OffsetCommit", Errors.OFFSET_METADATA_TOO_LARGE).once()
+    assert member.connector.commit_offsets(retry_on_failure=False)  # there is nothing to be gained by a retry
+
+
+# ── What does not work ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_partition_that_stays_another_s(cluster: Cluster, topic: str, group: Group) -> None:
+    """The attempts end, with nothing owned; when it is free, the next bell is enough."""
+    config = QUICK | {
+        "zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.id": "a",
+        "rebalance.max.retries": "2", "rebalance.backoff.ms": "20",
+    }  # fmt: skip
+    blocked = TopicPartition(topic, 2)
+    assert group.groups.create_owner(topic, blocked, "somebody-0")
+    with Consumer.create(config) as connector:
+        with pytest.raises(ConsumerRebalanceFailedError, match=f"{topic}_a can't rebalance after 2 retries"):
+            connector.create_message_streams({topic: 1})
+        assert owners(group, topic) == [None, None, "somebody-0", None]
+        assert not group.groups.release_owner(topic, blocked, "not-0")
+        assert group.groups.release_owner(topic, blocked, "somebody-0")
+        group.zk.set_topic_assignment(topic, TopicAssignment({number: [0] for number in range(PARTITIONS)}))
+        eventually(lambda: owners(group, topic) == [f"{topic}_a-0"] * PARTITIONS)
+
+
+def test_an_id_that_is_taken(cluster: Cluster, topic: str, join: Join) -> None:
+    join("a")
+    with pytest.raises(NodeExistsError, match=r"another consumer has this id; is consumer\.id set"):
+        join("a")
+
+
+def test_streams_are_created_once(cluster: Cluster, topic: str) -> None:
+    config = {"zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.timeout.ms": "50"}
+    with Consumer.create(config) as connector:
+        ((stream,),) = connector.create_message_streams({topic: 1}).values()
+        with pytest.raises(ConsumerTimeoutError):
+            next(iter(stream))
+        with pytest.raises(MessageStreamsExistError):
+            connector.create_message_streams({topic: 1})
+        listener: Any = object()
+        with pytest.raises(MessageStreamsExistError):
+            connector.set_consumer_rebalance_listener(listener)
+
+
+def test_without_brokers_a_member_waits_for_one(cluster: Cluster, topic: str) -> None:
+    """In a part of ZooKeeper where no broker has ever been."""
+    kazoo = KazooClient(cluster.zookeeper_connect)
+    kazoo.start(10)
+    kazoo.ensure_path("/elsewhere/brokers/ids")
+    kazoo.create("/elsewhere/brokers/topics/t", b'{"version":1,"partitions":{"0":[0]}}', makepath=True)
+    elsewhere = f"{cluster.zookeeper_connect}/elsewhere"
+    with Consumer.create({"zookeeper.connect": elsewhere, "group.id": "g", "consumer.id": "a"}) as connector:
+        connector.create_message_streams({"t": 1})
+        assert kazoo.exists("/elsewhere/consumers/g/ids/g_a")
+        assert not kazoo.exists("/elsewhere/consumers/g/owners/t/0")
+        kazoo.create("/elsewhere/brokers/ids/0", kazoo.get("/brokers/ids/0")[0])
+        eventually(lambda: kazoo.exists("/elsewhere/consumers/g/owners/t/0"))
+    kazoo.stop()
+    kazoo.close()
+
+
+def test_beans(cluster: Cluster, topic: str, join: Join) -> None:
+    expected = produce(cluster, topic, "v")
+    member = join("a", client_id="me")
+    eventually(lambda: set(values(member)) == expected)
+    member.commit()
+    port = cluster.bootstrap_servers.rpartition(":")[2]
+    me, broker = "clientId=me", f"clientId=me,brokerHost=127.0.0.1,brokerPort={port}"
+    beans = {name.mbean_name: bean for name, bean in member.connector.stats.registry.beans().items()}  # type: ignore[attr-defined]
+    connector = "kafka.consumer:type=ZookeeperConsumerConnector,name="
+    assert {
+        f"kafka.consumer:type=ConsumerFetcherManager,name=MaxLag,{me}",
+        f"kafka.consumer:type=ConsumerFetcherManager,name=MinFetchRate,{me}",
+        f"kafka.consumer:type=FetchRequestAndResponseMetrics,name=FetchRequestRateAndTimeMs,{broker}",
+        f"kafka.consumer:type=FetchRequestAndResponseMetrics,name=FetchRequestThrottleRateAndTimeMs,{me}",
+        f"kafka.server:type=FetcherStats,name=RequestsPerSec,{broker}",
+        f"kafka.server:type=FetcherLagMetrics,name=ConsumerLag,{me},topic={topic},partition=3",
+        f"{connector}KafkaCommitsPerSec,{me}",
+        f"{connector}yammer-metrics-count",
+    } <= beans.keys()
+    assert beans[f"kafka.consumer:type=ConsumerTopicMetrics,name=MessagesPerSec,{me},topic={topic}"]["Count"] == 4
+    assert beans[f"{connector}OwnedPartitionsCount,{me},groupId={topic}"]["Value"] == PARTITIONS
+    assert beans[f"{connector}OwnedPartitionsCount,{me},groupId={topic},topic={topic}"]["Value"] == PARTITIONS
+    assert beans[f"{connector}FetchQueueSize,{me},topic={topic},threadId=0"]["Value"] == 0
+    assert beans[f"{connector}ZooKeeperCommitsPerSec,{me}"]["Count"] == PARTITIONS
+    assert beans[f"{connector}RebalanceRateAndTime,{me}"]["Count"] >= 1
