@@ -172,6 +172,8 @@ def _send_all(reader: RecordReader, producer: BaseProducer) -> int:
 def new_producer_configs(options: argparse.Namespace) -> dict[str, Any]:
     """The configuration of the new producer. Raises ToolError, OSError."""
     configs = _given_configs(options)
+    if options.sync:
+        configs.setdefault("linger.ms", 0)  # what waits for its answer cannot wait for others of its batch
     merge(configs, options, NEW_PRODUCER_CONFIGS)
     return configs | {
         "bootstrap.servers": options.bootstrap_server,

@@ -74,6 +74,8 @@ def test_the_old_producers_too() -> None:
         (["--batch-size", "10", "--max-partition-memory-bytes", "20"], "batch.size", 20),
         (["--max-memory-bytes", "1000"], "buffer.memory", 1000),
         (["--timeout", "5"], "linger.ms", 5),
+        (["--sync"], "linger.ms", 0),
+        (["--sync", "--timeout", "5"], "linger.ms", 5),
         (["--request-required-acks", "all"], "acks", "all"),
         (["--producer-property", "linger.ms=7"], "linger.ms", "7"),
         (["--producer-property", "linger.ms=7", "--timeout", "5"], "linger.ms", 5),
