@@ -302,7 +302,10 @@ def main() -> None:
     )
     options = parser.parse_args()
     settings = dict(setting.split("=", 1) for setting in options.set)
-    chosen = [workload for workload in raw_workloads(options.scale) if options.only in workload.name]
+    from bench.group_requests import group_workloads  # which are made of this module's parts
+
+    workloads = [*raw_workloads(options.scale), *group_workloads(options.scale)]
+    chosen = [workload for workload in workloads if options.only in workload.name]
     with running_brokers(settings, with_kafka=options.kafka) as brokers:
         costs = {
             (workload.name, broker.name): median_cost([workload.measure(broker) for _ in range(options.rounds)])

@@ -399,7 +399,10 @@ class KafkaServer:
         is_quick = None
         if config.inline_quick_requests:
             is_quick = QuickRequests(
-                self.replica_manager, self.metadata_cache, config.auto_create_topics_enable
+                self.replica_manager,
+                self.metadata_cache,
+                config.auto_create_topics_enable,
+                self.groups.group_manager.topic_partition_for,
             ).includes
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time, is_quick)
         self._on_stop("request handlers", self._handler_pool.shutdown)

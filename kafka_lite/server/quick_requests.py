@@ -17,6 +17,8 @@ from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
 from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
+from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
 from kafka_lite.record.batch import CODEC_MASK
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -25,6 +27,8 @@ from kafka_lite.server.replica_manager import ReplicaManager
 FIRST_PRODUCE_VERSION_OF_V2 = 3
 FIRST_FETCH_VERSION_OF_V2 = 4
 FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
+FIRST_VERSION_AT_THE_COORDINATOR = 1
+"""OffsetCommit and OffsetFetch of version 0 go to ZooKeeper."""
 V2_CODEC_POSITION = 22
 """The byte of a v2 batch with its codec: the second one of the attributes."""
 MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
@@ -48,7 +52,10 @@ class QuickRequests:
     Fetch              quick unless the client is so old that batches may have to be converted for it
     ListOffsets        quick for the beginning and the end of a log; a search by time reads files
     Metadata           quick unless a topic may have to be created (ZooKeeper)
-    ApiVersions,       quick
+    OffsetCommit       quick, as an append to ``__consumer_offsets`` is; version 0 goes to ZooKeeper
+    OffsetFetch        quick, except version 0
+    Heartbeat,         quick
+    ApiVersions,
     OffsetForLeaderEpoch
     everything else    not quick: ZooKeeper, or many files, or rare
     =================  ==================================================================================
@@ -58,16 +65,25 @@ class QuickRequests:
     """
 
     def __init__(
-        self, replica_manager: ReplicaManager, metadata_cache: MetadataCache, auto_create_topics: bool
+        self,
+        replica_manager: ReplicaManager,
+        metadata_cache: MetadataCache,
+        auto_create_topics: bool,
+        offsets_partition_of: Callable[[str], TopicPartition],
     ) -> None:
+        """``offsets_partition_of`` a group: its partition of ``__consumer_offsets``."""
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
         self._auto_create_topics = auto_create_topics
+        self._offsets_partition_of = offsets_partition_of
         self._conditions: dict[int, Condition] = {
             int(ApiKey.PRODUCE): self._is_quick_produce,
             int(ApiKey.FETCH): _is_quick_fetch,
             int(ApiKey.LIST_OFFSETS): _is_quick_list_offsets,
             int(ApiKey.METADATA): self._is_quick_metadata,
+            int(ApiKey.OFFSET_COMMIT): self._is_quick_offset_commit,
+            int(ApiKey.OFFSET_FETCH): _is_quick_offset_fetch,
+            int(ApiKey.HEARTBEAT): _always,
             int(ApiKey.API_VERSIONS): _always,
             int(ApiKey.OFFSET_FOR_LEADER_EPOCH): _always,
         }
@@ -91,6 +107,13 @@ class QuickRequests:
                     return False  # without a log it is an error, which is quick
         return compressed_bytes <= MAX_QUICK_COMPRESSED_BYTES
 
+    def _is_quick_offset_commit(self, version: int, body: OffsetCommitRequest) -> bool:
+        if version < FIRST_VERSION_AT_THE_COORDINATOR:
+            return False
+        partition = self._replicas.get_partition(self._offsets_partition_of(body.group_id))
+        log = partition.log if partition is not None else None
+        return log is None or log.config.flush_messages == MAX_LONG
+
     def _is_quick_metadata(self, version: int, body: MetadataRequest) -> bool:
         asks_for_creation = version < FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION or body.allow_auto_topic_creation
         if not (self._auto_create_topics and asks_for_creation):
@@ -112,6 +135,10 @@ def _appends_as_it_is(config: LogConfig) -> bool:
 
 def _is_quick_fetch(version: int, _body: FetchRequest) -> bool:
     return version >= FIRST_FETCH_VERSION_OF_V2
+
+
+def _is_quick_offset_fetch(version: int, _body: OffsetFetchRequest) -> bool:
+    return version >= FIRST_VERSION_AT_THE_COORDINATOR
 
 
 def _is_quick_list_offsets(_version: int, body: ListOffsetsRequest) -> bool:

@@ -15,6 +15,10 @@ from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, Pr
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
 from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
+from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
+from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
+from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest
 from kafka_lite.protocol.messages.api_23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
@@ -44,7 +48,11 @@ def is_quick(
     cache = SimpleNamespace(contains=configs.__contains__)
     header = RequestHeader(api_key=api_key, api_version=version)
     request = SimpleNamespace(header=header, body=body)
-    return QuickRequests(cast(Any, replicas), cast(Any, cache), auto_create).includes(cast(Any, request))
+    offsets_partition = TopicPartition("__consumer_offsets", 0)
+    quick_requests = QuickRequests(
+        cast(Any, replicas), cast(Any, cache), auto_create, lambda group_id: offsets_partition
+    )
+    return quick_requests.includes(cast(Any, request))
 
 
 def produce(*topics: str) -> ProduceRequest:
@@ -104,6 +112,23 @@ def test_ends_of_a_log_are_known_and_times_are_searched_in_files(timestamp: int,
     asked = [ListOffsetsPartition(timestamp=-1), ListOffsetsPartition(timestamp=timestamp)]
     body = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=asked)])
     assert is_quick(ApiKey.LIST_OFFSETS, 5, body) is quick
+
+
+@pytest.mark.parametrize(("version", "quick"), [(0, False), (1, True), (8, True)])
+def test_offsets_are_quick_unless_they_are_in_zookeeper(version: int, quick: bool) -> None:
+    offsets_topic = {"__consumer_offsets": {"cleanup.policy": "compact"}}
+    assert is_quick(ApiKey.OFFSET_COMMIT, version, OffsetCommitRequest(), topic_configs=offsets_topic) is quick
+    assert is_quick(ApiKey.OFFSET_FETCH, version, OffsetFetchRequest()) is quick
+
+
+def test_commits_that_wait_for_the_disk_are_not_quick() -> None:
+    synchronous = {"__consumer_offsets": {"flush.messages": "1"}}
+    assert not is_quick(ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(), topic_configs=synchronous)
+
+
+def test_heartbeats_are_quick_and_joins_are_not() -> None:
+    assert is_quick(ApiKey.HEARTBEAT, 4, HeartbeatRequest())
+    assert not is_quick(ApiKey.JOIN_GROUP, 4, JoinGroupRequest())
 
 
 def metadata(name: str | None, *, create: bool = True) -> MetadataRequest:
