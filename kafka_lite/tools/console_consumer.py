@@ -183,6 +183,7 @@ class _Consumption:
         self._formatter = formatter
         self._options = options
         self._error: BaseException | None = None
+        self._ended = threading.Event()
         self.message_count = 0
 
     def run(self) -> int:
@@ -193,7 +194,7 @@ class _Consumption:
         try:
             signals.install()
             thread.start()
-            thread.join()
+            self._ended.wait()  # not join: Python takes a thread for ended whose join a signal has broken off
         except StopRequested as stop:
             exit_code = stop.exit_code
             self._consumer.stop()
@@ -208,9 +209,15 @@ class _Consumption:
 
     def _consume(self) -> None:
         try:
-            self.process(sys.stdout.buffer)
+            self._process_and_close()
         except BaseException as error:  # noqa: BLE001 - the main thread raises it
             self._error = error
+        finally:
+            self._ended.set()
+
+    def _process_and_close(self) -> None:
+        try:
+            self.process(sys.stdout.buffer)
         finally:
             self._consumer.cleanup()
             self._formatter.close()

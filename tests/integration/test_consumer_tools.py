@@ -97,3 +97,20 @@ def test_a_verifiable_consumer_is_stopped(cluster):
     assert "partitions_revoked" in [event["name"] for event in events]
     committed = {p["partition"]: p["offset"] for e in events if e["name"] == "offsets_committed" for p in e["offsets"]}
     assert committed == {0: COUNT // 2, 1: COUNT // 2}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_console_consumer_that_is_stopped_leaves_its_group(cluster, number, code):
+    where = ["--bootstrap-server", cluster.bootstrap_servers]
+    arguments = [*where, "--topic", "flights", "--from-beginning", "--group", f"console-{code}"]
+    process = subprocess.Popen(
+        command("console-consumer", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(COUNT):
+        assert process.stdout.readline()
+    process.send_signal(number)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (code, f"Processed a total of {COUNT} messages\n")
+    described = run("consumer-groups", *where, "--describe", "--group", f"console-{code}")
+    assert "has no active members" in described.stderr
+    assert sum(int(line.split()[3]) for line in described.stdout.splitlines()[1:]) == COUNT
