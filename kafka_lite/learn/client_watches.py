@@ -11,6 +11,7 @@ from kafka_lite.learn.recorded_run import Detail, Kind
 from kafka_lite.learn.recording import Call, Watch
 from kafka_lite.learn.summaries import Short, class_name, summary
 from kafka_lite.learn.watches import Things
+from kafka_lite.log.producer_state_entry import BatchMetadata
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
@@ -29,6 +30,12 @@ AVAILABLE_MEMORY = "available memory"
 def _(value: RecordAppendResult) -> Short:
     facts = ("begins a batch" if value.new_batch_created else "", "a batch is full" if value.batch_is_full else "")
     return ", ".join(filter(None, facts)) or "appended"
+
+
+@summary.register
+def _(value: BatchMetadata) -> Short:
+    last = value.last_offset
+    return f"it has offset {last}" if not value.offset_delta else f"it has offsets {last - value.offset_delta}–{last}"
 
 
 # ── batches ─────────────────────────────────────────────────────────────────────────────────────────────────────────

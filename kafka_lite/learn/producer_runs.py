@@ -42,7 +42,7 @@ ONE_RECORD_LANES = (
     "Log",
 )
 ORDER_LANES = ("caller", "RecordAccumulator", "Sender", "Processor", "KafkaRequestHandler", "Log")
-DUPLICATE_LANES = ("caller", "RecordAccumulator", "Sender", "Acceptor", "Processor", "KafkaRequestHandler", "Log")
+DUPLICATE_LANES = ORDER_LANES
 SLOW_ANSWER_MS = 40
 """How long the broker keeps an answer back: long enough for everything that is to happen meanwhile."""
 RETRY_BACKOFF_MS = 20
