@@ -49,9 +49,12 @@ class PythonMember:
         self.errors: list[Exception] = []
         self.connector: ConsumerConnector = Consumer.create(config)
         self.connector.set_consumer_rebalance_listener(self)
-        self._threads = [
-            threading.Thread(target=self._consume, args=(stream,)) for stream in self._streams(subscription)
-        ]
+        try:
+            streams = self._streams(subscription)
+        except BaseException:
+            self.connector.shutdown()
+            raise
+        self._threads = [threading.Thread(target=self._consume, args=(stream,)) for stream in streams]
         for thread in self._threads:
             thread.start()
 
