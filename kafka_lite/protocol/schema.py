@@ -202,23 +202,15 @@ def source(message: type[Message], version: int, direction: Literal["decode", "e
 
 def join_small_parts(parts: list[Part]) -> list[Part]:
     """Join neighbouring bytes; long ones, views and sendables, which are records, stay by themselves."""
-    for part in parts:
-        if type(part) is not bytes or len(part) > SMALL_BYTES:
-            break
-    else:  # all of them are small, as in most answers
-        return [b"".join(parts)] if parts else []  # type: ignore[arg-type]
+    # For every request and answer: so the loop that looks at every part does nothing else.
+    alone = [place for place, part in enumerate(parts) if type(part) is not bytes or len(part) > SMALL_BYTES]
     joined: list[Part] = []
-    run: list[bytes] = []
-    for part in parts:
-        if isinstance(part, bytes) and len(part) <= SMALL_BYTES:
-            run.append(part)
-            continue
-        if run:
-            joined.append(b"".join(run))
-            run.clear()
-        joined.append(part)
-    if run:
-        joined.append(b"".join(run))
+    begin = 0
+    for end in (*alone, len(parts)):
+        if begin < end:
+            joined.append(b"".join(parts[begin:end]))  # type: ignore[arg-type]
+        joined += parts[end : end + 1]
+        begin = end + 1
     return joined
 
 
