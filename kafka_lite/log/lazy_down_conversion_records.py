@@ -48,6 +48,7 @@ class LazyDownConversionRecords:
         converted = (down_convert_batch(batch, to_magic, first_offset) for batch in records.batches())
         self._converted: Iterator[bytes] = filter(None, converted)
         self._is_padding = False
+        self._read_error: OSError | None = None
         beginning = bytearray(next(self._converted, b""))
         while 0 < len(beginning) < FIRST_BYTES and (following := self._following_batch()):
             beginning += following
@@ -60,7 +61,8 @@ class LazyDownConversionRecords:
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
         """Send what comes at ``offset``, where the last call ended; the bytes sent, BlockingIOError when none can be.
 
-        Raises ValueError for another ``offset``: what has been sent is gone.
+        Raises ValueError for another ``offset``: what has been sent is gone; OSError when the log cannot be read, and
+        again at every further try, for the answer can never be completed.
         """
         if offset != self._sent:
             raise ValueError(f"{self._sent} bytes have been sent, there is no way to offset {offset}")
@@ -83,12 +85,17 @@ class LazyDownConversionRecords:
 
     def _following_batch(self) -> bytes:
         """The next batch; b"" when there is none, or one that cannot be converted: what comes before it is sent."""
+        if self._read_error is not None:
+            raise self._read_error
         try:
             return next(self._converted, b"")
         except ApiError as error:  # the consumer will hear of it when it asks for just this batch
             logger.info("Cannot convert all of an answer: %s", error)
             self._converted = iter(())
             return b""
+        except OSError as error:
+            self._read_error = error  # the iterator has ended with it, which must not look like the end of the records
+            raise
 
     def _following(self) -> bytes:
         """The next batch, or else the message that cannot be completed, or a piece of it."""

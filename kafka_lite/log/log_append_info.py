@@ -68,12 +68,12 @@ class LogAppendInfo:
         self.has_producer_id = has_producer_id
         """Whether a batch is of an idempotent producer."""
 
-    @classmethod
-    def of_validated(cls, result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
+    @staticmethod
+    def of_validated(result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
         """What the leader assigned."""
         if result.record_count == 0:
-            return cls()
-        return cls(
+            return LogAppendInfo()
+        return LogAppendInfo(
             first_offset=result.first_offset,
             last_offset=result.last_offset,
             max_timestamp=result.max_timestamp,
@@ -87,10 +87,10 @@ class LogAppendInfo:
             has_producer_id=result.has_producer_id,
         )
 
-    @classmethod
-    def of_duplicate(cls, batch: BatchMetadata, log_start_offset: int) -> LogAppendInfo:
+    @staticmethod
+    def of_duplicate(batch: BatchMetadata, log_start_offset: int) -> LogAppendInfo:
         """What is answered to a batch that has been appended before: where that was, and when."""
-        return cls(
+        return LogAppendInfo(
             first_offset=batch.first_offset,
             last_offset=batch.last_offset,
             log_append_time=batch.timestamp,

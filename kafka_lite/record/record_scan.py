@@ -24,19 +24,19 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kafka_lite.record.record import InvalidRecordError
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
-MAX_OUT_OF_ORDER = 100_000
+MAX_OUT_OF_ORDER: Final = 100_000
 """Batches of more records must have the offset deltas 0, 1, 2, ...: to bring others into order all records are built
 anew, and a kilobyte that is compressed well holds millions."""
 
-_NULL = 1  # zig-zag of the length -1
+_NULL: Final = 1  # zig-zag of the length -1
 _FIRST_WINDOW = 512  # how far to look for records that are alike; more when all of a window were
 _SHORT_RUN = 8
-_FEW = 8  # so many repeated lengths may be a run that is worth a look
+_FEW: Final = 8  # so many repeated lengths may be a run that is worth a look
 _LARGEST_WINDOW = 4096
 _COMPILED = not __file__.endswith(".py")
 _LONGEST_OFFSET_VARINT = 3  # runs end at offset delta 2**20
@@ -140,7 +140,7 @@ class _Scanner:
         other numbers take up to two bytes (the offset delta three): several times as fast. Numbers stay as they are
         stored, twice what they mean; an odd one would be negative.
         """
-        data, position = self.data, self.position
+        data, position, compiled = self.data, self.position, _COMPILED
         consecutive, first_null_key = self.consecutive, self.first_null_key
         least, most, last_delta = 1 << 64, -1, -1
         last_length, repeated = -1, 0
@@ -150,7 +150,7 @@ class _Scanner:
                 length, at = data[position], position + 1
                 if length >= 0x80:
                     length, at = length & 0x7F | data[at] << 7, at + 1
-                if length == last_length and not _COMPILED:
+                if not compiled and length == last_length:
                     repeated += 1
                     if repeated == _FEW:
                         break

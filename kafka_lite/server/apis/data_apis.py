@@ -65,6 +65,8 @@ LATER_PRODUCE_ERRORS = {
 LATER_FETCH_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that clients of an earlier version than this do not know, and what they are told instead, as ever."""
 FIRST_FETCH_VERSION_WITH_ZSTD = 10
+_NO_HINT = produce.LeaderIdAndEpoch()
+"""The leader is where the producer believes it to be."""
 
 
 class DataApis:
@@ -432,21 +434,27 @@ def _produce_topics(
     for topic in body.topic_data:
         for partition in topic.partition_data:
             result = responses[TopicPartition(topic.name, partition.index)]
-            by_topic[topic.name].append(
-                produce.PartitionProduceResponse(
-                    index=partition.index,
-                    error_code=_error_for_version(result.error, version, LATER_PRODUCE_ERRORS).code,
-                    base_offset=result.base_offset,
-                    log_append_time_ms=result.log_append_time_ms,
-                    log_start_offset=result.log_start_offset,
-                    error_message=result.error_message,
-                    record_errors=[
-                        produce.BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
-                        for index, message in result.record_errors
-                    ],
-                )
-            )
+            error = _error_for_version(result.error, version, LATER_PRODUCE_ERRORS)
+            by_topic[topic.name].append(_partition_produce_response(partition.index, error, result))
     return [produce.TopicProduceResponse(name=name, partition_responses=parts) for name, parts in by_topic.items()]
+
+
+def _partition_produce_response(
+    index: int, error: Errors, result: PartitionResponse
+) -> produce.PartitionProduceResponse:
+    return produce.PartitionProduceResponse(
+        index=index,
+        error_code=error.code,
+        base_offset=result.base_offset,
+        log_append_time_ms=result.log_append_time_ms,
+        log_start_offset=result.log_start_offset,
+        error_message=result.error_message,
+        record_errors=[
+            produce.BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
+            for batch_index, message in result.record_errors
+        ],
+        current_leader=_NO_HINT,  # (one for all answers, for it costs as much to make as the rest)
+    )
 
 
 def _fetch_partition(asked: fetch.FetchPartition) -> FetchPartition:

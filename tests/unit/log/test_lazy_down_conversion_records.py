@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,12 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log import lazy_down_conversion_records
-from kafka_lite.log.file_message_set import FileMessageSet
+from kafka_lite.log.file_message_set import FileMessageSet, FileMessageSetSlice
 from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.records import batches
+from kafka_lite.record.records import Batch, batches
 
 NONE, GZIP, ZSTD = CompressionType.NONE, CompressionType.GZIP, CompressionType.ZSTD
 NOW = 1_700_000_000_000
@@ -143,3 +144,27 @@ def test_it_goes_out_piece_by_piece(tmp_path: Path, sockets: tuple[socket.socket
     assert converted.startswith(whole(came))
     with pytest.raises(ValueError, match="no way"):
         records.send_to(out, 0, 10)
+
+
+def test_a_log_that_cannot_be_read_on_ends_the_connection_and_not_the_records(
+    tmp_path: Path, sockets: tuple[socket.socket, socket.socket]
+) -> None:
+    """The answer's size has gone out; what is sent in place of the rest must not look like the end of the records."""
+    data = b"".join(batch(10 * index, 10, value=b"x" * 2000) for index in range(20))
+
+    class FailingDisk(FileMessageSetSlice):
+        def batches(self) -> Iterator[Batch]:
+            yield from itertools.islice(super().batches(), 10)
+            raise OSError("I/O error")
+
+    file = FileMessageSet(tmp_path / "0.log")
+    file.append(data)
+    records = LazyDownConversionRecords(FailingDisk(file._channel, 0, len(data)), 1, 0)
+    out, into = sockets
+    sent = 0
+    for _ in range(10):
+        sent += records.send_to(out, sent, records.size_in_bytes - sent)
+        into.recv(1 << 20)
+    for _ in range(2):  # as the selector does, which tries once more in its next poll
+        with pytest.raises(OSError, match="I/O error"):
+            records.send_to(out, sent, records.size_in_bytes - sent)

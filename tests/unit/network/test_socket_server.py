@@ -534,3 +534,21 @@ def test_a_decoder_that_fails_costs_the_connection_only(
         good.sendall(request_frame(3))
         assert read_correlation_id(good) == 3
     assert "its request cannot be read" in caplog.text
+
+
+def test_an_error_on_the_way_to_the_handlers_costs_the_connection_only(caplog: pytest.LogCaptureFixture) -> None:
+    with running_server() as server, connect(server) as bad, connect(server) as good:
+
+        def fail_at_poison(request: Request) -> Request:
+            if request.header.client_id == "poison":
+                raise ZeroDivisionError
+            return request
+
+        server.request_channel.quick_handler = fail_at_poison
+        bad.sendall(request_frame(1, "poison"))
+        good.sendall(request_frame(3))
+        assert is_closed(bad)
+        assert read_correlation_id(good) == 3
+        good.sendall(request_frame(4))
+        assert read_correlation_id(good) == 4
+    assert "cannot be read or handled" in caplog.text
