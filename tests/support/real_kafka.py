@@ -110,6 +110,7 @@ def _kraft(port: int) -> dict[str, str]:
         "node.id": "0",
         "controller.quorum.voters": f"0@{HOST}:{controller_port}",
         "controller.listener.names": "CONTROLLER",
+        "group.initial.rebalance.delay.ms": "0",
         "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
     }
