@@ -29,6 +29,7 @@ from types import TracebackType
 READY_TIMEOUT_S = 30.0
 COMMAND_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
+ENDED_BY_CTRL_C = 128 + signal.SIGINT
 _BLOCK = re.compile(
     r"^```(console|python|text) (run=eventually|run=background|run=stop|run|output)\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -201,7 +202,7 @@ class _Background:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; its exit code, or that of a kill if it does not end."""
+        """End it as Ctrl-C does. 0 if it ends by that, else its exit code, or that of a kill if it does not end."""
         self._process.send_signal(signal.SIGINT)
         try:
             code = self._process.wait(STOP_TIMEOUT_S)
@@ -211,4 +212,4 @@ class _Background:
         self._reader.join(STOP_TIMEOUT_S)
         if self._process.stdout is not None:
             self._process.stdout.close()
-        return code
+        return 0 if code == ENDED_BY_CTRL_C else code
