@@ -8,7 +8,7 @@ from __future__ import annotations
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, Rate, counted_since
 from kafka_lite.network.connection_counters import ConnectionCounters
 from kafka_lite.network.selector_counters import SelectorCounters
 
@@ -29,7 +29,8 @@ class NodeMetrics:
 
     def collect(self) -> None:
         """Record what has been counted since the last time, as of then: that is when a window begins."""
-        since_ms, self._collected_ms = self._collected_ms, self._time.hi_res_ms()
+        now_ms = self._time.hi_res_ms()
+        since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
         for connection_id, counters in self._counters.by_connection.copy().items():
             self._node(connection_id).collect(counters, since_ms)
 

@@ -180,3 +180,15 @@ class Rate:
         missing = max(config.samples - 1 - full_windows, 0)
         # With one sample there may be no time at all.
         return max(elapsed_ms + missing * config.time_window_ms, 1.0)
+
+
+COUNTED_WITHIN_MS = 5_000
+
+
+def counted_since(collected_ms: float, now_ms: float) -> float:
+    """When things have happened that were only counted since ``collected_ms``: then, which is where their window began.
+
+    But no longer ago than a collector of a broker waits: a client may be idle for an hour, and what it did just now
+    would else be taken for an hour old.
+    """
+    return max(collected_ms, now_ms - COUNTED_WITHIN_MS)

@@ -13,7 +13,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import KafkaMetricName, MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, Max, Rate
+from kafka_lite.metrics.stats import Avg, Count, Max, Rate, counted_since
 from kafka_lite.network.selector_counters import SelectorCounters
 
 NANOS_PER_MS = 1_000_000
@@ -94,7 +94,8 @@ class SelectorMetrics:
     def collect(self) -> None:
         """Record what the selector has counted since the last time, as of then: that is when a window begins."""
         with self._lock:
-            since_ms, self._collected_ms = self._collected_ms, self._time.hi_res_ms()
+            now_ms = self._time.hi_res_ms()
+            since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
 
             def record(sensor: Sensor, total: float, events: float) -> None:
                 if events:

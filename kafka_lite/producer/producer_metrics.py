@@ -17,7 +17,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import Sensor
-from kafka_lite.metrics.stats import CumulativeSum, MetricConfig, Rate
+from kafka_lite.metrics.stats import CumulativeSum, MetricConfig, Rate, counted_since
 from kafka_lite.network.connection_counters import ConnectionCounters
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.selector_metrics import NANOS_PER_MS, SelectorMetrics
@@ -114,7 +114,8 @@ class _PoolRates:
 
     def collect(self) -> None:
         """Record what has been added since the last time, as of then."""
-        since_ms, self._collected_ms = self._collected_ms, self._time.hi_res_ms()
+        now_ms = self._time.hi_res_ms()
+        since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
         waited_ms, exhausted = self._pool.waited_ms, self._pool.exhausted
         if waited_ms != self._waited_ms:
             self._wait_time.record((waited_ms - self._waited_ms) * NANOS_PER_MS, since_ms)

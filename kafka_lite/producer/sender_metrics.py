@@ -22,6 +22,8 @@ TOPIC_GROUP = "producer-topic-metrics"
 
 COLLECT_AT = 64
 """So many requests are noted before they are worked into the statistics, unless somebody reads them earlier."""
+COLLECT_EVERY_MS = 1000
+"""Or for so long, lest what the selector has counted be taken for younger than it is."""
 
 
 class SentBatch(NamedTuple):
@@ -69,6 +71,7 @@ class SenderMetrics:
         self._sent: deque[tuple[float, list[SentBatch]]] = deque()
         self._answered: deque[Answered] = deque()
         self._troubles: deque[Trouble] = deque()
+        self._collected_ms = time.hi_res_ms()
         self._topics: dict[str, _TopicSensors] = {}
         self._batch_size = self._sensor("batch-size", _avg("batch-size", "bytes of a batch in a request"))
         self._batch_size_max = self._sensor("batch-size-max", _max("batch-size", "bytes of a batch in a request"))
@@ -123,7 +126,8 @@ class SenderMetrics:
             for batch in batches
         ]  # fmt: skip
         self._sent.append((now_ms, noted))
-        if len(self._sent) >= COLLECT_AT:
+        if len(self._sent) >= COLLECT_AT or now_ms - self._collected_ms >= COLLECT_EVERY_MS:
+            self._collected_ms = now_ms
             self._metrics.collect()
 
     def request_answered(self, node: str, latency_ms: float, throttle_time_ms: int, now_ms: float) -> None:

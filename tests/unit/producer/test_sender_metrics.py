@@ -96,6 +96,24 @@ def test_many_requests_are_worked_in_without_a_reader() -> None:
     assert not bed.sender._sent
 
 
+def test_what_comes_after_a_long_rest_is_not_old() -> None:
+    bed = Bed()
+    bed("record-send-rate")
+    bed.time.sleep(600_000)
+    bed.counters.sent(NetworkSend("1", [bytes(100)]))
+    node = {"group": "producer-node-metrics", "node-id": "node-1"}
+    assert bed("outgoing-byte-rate", **node) > 0
+    assert bed("request-size-avg", **node) == 104
+
+
+def test_what_is_sent_slowly_is_worked_in_once_a_second() -> None:
+    bed = Bed()
+    for _ in range(5):
+        bed.time.sleep(400)
+        bed.sent(bed.batch("t", b"v"))
+    assert len(bed.sender._sent) == 2
+
+
 def test_answers() -> None:
     bed = Bed()
     for node, latency_ms in (("0", 10), ("0", 20), ("1", 60)):
