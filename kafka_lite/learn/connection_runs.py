@@ -21,10 +21,10 @@ from kafka_lite.learn.client_watches import (
     watch_polls,
     watch_transfers,
 )
-from kafka_lite.learn.producer_runs import producer_of, running_cluster
+from kafka_lite.learn.producer_runs import in_flight, producer_of, running_cluster
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.run_brokers import TOPIC, in_thread
+from kafka_lite.learn.run_brokers import TOPIC, in_thread, wait_until
 from kafka_lite.learn.watches import watch
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
@@ -97,9 +97,11 @@ def _many_requests(name: str, most: int) -> RecordedRun:
         def send_all() -> None:
             for _ in range(REQUESTS):
                 producer.send(ProducerRecord(TOPIC, bytes(VALUE_BYTES)))
-            producer.flush()
 
-        in_thread("caller", send_all)
+        with cluster.paused():  # until as many are in flight as may be, however slow this machine is
+            in_thread("caller", send_all)
+            wait_until(lambda: in_flight(producer) == most)
+        producer.flush()
         recording.pause()
     return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=("Sender", "InFlightRequests", "Processor"))
 

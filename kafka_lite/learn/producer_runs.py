@@ -43,8 +43,6 @@ ONE_RECORD_LANES = (
 )
 ORDER_LANES = ("caller", "RecordAccumulator", "Sender", "Processor", "KafkaRequestHandler", "Log")
 DUPLICATE_LANES = ORDER_LANES
-SLOW_ANSWER_MS = 40
-"""How long the broker keeps an answer back: long enough for everything that is to happen meanwhile."""
 RETRY_BACKOFF_MS = 20
 SMALL_BATCH_BYTES = 400
 ROOM_FOR_BATCHES = 6
@@ -223,16 +221,21 @@ def kept_in_order() -> RecordedRun:
 
 
 def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], letters: bytes = b"ABC") -> RecordedRun:
-    """Send A, B, C in a batch each, unless they must wait; the request with A is answered NOT_LEADER_OR_FOLLOWER."""
+    """Send A, B, C in a batch each, unless they must wait; the request with A is answered NOT_LEADER_OR_FOLLOWER.
+
+    The broker stands still until all that may be in flight is.
+    """
     with (
         quiet(),
         Recording(order_watches(), title=title, paused=True) as recording,
         running_cluster() as cluster,
         producer_of(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
-        cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).delay(SLOW_ANSWER_MS).once(),
+        cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once(),
         recording.running(),
     ):
-        in_thread("caller", lambda: _send_apart(producer, letters))
+        with cluster.paused():
+            in_thread("caller", lambda: _send_apart(producer, letters))
+        producer.flush()
         recording.pause()
     return replace(
         without_metadata(recording.run),
@@ -243,12 +246,11 @@ def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], lett
 
 
 def _send_apart(producer: KafkaProducer, letters: bytes) -> None:
-    """Send each in a request of its own, as far as so many may be in flight, and wait for the end of all."""
+    """Send each in a request of its own, as far as so many may be in flight."""
     for sent, letter in enumerate(letters, 1):
         producer.send(ProducerRecord(TOPIC, bytes([letter])))
         expected = min(sent, producer.config["max.in.flight.requests.per.connection"])
         wait_until(lambda expected=expected: in_flight(producer) == expected)  # type: ignore[misc]
-    producer.flush()
 
 
 def without_metadata(run: RecordedRun) -> RecordedRun:
