@@ -202,15 +202,18 @@ def source(message: type[Message], version: int, direction: Literal["decode", "e
 
 def join_small_parts(parts: list[Part]) -> list[Part]:
     """Join neighbouring bytes; long ones, views and sendables, which are records, stay by themselves."""
-    # For every request and answer: so the loop that looks at every part does nothing else.
-    alone = [place for place, part in enumerate(parts) if type(part) is not bytes or len(part) > SMALL_BYTES]
     joined: list[Part] = []
-    begin = 0
-    for end in (*alone, len(parts)):
-        if begin < end:
-            joined.append(b"".join(parts[begin:end]))  # type: ignore[arg-type]
-        joined += parts[end : end + 1]
-        begin = end + 1
+    run: list[bytes] = []
+    for part in parts:
+        if isinstance(part, bytes) and len(part) <= SMALL_BYTES:
+            run.append(part)
+            continue
+        if run:
+            joined.append(b"".join(run))
+            run.clear()
+        joined.append(part)
+    if run:
+        joined.append(b"".join(run))
     return joined
 
 
