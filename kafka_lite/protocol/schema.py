@@ -202,6 +202,11 @@ def source(message: type[Message], version: int, direction: Literal["decode", "e
 
 def join_small_parts(parts: list[Part]) -> list[Part]:
     """Join neighbouring bytes; long ones, views and sendables, which are records, stay by themselves."""
+    for part in parts:
+        if type(part) is not bytes or len(part) > SMALL_BYTES:
+            break
+    else:  # all of them are small, as in most answers
+        return [b"".join(parts)] if parts else []  # type: ignore[arg-type]
     joined: list[Part] = []
     run: list[bytes] = []
     for part in parts:
