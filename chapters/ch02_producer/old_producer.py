@@ -1,0 +1,191 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: the old producer
+#
+# *Book 2.2; the text to it is [The event handler](old-event-handler.md), [Collating by broker and
+# partition](old-collation.md) and [Sending through a BlockingChannel](old-blocking-channel.md).*
+#
+# Real brokers run in this process, the old producer sends to them, and what happens is recorded from outside. The
+# numbers were measured when this page was built, on a machine that was doing other things as well; run the notebook on
+# yours. Before you run a cell that ends in a question, answer it.
+
+# %%
+import logging
+import time
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.learn.old_producer_runs import collated, late_answer, leader_moved, queued
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.time_line import time_line
+from kafka_lite.old_producer import KeyedMessage, Producer
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.testing import Cluster
+
+logging.getLogger("kafka_lite.old_producer").setLevel(logging.CRITICAL)  # we make go wrong what it would tell of
+
+# %% [markdown]
+# ## Collation
+#
+# Six messages with the keys 0 to 5, in one call. The topic has four partitions; broker 0 leads 0 and 2, broker 1 leads
+# 1 and 3. **Which messages are in which request, and in which order?**
+
+# %%
+run = collated()
+for event in run:
+    if event.kind is Kind.CALL and event.what == "_send":
+        print(f"broker {event.detail['broker']}:  {event.detail['sends']}")
+
+# %%
+sequence_diagram(run)
+
+# %% [markdown]
+# One request is under way at a time. How much of the call is spent waiting for answers?
+
+# %%
+spans = {}
+for span in run.calls():
+    spans.setdefault(span.begin.what, []).append(span.duration_ns / 1e6)
+whole, waiting = spans["send"][0], sum(spans["send"][1:])
+print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} ms in {len(spans['send']) - 1} requests")
+
+# %% [markdown]
+# ## The queue
+#
+# An asynchronous producer with `batch.num.messages=3` and a queue time of 60 ms. Four messages in four calls. **When
+# does the fourth leave, counted from what?**
+
+# %%
+run = queued()
+time_line(run)
+
+# %%
+for event in run:
+    if event.kind is Kind.CALL and event.what == "_hand_on":
+        print(f"{event.time_ns / 1e6:7.2f} ms  {event.detail['reason']}")
+for pair in run.hand_overs():
+    if pair.put.what == "queue":
+        print(f"a message was in the queue for {pair.waited_ns / 1e6:6.2f} ms")
+
+# %% [markdown]
+# The fourth was in the queue for as long as the first request took, and in the thread's hands for the rest of the 60
+# ms.
+#
+# ## What waiting costs
+#
+# Five hundred messages in five ways, to a broker in this same process. **Put the five into their order before you
+# look.**
+
+# %%
+MESSAGES = 500
+VALUE = bytes(100)
+
+
+def per_message(name, work):
+    started = time.perf_counter()
+    work()
+    print(f"{name:46} {(time.perf_counter() - started) / MESSAGES * 1e6:7.0f} µs per message")
+
+
+def old(cluster, in_one_call=1, **configs):
+    settings = {"metadata.broker.list": cluster.bootstrap_servers, "request.required.acks": "1", **configs}
+    with Producer(settings) as producer:
+        for _ in range(MESSAGES // in_one_call):
+            producer.send(*[KeyedMessage("flights", VALUE)] * in_one_call)
+
+
+def new(cluster):
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "1"}) as producer:
+        for _ in range(MESSAGES):
+            producer.send(ProducerRecord("flights", VALUE))
+
+
+with Cluster() as cluster:
+    cluster.create_topic("flights", partitions=4)
+    new(cluster)  # what is done once is done
+    per_message("sync, one message in a call", lambda: old(cluster))
+    per_message("sync, 50 messages in a call", lambda: old(cluster, in_one_call=50))
+    per_message("async, batches of 200", lambda: old(cluster, **{"producer.type": "async"}))
+    per_message("new producer", lambda: new(cluster))
+    with cluster.inject("Produce").delay_answer(5).always():
+        slow = {"producer.type": "async", "batch.num.messages": "20"}
+        per_message("async, batches of 20, answers take 5 ms more", lambda: old(cluster, **slow))
+
+# %% [markdown]
+# A call for each message costs a round trip for each message. Batches share it, whoever makes them. The last row shows
+# the limit of one thread that sends and waits: a batch per round trip, however fast messages come.
+#
+# ## A leader has moved
+#
+# Three messages: one for partition 0, two for partition 1. Broker 0 leads both, as far as the producer knows. In truth
+# it leads only the first. **How many messages does the second attempt send, and to whom?**
+
+# %%
+run = leader_moved()
+sequence_diagram(run)
+
+# %%
+begin = next(event for event in run if event.kind is Kind.NOTE)
+again = next(event for event in run if event.what == "update_info")
+print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1f} ms (retry.backoff.ms is 30)")
+
+# %% [markdown]
+# ## A late answer
+#
+# The broker appends a message and keeps its answer back for 200 ms; `request.timeout.ms` is 100. **How many
+# connections, how many requests, how many copies in the log?**
+
+# %%
+run = late_answer()
+sequence_diagram(run)
+
+# %%
+connections = sum(event.kind is Kind.PUT and event.what == "connection" for event in run)
+appended = [event.detail["values"] for event in run if event.kind is Kind.CALL and event.what == "append_as_leader"]
+print(f"{connections} connection more, appended: {appended}")
+
+# %% [markdown]
+# ## What nobody hears of
+#
+# An asynchronous producer sends sixty messages, in batches of ten. The broker refuses the second and the third batch,
+# in every attempt, and takes the others. **How many messages are missing in the end, and which call told the program?**
+
+# %%
+with Cluster() as cluster:
+    cluster.create_topic("flights")
+    settings = {
+        "metadata.broker.list": cluster.bootstrap_servers, "request.required.acks": "1", "producer.type": "async",
+        "batch.num.messages": "10", "retry.backoff.ms": "5",
+    }  # fmt: skip
+    with Producer(settings) as producer:
+        for number in range(60):
+            if number == 10:
+                while len(cluster.values("flights")) < 10:
+                    time.sleep(0.01)
+                fault = cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).times(
+                    8
+                )  # two batches, each four times
+            producer.send(KeyedMessage("flights", b"%d" % number))
+    there = {int(value) for value in cluster.values("flights")}
+    print(f"{fault.count} requests were refused; missing: {sorted(set(range(60)) - there)}")
+
+# %% [markdown]
+# No call did. A line in the log for each batch is all (it is switched off above; switch it on).
+#
+# ## Now you
+#
+# - Let `old` use four producers in four threads. Which of the rows changes, and what is lost?
+# - Set `request.timeout.ms` to 300 for `late_answer` (`producer_of(…)` in `kafka_lite/learn/old_producer_runs.py`).
+#   What is in the log?
+# - Then write the collation: [the lab](../../labs/ch02-collation.md).
