@@ -51,7 +51,7 @@ class InitialDelayedJoin(DelayedJoin):
 
     A group's members start one after the other, and without this the first of them would get everything, only to give
     most of it back. As long as somebody new came within the last ``configured_delay_ms``, it waits once more, up to the
-    rebalance timeout in all.
+    rebalance timeout in all. With a delay of 0 it waits for nobody, as in 0.10: the first member begins a generation.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class InitialDelayedJoin(DelayedJoin):
         self._remaining_ms = remaining_ms
 
     def try_complete(self) -> bool:
-        """Never: that all have joined whom the coordinator knows means nothing yet."""
-        return False
+        """Not before its time: that all have joined whom the coordinator knows means nothing yet."""
+        return self.delay_ms == 0 and self.force_complete()
 
     def on_complete(self) -> None:
         """Wait once more if that is worth it, else begin the first generation."""
         with self.group.lock:
-            if self.group.new_member_added and self._remaining_ms > 0:
+            if self.delay_ms > 0 and self.group.new_member_added and self._remaining_ms > 0:
                 self.group.new_member_added = False
                 delay_ms = min(self._configured_delay_ms, self._remaining_ms)
                 remaining_ms = self._remaining_ms - delay_ms

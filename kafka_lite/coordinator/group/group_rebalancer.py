@@ -124,8 +124,8 @@ class GroupRebalancer:
         self.watch_join(delayed_join)
 
     def _delayed_join(self, group: GroupMetadata) -> DelayedJoin:
-        delay_ms = self._config.initial_rebalance_delay_ms
-        if delay_ms > 0 and group.is_in(GroupState.EMPTY):
+        if group.is_in(GroupState.EMPTY):
+            delay_ms = self._config.initial_rebalance_delay_ms
             remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
             return InitialDelayedJoin(self, group, delay_ms, delay_ms, remaining_ms)
         return DelayedJoin(self, group, group.rebalance_timeout_ms)

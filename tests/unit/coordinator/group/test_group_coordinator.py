@@ -127,12 +127,18 @@ def test_a_new_member_is_first_given_an_id(groups: Groups) -> None:
 
 
 def test_an_id_that_nobody_joins_with_is_forgotten(groups: Groups) -> None:
+    (first,) = groups.stable()
     waiting = groups.member(version=4).send_join()
-    first = groups.member(version=3).join()
-    assert first.joins == [], "who has been given an id is waited for"
+    first.join()
+    assert first.generation == 1, "who has been given an id is waited for"
     groups.sleep(SESSION_TIMEOUT_MS)
-    assert first.join_error is Errors.NONE
+    assert first.generation == 2
     assert waiting.send_join().join_error is Errors.UNKNOWN_MEMBER_ID
+
+
+def test_the_first_member_waits_for_nobody(groups: Groups) -> None:
+    groups.member(version=4).send_join()
+    assert groups.member(version=3).join().join_error is Errors.NONE
 
 
 def test_an_unknown_id_is_refused_with_and_without_a_group(groups: Groups) -> None:
