@@ -494,7 +494,8 @@ class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
             owner.sensors.join_latency.record(value.request_latency_ms)
             owner.joined(response, future)
             return
-        logger.info("Group %s: JoinGroup failed: %s", owner.config.group_id, error.name)
+        level = logging.DEBUG if error is Errors.MEMBER_ID_REQUIRED else logging.INFO
+        logger.log(level, "Group %s: JoinGroup failed: %s", owner.config.group_id, error.name)
         if error is Errors.UNKNOWN_MEMBER_ID:
             self.reset_generation(error)
         elif error is Errors.MEMBER_ID_REQUIRED:

@@ -299,31 +299,23 @@ class ConsumerNetworkClient:
         if cluster.invalid_topics:
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"Invalid topics: {sorted(cluster.invalid_topics)}")
 
-    # ── Nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Nodes: asked without the lock, for who holds it may be waiting for the network ────────────────────────────
 
     def least_loaded_node(self) -> Node | None:
         """The broker that would answer soonest; None while all are in backoff."""
-        with self._lock:
-            return self._client.least_loaded_node(self._time.hi_res_ms())
+        return self._client.least_loaded_node(self._time.hi_res_ms())
 
     def connection_failed(self, node: Node) -> bool:
         """Whether there is no connection to the node, and none on its way."""
-        with self._lock:
-            return self._client.connection_failed(node)
+        return self._client.connection_failed(node)
 
     def is_unavailable(self, node: Node) -> bool:
         """Whether the connection to the node was lost just now, so that it is left alone."""
-        with self._lock:
-            delay_ms = self._client.connection_delay_ms(node, self._time.hi_res_ms())
-            return self._client.connection_failed(node) and delay_ms > 0
-
-    def try_connect(self, node: Node) -> None:
-        """Begin to connect, unless it is connected."""
-        with self._lock:
-            self._client.ready(node, self._time.hi_res_ms())
+        delay_ms = self._client.connection_delay_ms(node, self._time.hi_res_ms())
+        return self._client.connection_failed(node) and delay_ms > 0
 
     def disconnect_async(self, node: Node) -> None:
-        """Close the connection to a node with the next poll: what is under way to it ends as disconnected."""
+        """With the next poll, end what is under way to a node as disconnected; if nothing is, leave the connection."""
         self._disconnects.append(node)
         self._client.wakeup()
 
@@ -333,7 +325,7 @@ class ConsumerNetworkClient:
             with self._unsent_lock:
                 _, requests = self._unsent.get(node.id_string, (node, deque()))
             self._fail_unsent(requests, f"Disconnected from {node}")
-            if not self._client.connection_failed(node):  # or else its backoff would begin anew
+            if self._client.in_flight_request_count(node.id_string):
                 self._client.disconnect(node.id_string, self._time.hi_res_ms())
 
     def pending_request_count(self, node: Node | None = None) -> int:

@@ -6,6 +6,7 @@ Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java, ConsumerC
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from kafka_lite.metrics.metrics import Metrics
@@ -39,10 +40,11 @@ class CoordinatorMetrics:
         self._add_rate(self.commit_latency, "commit-rate", "The number of commit calls per second")
 
         def seconds_ago(_config: MetricConfig, now_ms: float) -> float:
-            return max(0.0, (now_ms - last_heartbeat_ms()) // 1000)
+            sent_ms = last_heartbeat_ms()
+            return -1.0 if sent_ms == -math.inf else max(0.0, (now_ms - sent_ms) // 1000)
 
         name = "last-heartbeat-seconds-ago"
-        described = "The number of seconds since the last controller heartbeat"
+        described = "The number of seconds since the last heartbeat was sent; -1 before the first"
         metrics.add_metric(metrics.metric_name(name, GROUP, described, self._tags), seconds_ago)
         described = "The number of partitions currently assigned to this consumer"
         name = "assigned-partitions"

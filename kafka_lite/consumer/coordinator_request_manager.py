@@ -118,7 +118,7 @@ class CoordinatorRequestManager:
             return future
 
     def found(self, response: FindCoordinatorResponse, future: RequestFuture[None]) -> None:
-        """The answer. Begins to connect."""
+        """The answer; who sends something will connect."""
         error = Errors.for_code(response.error_code)
         self.lookup_ended()
         if error is not Errors.NONE:
@@ -128,7 +128,6 @@ class CoordinatorRequestManager:
         with self._lock:
             self._coordinator = Node(MAX_INT - response.node_id, response.host, response.port)
             logger.info("Group %s: discovered coordinator %s", self._group_id, self._coordinator)
-            self._client.try_connect(self._coordinator)
             self._on_found()
         future.complete(None)
 

@@ -85,7 +85,7 @@ class KafkaConsumer:
         self._api_timeout_ms = float(config["default.api.timeout.ms"])
         self._retry_backoff_ms = float(config["retry.backoff.ms"])
         self._guard = SingleThreadGuard()
-        self._closed = False
+        self._closing = self._closed = False
         logger.debug("Kafka consumer %s created", config["client.id"])
 
     # ── What to read ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -412,12 +412,14 @@ class KafkaConsumer:
     def close(self, timeout_ms: float = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
         """Commit if that is automatic, leave the group, close; what takes longer than ``timeout_ms`` is given up."""
         with self._guard:
-            if self._closed:
+            if self._closing:
                 return
-            self._closed = True
+            self._closing = True  # listeners are called meanwhile, which may still commit
             self._client.disable_wakeups()
-            timer = Timer(self._time, timeout_ms)
-            self._parts.close(timer)
+            try:
+                self._parts.close(Timer(self._time, timeout_ms))
+            finally:
+                self._closed = True
             logger.debug("Kafka consumer %s has been closed", self.config["client.id"])
 
     def __enter__(self) -> Self:

@@ -70,6 +70,7 @@ class MockSelector:
     def close(self, connection_id: str | None = None) -> None:
         if connection_id is not None:
             self._open.discard(connection_id)
+            self._connecting = [each for each in self._connecting if each != connection_id]
             self.closed.append(connection_id)
 
     def _clear(self) -> None:

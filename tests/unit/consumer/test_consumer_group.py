@@ -593,3 +593,22 @@ def test_the_metrics_have_kafkas_names(broker: ScriptedBroker, new_consumer: Con
     assert coordinator["commit-rate"] > 0
     assert {"heartbeat-rate", "heartbeat-response-time-max", "last-heartbeat-seconds-ago"} <= coordinator.keys()
     assert groups["consumer-fetch-manager-metrics"]["records-consumed-rate"] > 0
+
+
+def test_a_listener_may_commit_before_and_seek_after(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    broker.append(T0, b"a", b"b")
+    consumer = new_consumer("g", enable_auto_commit=False)
+
+    class Careful(ConsumerRebalanceListener):
+        def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
+            if partitions:
+                consumer.commit_sync()
+
+        def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+            consumer.seek(T0, 1)
+
+    consumer.subscribe(["t"], Careful())
+    assert poll(consumer, 20) == [b"b"]
+    member(consumer).request_rejoin("test")
+    assert poll(consumer, 20) == [b"b"]
+    assert broker.committed[T0] == (2, "")

@@ -1,0 +1,58 @@
+"""The consumer's keys."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from kafka_lite.common.config_def import ConfigError, MissingConfigError
+from kafka_lite.consumer.consumer_config import ConsumerConfig
+
+SERVERS = {"bootstrap.servers": "localhost:9092"}
+
+
+def test_defaults_are_kafkas() -> None:
+    config = ConsumerConfig(SERVERS | {"group.id": "g"})
+    assert config["max.poll.records"] == 500
+    assert config["max.partition.fetch.bytes"] == 1048576
+    assert config["auto.offset.reset"] == "latest"
+    assert config["partition.assignment.strategy"] == ["range"]
+    assert config.enable_auto_commit
+    assert config["client.id"].startswith("consumer-g-")
+
+
+def test_without_a_group_nothing_is_committed() -> None:
+    config = ConsumerConfig(SERVERS | {"group.id": ""})
+    assert config.group_id is None
+    assert not config.enable_auto_commit
+    with pytest.raises(ConfigError, match=r"group\.id"):
+        ConsumerConfig(SERVERS | {"enable.auto.commit": "true"})
+
+
+def test_a_static_member_is_called_by_its_name() -> None:
+    assert ConsumerConfig(SERVERS | {"group.id": "g", "group.instance.id": "i"})["client.id"] == "consumer-g-i"
+
+
+def test_heartbeats_are_more_frequent_than_sessions_are_long() -> None:
+    assert ConsumerConfig(SERVERS | {"session.timeout.ms": 900})["heartbeat.interval.ms"] == 300
+    with pytest.raises(ConfigError, match=r"session\.timeout\.ms"):
+        ConsumerConfig(SERVERS | {"session.timeout.ms": 900, "heartbeat.interval.ms": 900})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("auto.offset.reset", "smallest"), ("max.poll.records", 0), ("isolation.level", "serializable"),
+     ("fetch.min.bytes", -1), ("group.instance.id", ""), ("partition.assignment.strategy", "")],
+)  # fmt: skip
+def test_values_that_make_no_sense_are_refused(key: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=key):
+        ConsumerConfig(SERVERS | {key: value})
+
+
+def test_servers_are_needed_and_unknown_keys_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(MissingConfigError):
+        ConsumerConfig({})
+    with caplog.at_level(logging.WARNING):
+        ConsumerConfig(SERVERS | {"zookeeper.connect": "x"})
+    assert "zookeeper.connect" in caplog.text
