@@ -153,9 +153,7 @@ def draw_accumulator(accumulator: RecordAccumulator) -> Drawing:
     """The deques as they are now: what is in each batch, the oldest at the left; and the memory below."""
     rows = []
     for partition, queue in sorted(accumulator._batches.items()):
-        cells = [
-            cell(f"{batch.record_count} records\n{batch.size_in_bytes} bytes", fill=_fill(batch)) for batch in queue
-        ]
+        cells = [_batch_cell(batch, takes_more=batch is queue[-1] and not batch.is_full) for batch in queue]
         rows.append([cell(str(partition), border=0), *(cells or [cell("–", border=0)])])
     pool = accumulator._pool
     widest = max(map(len, rows), default=2)
@@ -167,11 +165,11 @@ def draw_accumulator(accumulator: RecordAccumulator) -> Drawing:
     return Drawing(graph, "; ".join(f"{each}: {len(queue)} batches" for each, queue in accumulator._batches.items()))
 
 
-def _fill(batch: ProducerBatch) -> str:
-    """Orange waits for a retry, green is full, blue takes more."""
-    if batch.in_retry:
-        return ORANGE
-    return GREEN if batch.is_full else BLUE
+def _batch_cell(batch: ProducerBatch, *, takes_more: bool) -> str:
+    """Orange waits for a retry, blue takes more, green does not."""
+    fill = ORANGE if batch.in_retry else BLUE if takes_more else GREEN
+    plural = "" if batch.record_count == 1 else "s"
+    return cell(f"{batch.record_count} record{plural}\n{batch.size_in_bytes} bytes", fill=fill)
 
 
 # ── for pages ───────────────────────────────────────────────────────────────────────────────────────────────────────
