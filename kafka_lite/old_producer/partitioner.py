@@ -9,8 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_lite.common.murmur2 import to_positive
-
 
 class Partitioner(ABC):
     """Made with the producer's configuration."""
@@ -31,8 +29,10 @@ class DefaultPartitioner(Partitioner):
     """
 
     def partition(self, key: Any, number_of_partitions: int) -> int:
-        """Hash, without its sign, modulo the number."""
-        return to_positive(java_hash_code(key)) % number_of_partitions
+        """The absolute value of the hash, modulo the number."""
+        code = java_hash_code(key)
+        # Java has no absolute value of the smallest number, and takes 0 for it.
+        return 0 if code == -(1 << 31) else abs(code) % number_of_partitions
 
 
 def java_hash_code(key: Any) -> int:

@@ -153,3 +153,22 @@ def constant(event: dict[str, object]) -> dict[str, object]:
     """What does not depend on when and how fast it was."""
     varying = {"timestamp", "avg_throughput", "topic"}
     return {name: "varies" if name in varying else value for name, value in event.items()}
+
+
+def test_old_producers_put_the_same_keys_into_the_same_partitions(cluster: Cluster) -> None:
+    """Scala's console producer, and ours with ``--old-producer``: what they send, and where."""
+    cluster.create_topic("old-kafka", partitions=7)
+    cluster.create_topic("old-ours", partitions=7)
+    lines = "".join(f"schlüssel {number}\tvalue {number}\n" for number in range(200))
+    flags = ("--property", "parse.key=true", "--sync")
+    server = ("--broker-list", cluster.bootstrap_servers)
+    jars = classpath("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1")
+    old_tool = (CONSOLE_PRODUCER, "--old-producer", "--topic", "old-kafka", *server, *flags)
+    run_java(*old_tool, classpath=jars, stdin=lines, options=["-Dfile.encoding=UTF-8"])
+    ours("console-producer", "--old-producer", "--topic", "old-ours", *server, *flags, stdin=lines)
+
+    def placed(topic: str) -> list[tuple[int, bytes | None, bytes | None]]:
+        return [(record.partition, record.key, record.value) for record in cluster.records(topic)]
+
+    assert len(placed("old-kafka")) == 200
+    assert placed("old-ours") == placed("old-kafka")

@@ -239,3 +239,9 @@ def test_configuration() -> None:
         ProducerConfig(servers | {"queue.buffering.max.messages": 10})
     with pytest.raises(ConfigError, match=r"producer\.type"):
         ProducerConfig(servers | {"producer.type": "fast"})
+
+
+@pytest.mark.parametrize(("key", "place"), [(5, 2), (-5, 2), (-(1 << 31), 0), (b"\xff" * 8, None)])
+def test_the_absolute_value_of_the_hash_counts(key: object, place: int | None) -> None:
+    chosen = DefaultPartitioner({}).partition(key, 3)
+    assert chosen == (abs(java_hash_code(key)) % 3 if place is None else place)
