@@ -82,8 +82,8 @@ draw_accumulator(accumulator)
 
 # %% [markdown]
 # Nobody, for ten milliseconds; and 800 bytes, though the records have 68 each with what the format adds. Now five more
-# for partition 0, and one for 1. **Which of them wakes the sender? Who is ready?** (In the drawing, blue takes more, and
-# green does not.)
+# for partition 0, and one for 1. **Which of them wakes the sender? Who is ready?** (In the drawing, blue takes more,
+# and green does not.)
 
 # %%
 append(0, 5)
