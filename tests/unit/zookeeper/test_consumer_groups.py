@@ -1,0 +1,105 @@
+"""What lies under /consumers, as Kafka 0.10.2 writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.data import ConsumerRegistration, TopicAssignment, ZnodeDataError
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from tests.support.fake_zookeeper import Tree, fake_zk
+
+LIVE = Path(__file__).parents[2] / "data" / "zookeeper-old-consumer-live.json"
+T0, T1 = TopicPartition("t3", 0), TopicPartition("t3", 1)
+
+
+@pytest.fixture
+def tree() -> Tree:
+    return Tree()
+
+
+@pytest.fixture
+def groups(tree: Tree) -> ConsumerGroups:
+    return ConsumerGroups(fake_zk(tree))
+
+
+def test_the_nodes_are_those_of_kafka(tree: Tree, groups: ConsumerGroups) -> None:
+    """The same paths, empty where Kafka's are empty, null where Kafka's are null."""
+    registration = ConsumerRegistration({"t3|disk-none": 1}, "white_list", 1795249605838)
+    groups.register_consumer("oldgrp2", "oldgrp2_c1", registration)
+    live = json.loads(LIVE.read_text())
+    offsets = {
+        TopicPartition("t3", number): int(live[f"/consumers/oldgrp2/offsets/t3/{number}"]["value"])
+        for number in range(3)
+    }
+    for partition, offset in offsets.items():
+        groups.set_offset("oldgrp2", partition, offset)
+        assert groups.create_owner("oldgrp2", partition, "oldgrp2_c1-0")
+    of_group = {
+        path: node for path, node in live.items() if path.startswith("/consumers/oldgrp2") and "disk-none" not in path
+    }
+    for path, expected in of_group.items():
+        found = tree.nodes[path]
+        value = None if found.data is None else found.data.decode()
+        assert value == expected["value"], path
+        assert bool(found.owner) == bool(expected["ephemeralOwner"]), path
+    assert {path for path in tree.nodes if path.startswith("/consumers/oldgrp2")} == set(of_group)
+
+
+def test_a_member_of_another_session_keeps_its_id(tree: Tree, groups: ConsumerGroups) -> None:
+    registration = ConsumerRegistration({"t": 1}, "static", 1)
+    groups.register_consumer("g", "g_a", registration)
+    groups.register_consumer("g", "g_a", registration)  # our own, whose answer was lost
+    with pytest.raises(NodeExistsError, match=r"consumer\.id"):
+        ConsumerGroups(fake_zk(tree)).register_consumer("g", "g_a", registration)
+    assert groups.get_registrations("g") == {"g_a": registration}
+    groups.delete_registration("g", "g_a")
+    groups.delete_registration("g", "g_a")
+    assert groups.get_consumers_in_group("g") == []
+
+
+def test_an_owner_gives_back_only_what_is_its_own(tree: Tree, groups: ConsumerGroups) -> None:
+    other = ConsumerGroups(fake_zk(tree))
+    assert groups.create_owner("g", T0, "a-0")
+    assert not other.create_owner("g", T0, "b-0")
+    assert not other.create_owner("g", T0, "a-0")  # the same thread in a session that has not ended yet
+    assert not other.release_owner("g", T0, "b-0")
+    assert groups.get_owner("g", T0) == "a-0"
+    assert groups.release_owner("g", T0, "a-0")
+    assert not groups.release_owner("g", T0, "a-0")
+    assert groups.get_owner("g", T0) is None
+    assert groups.get_topics_of_group("g") == ["t3"]
+
+
+def test_offsets(groups: ConsumerGroups, tree: Tree) -> None:
+    assert not groups.has_offsets("g")
+    assert groups.get_offset("g", T0) is None
+    groups.set_offset("g", T0, 5)
+    groups.set_offset("g", T0, 6)
+    assert groups.get_offset("g", T0) == 6
+    assert groups.get_offsets("g", [T0, T1]) == {T0: 6}
+    assert groups.get_topics_with_offsets("g") == ["t3"]
+    tree.nodes["/consumers/g/offsets/t3/0"].data = b"many"
+    with pytest.raises(ZnodeDataError, match="not a number"):
+        groups.get_offsets("g", [T0])
+    assert groups.get_groups() == ["g"]
+    assert groups.delete_group("g")
+    assert not groups.delete_group("g")
+
+
+def test_members_that_cannot_be_understood_are_left_out(
+    groups: ConsumerGroups, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups.register_consumer("g", "g_a", ConsumerRegistration({"t": 1}, "static", 1))
+    groups._zk.zookeeper.create("/consumers/g/ids/g_b", b"nonsense", ephemeral=True)
+    assert list(groups.get_registrations("g")) == ["g_a"]
+    assert "error parsing consumer g_b" in caplog.text
+
+
+def test_partitions_of_topics(groups: ConsumerGroups) -> None:
+    groups._zk.create_topic_assignment("t3", TopicAssignment({10: [0], 2: [0], 0: [0]}))
+    assert groups.get_partitions_for_topics(["t3", "missing"]) == {"t3": [0, 2, 10], "missing": []}
