@@ -105,7 +105,7 @@ def _add_producer_arguments(parser: argparse.ArgumentParser) -> None:
         ("--batch-size", int, "bytes of a batch; messages of a batch with --old-producer"),
         ("--message-send-max-retries", int, "how often to try again (3)"),
         ("--retry-backoff-ms", int, "how long to wait before that (100)"),
-        ("--timeout", int, "how long a message waits for others of its batch, ms (1000)"),
+        ("--timeout", int, "how long a message waits for others of its batch, ms (1000; 0 with --sync)"),
         ("--request-required-acks", str, "0, 1, or -1 for all replicas in sync (-1; 1 with --old-producer)"),
         ("--request-timeout-ms", int, "how long to wait for an answer (1500)"),
         ("--metadata-expiry-ms", int, "after how long metadata is fetched anew (300000)"),

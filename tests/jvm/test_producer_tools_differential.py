@@ -80,10 +80,12 @@ def test_the_same_lines_become_the_same_messages(cluster: Cluster) -> None:
     for name, (properties, text) in READERS.items():
         for side in ("kafka", "ours"):
             cluster.create_topic(f"{name}-{side}")
-        flags = [word for key, value in properties.items() for word in ("--property", f"{key}={value}")]
+        # Kafka's tool closes its producer when Java ends, but here Java goes on: so each message is awaited.
+        flags = ["--sync", "--timeout", "0"]
+        flags += [word for key, value in properties.items() for word in ("--property", f"{key}={value}")]
         server = ["--bootstrap-server", cluster.bootstrap_servers]
         commands.append([text, CONSOLE_PRODUCER, *server, "--topic", f"{name}-kafka", *flags])
-        ours("console-producer", *server, "--topic", f"{name}-ours", "--timeout", "0", *flags, stdin=text)
+        ours("console-producer", *server, "--topic", f"{name}-ours", *flags, stdin=text)
     outcomes = kafkas_tools(commands)
     assert [code for code, _ in outcomes] == [0] * len(commands), outcomes
     for name in READERS:
