@@ -84,7 +84,8 @@ class GroupCoordination:
 
     def group_apis(self) -> GroupApis:
         """Handlers of requests about groups."""
-        return GroupApis(self.coordinator, GroupAdmin(self.coordinator))
+        version = self.offset_config.inter_broker_protocol_version
+        return GroupApis(self.coordinator, GroupAdmin(self.coordinator), version)
 
     def offset_apis(self, metadata_cache: MetadataCache, zk_client: KafkaZkClient) -> OffsetApis:
         """Handlers of requests about offsets."""

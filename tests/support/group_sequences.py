@@ -50,6 +50,7 @@ TOPIC = "sequences"
 SESSION_TIMEOUT_MS = 250_000
 REBALANCE_TIMEOUT_MS = 250_000
 ANSWER_TIMEOUT_MS = 60_000
+STATE_TIMEOUT_S = 10
 WRONG = 7
 """What is added to a generation to make it a wrong one."""
 PROTOCOLS = (("range", subscription(TOPIC)), ("range", subscription(TOPIC, "another")))
@@ -87,6 +88,9 @@ class Event(NamedTuple):
     client: int
     error: Errors
     detail: object = None
+
+    def __str__(self) -> str:
+        return f"{self.api} {self.client}: {self.error.name} {self.detail}"
 
 
 class Played(NamedTuple):
@@ -341,6 +345,13 @@ class WireGroup:
         (group,) = self._exchange(request, self._versions.describe, DescribeGroupsResponse).groups
         return group.group_state, len(group.members)
 
+    def await_description(self, expected: tuple[str, int]) -> tuple[str, int]:
+        """What is described at last: a request that waits has no answer which would tell that it has arrived."""
+        deadline = time.monotonic() + STATE_TIMEOUT_S
+        while (described := self.describe()) != expected and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return described
+
     def _receive(self, number: int) -> Event:
         client = self.clients[number]
         answer = client.channel.receive()
@@ -396,6 +407,8 @@ class WireGroup:
             generation_id=client.generation,
             member_id=client.member_id,
             group_instance_id=client.instance_id,
+            protocol_type="consumer",
+            protocol_name="range",
             assignments=[
                 SyncGroupRequestAssignment(member_id=member_id, assignment=part)
                 for member_id, part in assignment_by(client, self.clients).items()
@@ -471,9 +484,11 @@ def replay(bootstrap_servers: str, versions: Versions, seed: int, count: int, *,
     with WireGroup(bootstrap_servers, f"sequence-{versions.join}-{seed}", versions, static=static) as group:
         for number, played in enumerate(sequence):
             expected = as_in_0_10(played) if old_broker else played.events
-            so_far = [str(done.step) for done in sequence[: number + 1]]
-            assert sorted(group.play(played.step, expected)) == sorted(expected), (number, so_far)
+            so_far = " → ".join(f"{done.step.kind} {done.step.client}" for done in sequence[: number + 1])
+            found = sorted(map(str, group.play(played.step, expected)))
+            assert found == sorted(map(str, expected)), f"{found} instead of {list(map(str, expected))} after {so_far}"
             state = played.after.value if played.after is not None else GroupState.DEAD.value
             if old_broker and played.after is GroupState.AWAITING_SYNC:
                 state = "AwaitingSync"
-            assert group.describe() == (state, played.members), (number, so_far)
+            described = group.await_description((state, played.members))
+            assert described == (state, played.members), f"{described} instead of {state} after {so_far}"

@@ -42,10 +42,14 @@ class MemoryWatch:
 
     def __init__(self, producer: KafkaProducer) -> None:
         self.peak_bytes = 0
+        self.splits = 0
+        """How many batches were split."""
+        self.owed_bytes = 0
+        """By how much the parts of a batch were larger than the whole, at most."""
         self._pool = pool = producer._accumulator._pool
         self._lock = threading.Lock()
         self._sizes: dict[int, int] = {}
-        allocate, deallocate = pool.allocate, pool.deallocate
+        allocate, deallocate, exchange = pool.allocate, pool.deallocate, pool.exchange
 
         def counted_allocate(size: int, max_time_to_block_ms: float) -> bytearray:
             buffer = allocate(size, max_time_to_block_ms)
@@ -60,6 +64,16 @@ class MemoryWatch:
                 assert self._sizes.pop(id(buffer), None) is not None, "the buffer came back twice"
             deallocate(buffer)
 
+        def counted_exchange(buffer: bytearray, made: Sequence[bytearray]) -> None:
+            with self._lock:
+                assert self._sizes.pop(id(buffer), None) is not None, "the buffer came back twice"
+                self._sizes |= {id(each): len(each) for each in made}
+                owed = sum(map(len, made)) - len(buffer)
+                self.owed_bytes = max(self.owed_bytes, owed)
+                self.splits += 1
+            exchange(buffer, made)
+
+        pool.exchange = counted_exchange  # type: ignore[method-assign]
         pool.allocate = counted_allocate  # type: ignore[method-assign]
         pool.deallocate = counted_deallocate  # type: ignore[method-assign]
 
@@ -67,6 +81,7 @@ class MemoryWatch:
         """It was never more than ``buffer.memory``."""
         assert 0 < self.peak_bytes <= self._pool.total_memory
         assert self._pool.unallocated_memory >= 0
+        assert self.owed_bytes < self._pool.poolable_size, "the parts of a batch need little more than the whole did"
 
     def check_all_came_back(self) -> None:
         """Nothing is in use any more."""

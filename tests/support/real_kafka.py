@@ -35,11 +35,12 @@ HOST = "127.0.0.1"
 
 
 @contextmanager
-def real_kafka(version: str, directory: Path) -> Iterator[str]:
-    """Run it with its data below ``directory``; where clients connect to."""
+def real_kafka(version: str, directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run it with its data below ``directory`` and further ``settings``; where clients connect to."""
     with ExitStack() as stack:
         zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper")) if version == OLD else None
-        yield stack.enter_context(_broker(version, directory, zookeeper.connect_string if zookeeper else None))
+        connect = zookeeper.connect_string if zookeeper else None
+        yield stack.enter_context(_broker(version, directory, connect, settings))
 
 
 @contextmanager
@@ -53,7 +54,9 @@ def old_kafka(directory: Path) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _broker(version: str, directory: Path, zookeeper_connect: str | None) -> Iterator[str]:
+def _broker(
+    version: str, directory: Path, zookeeper_connect: str | None, further: Mapping[str, str] | None = None
+) -> Iterator[str]:
     port = free_port()
     settings = {
         "log.dirs": str(directory / "kafka"),
@@ -69,7 +72,7 @@ def _broker(version: str, directory: Path, zookeeper_connect: str | None) -> Ite
     else:
         settings |= _kraft(port)
     properties = directory / "real-kafka.properties"
-    write_properties(properties, settings)
+    write_properties(properties, settings | dict(further or {}))
     if zookeeper_connect is None:
         _format_storage(version, properties)
     command = java_command("kafka.Kafka", str(properties), classpath=classpath(*JARS[version]))

@@ -5,8 +5,11 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleJoinGroupRequest, ...) · b
 
 from __future__ import annotations
 
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
+from kafka_lite.coordinator.group.group_results import join_error, sync_error
 from kafka_lite.network.request_channel import Request
 from kafka_lite.protocol.messages import api_11_join_group as join_group
 from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
@@ -23,17 +26,25 @@ FIRST_JOIN_VERSION_WITH_MEMBER_ID_REQUIRED = 4
 FIRST_JOIN_VERSION_WITH_NULLABLE_PROTOCOL = 7
 FIRST_JOIN_VERSION_WITH_SKIPPED_ASSIGNMENT = 9
 FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
+FIRST_SYNC_VERSION_WITH_PROTOCOL = 5
 
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
 """READ, DELETE, DESCRIBE: what everybody may do to a group when there is no authorizer."""
 
 
 class GroupApis:
-    """Handlers that translate between the wire and the group coordinator. None of them blocks."""
+    """Handlers that translate between the wire and the group coordinator. None of them blocks.
 
-    def __init__(self, coordinator: GroupCoordinator, admin: GroupAdmin) -> None:
+    Where brokers before 2.3 are in the cluster, static members are refused: such a broker would take over the group
+    without their names, and so they would be dynamic members of a sudden.
+    """
+
+    def __init__(
+        self, coordinator: GroupCoordinator, admin: GroupAdmin, inter_broker_protocol_version: ApiVersion
+    ) -> None:
         self._coordinator = coordinator
         self._admin = admin
+        self._static_members_allowed = inter_broker_protocol_version >= ApiVersion.KAFKA_2_3_IV0
 
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -54,17 +65,32 @@ class GroupApis:
                 response.protocol_name = ""
             respond(response)
 
-        self._coordinator.handle_join_group(body, client, send)
+        if self._is_refused(body.group_instance_id):
+            send(join_error(body.member_id, Errors.UNSUPPORTED_VERSION))
+        else:
+            self._coordinator.handle_join_group(body, client, send)
 
-    def handle_sync_group(self, _request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
+    def _is_refused(self, group_instance_id: str | None) -> bool:
+        return group_instance_id is not None and not self._static_members_allowed
+
+    def handle_sync_group(self, request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
         """A consumer asks for its part; answered when the leader has assigned."""
-        self._coordinator.handle_sync_group(body, respond)
+        says_protocol = body.protocol_type is not None and body.protocol_name is not None
+        if self._is_refused(body.group_instance_id):
+            respond(sync_error(Errors.UNSUPPORTED_VERSION))
+        elif request.header.api_version >= FIRST_SYNC_VERSION_WITH_PROTOCOL and not says_protocol:
+            respond(sync_error(Errors.INCONSISTENT_GROUP_PROTOCOL))
+        else:
+            self._coordinator.handle_sync_group(body, respond)
 
     def handle_heartbeat(self, _request: Request, body: heartbeat.HeartbeatRequest, respond: Respond) -> None:
         """A consumer lives."""
-        error = self._coordinator.handle_heartbeat(
-            body.group_id, body.member_id, body.group_instance_id, body.generation_id
-        )
+        if self._is_refused(body.group_instance_id):
+            error = Errors.UNSUPPORTED_VERSION
+        else:
+            error = self._coordinator.handle_heartbeat(
+                body.group_id, body.member_id, body.group_instance_id, body.generation_id
+            )
         respond(heartbeat.HeartbeatResponse(error_code=error.code))
 
     def handle_leave_group(self, request: Request, body: leave_group.LeaveGroupRequest, respond: Respond) -> None:

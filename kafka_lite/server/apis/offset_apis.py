@@ -66,7 +66,10 @@ class OffsetApis:
         def send(outcomes: Outcomes) -> None:
             respond(_commit_response(body, outcomes))
 
-        if not known:
+        version = self._config.inter_broker_protocol_version
+        if body.group_instance_id is not None and version < ApiVersion.KAFKA_2_3_IV0:
+            send(dict.fromkeys(wanted, Errors.UNSUPPORTED_VERSION))  # see GroupApis
+        elif not known:
             send({})
         elif request.header.api_version == ZOOKEEPER_VERSION:
             send({tp: self._commit_to_zookeeper(body.group_id, tp, known[tp]) for tp in known})
