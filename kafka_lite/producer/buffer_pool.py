@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Sequence
 
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -87,6 +88,18 @@ class BufferPool:
         with self._lock:
             self._return(len(buffer), buffer)
 
+    def exchange(self, buffer: bytearray, made: Sequence[bytearray]) -> None:
+        """Take a buffer back, and count others in its place that the thread which gives memory back has made.
+
+        It cannot wait for memory. Should they be larger together, then who comes next waits the longer.
+        """
+        size = sum(map(len, made))
+        with self._lock:
+            self._unallocated += len(buffer)
+            self._free_up(size)
+            self._unallocated -= size
+            self._notify_first()
+
     def close(self) -> None:
         """Let nobody wait, and hand out nothing more."""
         with self._lock:
@@ -135,7 +148,7 @@ class BufferPool:
                 if accumulated == 0 and size == self.poolable_size and self._free:
                     return self._free.pop()
                 self._free_up(size - accumulated)
-                taken = min(size - accumulated, self._unallocated)
+                taken = max(0, min(size - accumulated, self._unallocated))
                 self._unallocated -= taken
                 accumulated += taken
             accumulated = 0
@@ -167,7 +180,7 @@ class BufferPool:
             self._unallocated += len(self._free.pop())
 
     def _notify_first(self) -> None:
-        if self._waiters and (self._unallocated or self._free):
+        if self._waiters and (self._unallocated > 0 or self._free):
             self._waiters[0].notify()
 
     def _ensure_open(self) -> None:

@@ -51,8 +51,8 @@ class ProducerBatch:
         self.topic_partition = topic_partition
         self.buffer = buffer
         self.created_ms = created_ms
-        self.is_from_pool = True
-        """Whether the buffer goes back to the pool."""
+        self.is_part = False
+        """Whether it came of a batch that was split."""
         self.attempts = 0
         self.last_attempt_ms = created_ms
         self.final_state: FinalState | None = None
@@ -87,6 +87,10 @@ class ProducerBatch:
         if callback is not None:
             self._callbacks[future] = callback
         return future
+
+    def trim(self) -> None:
+        """Take no more records, and keep no more memory than those that are here need."""
+        self._records.trim()
 
     @property
     def is_full(self) -> bool:

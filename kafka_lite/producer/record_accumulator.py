@@ -328,7 +328,7 @@ class RecordAccumulator:
         queue.insert(place, batch)
 
     def split_and_reenqueue(self, batch: ProducerBatch) -> int:
-        """Make smaller batches of one that the broker found too large; returns how many.
+        """Make smaller batches of one that the broker found too large, and that ends thereby; returns how many.
 
         Each but the last is filled up to half of the size that was refused, at least ``batch.size``.
         """
@@ -343,6 +343,8 @@ class RecordAccumulator:
             for part in reversed(parts):
                 self._incomplete[part] = None
                 self._insert(queue, part)  # behind a batch of a smaller number that waits for its retry
+            del self._incomplete[batch]
+        self._pool.exchange(batch.buffer, [part.buffer for part in parts])
         batch.result.done()  # who waits for it goes on to the parts, which must be known by now
         return len(parts)
 
@@ -355,17 +357,19 @@ class RecordAccumulator:
             future = parts[-1].try_append(*fields, callback) if parts else None
             if future is None:
                 size = max(limit, RecordsBuffer.estimate_size(batch.magic, record.key, record.value, headers))
-                # Not from the pool: the sender must not wait, and these bytes were allowed already.
+                # Not from the pool: the sender must not wait. The memory of the whole will be counted for its parts.
                 part = ProducerBatch(
                     batch.topic_partition, bytearray(size), batch.magic, self._compression, batch.created_ms,
                     self._compression_level,
                 )  # fmt: skip
-                part.is_from_pool = False
+                part.is_part = True
                 part.result.ended_by = self._sender
                 parts.append(part)
                 future = part.try_append(*fields, callback)
             assert future is not None
             old_future.chain(future)
+        for part in parts:
+            part.trim()  # were more appended, the number of the next batch would be taken already
         return parts
 
     def expired_batches(self, now_ms: float) -> list[ProducerBatch]:
@@ -389,7 +393,7 @@ class RecordAccumulator:
         """A batch has ended: its memory is free again."""
         with self._lock:
             known = self._incomplete.pop(batch, batch) is None
-        if known and batch.is_from_pool:
+        if known:
             self._pool.deallocate(batch.buffer)
 
     def begin_flush(self) -> None:
@@ -417,7 +421,7 @@ class RecordAccumulator:
         """Wait for the parts of batches that were split."""
         while True:
             with self._lock:
-                parts = [batch for batch in self._incomplete if not batch.is_from_pool]
+                parts = [batch for batch in self._incomplete if batch.is_part]
             if not parts:
                 return True
             left_ms = deadline_ms - self._time.hi_res_ms()

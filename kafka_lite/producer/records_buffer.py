@@ -90,6 +90,10 @@ class RecordsBuffer:
         """Whether nothing more fits for sure."""
         return self._position + _MAX_VARINTS_BYTES >= len(self._buffer)
 
+    def trim(self) -> None:
+        """Make the buffer as small as its content: nothing more fits."""
+        del self._buffer[self._position :]
+
     def append(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers) -> bool:
         """Add a record; false when it does not fit."""
         if self.magic >= MAGIC_V2:

@@ -292,7 +292,6 @@ class Sender(ShutdownableThread):
         parts = self._accumulator.split_and_reenqueue(batch)
         self._metrics.split()
         logger.warning("Batch for %s was too large for the broker: split into %d", batch.topic_partition, parts)
-        self._accumulator.deallocate(batch)
 
     def _succeed(self, batch: ProducerBatch, outcome: PartitionProduceResponse) -> None:
         if self._transactions is not None:

@@ -49,6 +49,7 @@ def produce_under_faults(setup: FaultyCluster, seed: int, **config: object) -> O
         assert producer.flush(WAIT_S * 1000)
         memory.check_all_came_back()
     assert setup.proxy.cuts > 0
+    assert (memory.splits > 0) == ("linger.ms" in config)
     return outcomes
 
 
@@ -87,6 +88,16 @@ def test_without_either_nothing_is_lost(setup: FaultyCluster) -> None:
     numbers = check_what_was_acknowledged(setup.cluster, produce_under_faults(setup, 4, **PLAIN))
     for partition in range(PARTITIONS):
         assert set(numbers[partition]) == set(range(partition, RECORDS, PARTITIONS))
+
+
+@pytest.mark.slow
+def test_batches_that_are_too_large_for_the_broker_are_split_in_the_midst_of_faults(setup: FaultyCluster) -> None:
+    """In order, each record once, in the memory that the whole had."""
+    setup.cluster.delete_topic(TOPIC)
+    setup.cluster.create_topic(TOPIC, PARTITIONS, {"max.message.bytes": 150})
+    outcomes = produce_under_faults(setup, 5, **IDEMPOTENT, **{"linger.ms": 30})
+    numbers = check_what_was_acknowledged(setup.cluster, outcomes)
+    assert numbers == [list(range(partition, RECORDS, PARTITIONS)) for partition in range(PARTITIONS)]
 
 
 @pytest.mark.parametrize("mode", [IDEMPOTENT, ONE_IN_FLIGHT, PLAIN], ids=["idempotent", "one in flight", "plain"])

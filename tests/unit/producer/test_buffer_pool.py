@@ -47,6 +47,38 @@ def test_free_buffers_make_room_for_a_large_one() -> None:
     assert pool.available_memory == 0
 
 
+def test_a_buffer_can_be_exchanged_for_others_without_waiting() -> None:
+    """What they are more is owed: nobody gets memory before it has come back."""
+    pool = BufferPool(10 * SIZE, SIZE, MockTime())
+    whole = pool.allocate(10 * SIZE, 0)
+    parts = [bytearray(6 * SIZE), bytearray(5 * SIZE)]
+    pool.exchange(whole, parts)
+    assert pool.available_memory == -SIZE
+    pool.deallocate(parts.pop())
+    with pytest.raises(BufferExhaustedError):
+        pool.allocate(4 * SIZE + 1, 10)
+    assert len(pool.allocate(4 * SIZE, 0)) == 4 * SIZE
+    pool.deallocate(parts.pop())
+    assert pool.available_memory == 6 * SIZE
+
+
+def test_who_waits_while_memory_is_owed_gets_it_in_the_end() -> None:
+    pool = BufferPool(10 * SIZE, SIZE)
+    whole, got = pool.allocate(10 * SIZE, 0), []
+    thread = threading.Thread(target=lambda: got.append(pool.allocate(2 * SIZE, LONG_MS)))
+    thread.start()
+    waiting(pool, 1)
+    parts = [bytearray(7 * SIZE), bytearray(4 * SIZE)]
+    pool.exchange(whole, parts)
+    pool.deallocate(bytearray(SIZE // 2))  # still owed: the waiter must not be given, or take away, anything
+    for part in parts:
+        pool.deallocate(part)
+    thread.join(LONG_MS / 1000)
+    assert len(got[0]) == 2 * SIZE
+    pool.deallocate(got[0])
+    assert pool.available_memory == 10 * SIZE + SIZE // 2
+
+
 def test_more_than_there_is() -> None:
     with pytest.raises(ApiError, match=r"buffer\.memory is 1000"):
         BufferPool(10 * SIZE, SIZE).allocate(10 * SIZE + 1, LONG_MS)

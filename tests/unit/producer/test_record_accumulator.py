@@ -17,6 +17,7 @@ from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.record_batch import RECORD_BATCH_OVERHEAD
 from kafka_lite.record.records import batches
 
 NODES = [Node(0, "a", 1), Node(1, "b", 2)]
@@ -217,7 +218,6 @@ def test_splitting() -> None:
     (batch,) = accumulator.drained()
     future = batch._futures[2]
     count = accumulator.split_and_reenqueue(batch)
-    accumulator.deallocate(batch)
     assert count > 1
     assert not future.done()
     found = []
@@ -233,6 +233,44 @@ def test_splitting() -> None:
     assert not accumulator.has_incomplete
 
 
+def test_the_parts_of_a_batch_have_its_memory_and_no_more() -> None:
+    """Each has a header of its own, that is all."""
+    accumulator = Accumulator(memory=BATCH_SIZE)
+    accumulator.add(count=4)
+    (batch,) = accumulator.drained()
+    count = accumulator.split_and_reenqueue(batch)
+    assert -RECORD_BATCH_OVERHEAD * (count - 1) <= accumulator.pool.available_memory < BATCH_SIZE // 2
+    with pytest.raises(BufferExhaustedError):
+        accumulator.add()
+    for _ in range(count):
+        (part,) = accumulator.drained()
+        part.complete(0, -1)
+        accumulator.deallocate(part)
+    assert accumulator.pool.available_memory == BATCH_SIZE
+    accumulator.add()
+
+
+def test_nothing_is_appended_to_the_part_of_a_batch() -> None:
+    """It has its numbers: those of one record more belong to the next batch."""
+    manager = TransactionManager()
+    manager.initializing()
+    manager.initialized(1, 0)
+    accumulator = Accumulator(transactions=manager)
+    accumulator.add(count=3)
+    accumulator.time.sleep(LINGER_MS)
+    (batch,) = accumulator.drained()
+    count = accumulator.split_and_reenqueue(batch)
+    assert accumulator.add(value=b"").new_batch_created
+    accumulator.time.sleep(LINGER_MS)
+    numbers = []
+    for _ in range(count + 1):
+        (part,) = accumulator.drained()
+        numbers += range(part.base_sequence, part.base_sequence + part.record_count)
+        manager.completed(part)
+        part.in_flight = False
+    assert numbers == [0, 1, 2, 3]
+
+
 def test_flush_waits_for_the_parts_of_a_batch() -> None:
     """As soon as a batch that is split wakes who waits for it, its parts can be seen."""
     accumulator = Accumulator()
@@ -246,7 +284,7 @@ def test_flush_waits_for_the_parts_of_a_batch() -> None:
 
     batch.result._done = Done()
     count = accumulator.split_and_reenqueue(batch)
-    assert seen == [1 + count]
+    assert seen == [count]
 
 
 def test_flush_waits_for_what_was_there() -> None:
