@@ -68,7 +68,8 @@ class Producer:
                 time,
             )
             tags = {"clientId": config["client.id"]}
-            self.stats.group("ProducerSendThread").new_gauge("ProducerQueueSize", self._queue.qsize, tags)
+            group = self.stats.group("ProducerSendThread", "kafka.producer.async")
+            group.new_gauge("ProducerQueueSize", self._queue.qsize, tags)
             self._send_thread.start()
 
     def send(self, *messages: KeyedMessage) -> None:

@@ -43,9 +43,9 @@ class ProducerStatsRegistry:
         self.topics = ProducerTopicStats(self.group("ProducerTopicMetrics"), client_id)
         self.requests = ProducerRequestStats(self.group("ProducerRequestMetrics"), client_id)
 
-    def group(self, class_name: str) -> KafkaMetricsGroup:
-        """For the metrics of one more class."""
-        return KafkaMetricsGroup(self.registry, self._time, PACKAGE, class_name)
+    def group(self, class_name: str, package: str = PACKAGE) -> KafkaMetricsGroup:
+        """For the metrics of one more class; the package is Scala's."""
+        return KafkaMetricsGroup(self.registry, self._time, package, class_name)
 
     def tick_if_necessary(self) -> None:
         """Let the rates follow, once for every five seconds that have passed."""

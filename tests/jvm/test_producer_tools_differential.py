@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.jvm import classpath, compile_java, run_java
 
@@ -174,3 +175,50 @@ def test_old_producers_put_the_same_keys_into_the_same_partitions(cluster: Clust
 
     assert len(placed("old-kafka")) == 200
     assert placed("old-ours") == placed("old-kafka")
+
+
+OLD_PRODUCER_BEANS = """
+import java.lang.management.ManagementFactory;
+import java.util.Properties;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import kafka.javaapi.producer.Producer;
+import kafka.producer.KeyedMessage;
+import kafka.producer.ProducerConfig;
+
+public class OldProducerBeans {
+    public static void main(String[] args) throws Exception {
+        Properties configs = new Properties();
+        configs.put("metadata.broker.list", args[0]);
+        configs.put("producer.type", "async");
+        configs.put("request.required.acks", "1");
+        configs.put("queue.buffering.max.ms", "1");
+        configs.put("client.id", "me");
+        Producer<byte[], byte[]> producer = new Producer<>(new ProducerConfig(configs));
+        producer.send(new KeyedMessage<byte[], byte[]>("beans", "v".getBytes()));
+        MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+        String last = "kafka.producer:name=ProducerRequestThrottleRateAndTimeMs,brokerHost=*,*";
+        while (beans.queryNames(new ObjectName(last), null).isEmpty())
+            Thread.sleep(50);
+        for (ObjectName name : beans.queryNames(new ObjectName("kafka.producer*:*"), null))
+            System.out.println(name);
+        producer.close();
+    }
+}
+"""
+
+
+def test_the_old_producers_have_the_same_beans(cluster: Cluster) -> None:
+    cluster.create_topic("beans")
+    jars = classpath("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1")
+    classes = compile_java(OLD_PRODUCER_BEANS, jars)
+    done = run_java("OldProducerBeans", cluster.bootstrap_servers, classpath=[classes, *jars])
+    kafkas = set(filter(lambda line: line.startswith("kafka.producer"), done.stdout.splitlines()))
+    configs = {
+        "metadata.broker.list": cluster.bootstrap_servers, "producer.type": "async", "request.required.acks": 1,
+        "client.id": "me",
+    }  # fmt: skip
+    with Producer(configs) as producer:
+        producer.send(KeyedMessage("beans", b"v"))
+    assert kafkas
+    assert {name.mbean_name for name in producer.stats.beans()} == kafkas
