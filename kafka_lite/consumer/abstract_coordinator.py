@@ -74,7 +74,6 @@ class AbstractCoordinator(ABC):
         config: GroupRebalanceConfig,
         client: ConsumerNetworkClient,
         metrics: Metrics,
-        client_id: str,
         *,
         time: Time = SYSTEM_TIME,
     ) -> None:
@@ -88,9 +87,7 @@ class AbstractCoordinator(ABC):
             config.rebalance_timeout_ms,
             config.retry_backoff_ms,
         )
-        self.sensors = CoordinatorMetrics(
-            metrics, client_id, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count
-        )
+        self.sensors = CoordinatorMetrics(metrics, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count)
         self.finder = CoordinatorRequestManager(
             config.group_id,
             client,
@@ -250,6 +247,7 @@ class AbstractCoordinator(ABC):
             if self._heartbeat_thread is not None:
                 self._heartbeat_thread.disable()
             self._transition_to(MemberState.REBALANCING)
+            self.sensors.rebalance_begins(self._time.hi_res_ms())
             self._join_future = future = self._send_join_group()
         future.add_listener(self._on_joined, self._on_join_failed)
         return future
@@ -260,13 +258,17 @@ class AbstractCoordinator(ABC):
                 return  # it has left meanwhile
             self._transition_to(MemberState.STABLE)
             self._rejoin_needed = False
-            self._heartbeat.reset_timeouts(self._time.hi_res_ms())
+            now_ms = self._time.hi_res_ms()
+            self.sensors.rebalance_ends(now_ms)
+            self._heartbeat.reset_timeouts(now_ms)
             if self._heartbeat_thread is not None:
                 self._heartbeat_thread.enable()
 
-    def _on_join_failed(self, _error: BaseException) -> None:
+    def _on_join_failed(self, error: BaseException) -> None:
         with self.lock:
             self._transition_to(MemberState.UNJOINED)
+            if not (isinstance(error, ApiError) and error.error is Errors.MEMBER_ID_REQUIRED):
+                self.sensors.rebalance_fails(self._time.hi_res_ms())
 
     def _send_join_group(self) -> RequestFuture[bytes]:
         coordinator = self.finder.coordinator

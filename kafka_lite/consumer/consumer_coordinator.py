@@ -74,13 +74,12 @@ class ConsumerCoordinator(AbstractCoordinator):
         exclude_internal_topics: bool,
         read_committed: bool,
         metrics: Metrics,
-        client_id: str,
         time: Time = SYSTEM_TIME,
     ) -> None:
         """Without an ``auto_commit_interval_ms`` only the user commits."""
         self._metadata = metadata
         self._subscriptions = subscriptions
-        super().__init__(config, client, metrics, client_id, time=time)
+        super().__init__(config, client, metrics, time=time)
         self._assignors = assignors
         self._interceptors = interceptors
         self._auto_commit_interval_ms = auto_commit_interval_ms
@@ -274,13 +273,15 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
             self._joined_subscription = self._subscriptions.subscription
 
-    @staticmethod
     def _call_listener(
-        event: str, method: Callable[[frozenset[TopicPartition]], None], partitions: frozenset[TopicPartition]
+        self, event: str, method: Callable[[frozenset[TopicPartition]], None], partitions: frozenset[TopicPartition]
     ) -> None:
         """Call the user's listener. What it raises reaches the user through ``poll``; in 0.10.2 it was only logged."""
+        began_ms = self._time.hi_res_ms()
         try:
             method(partitions)
+            now_ms = self._time.hi_res_ms()
+            self.sensors.callback_latency[event].record(now_ms - began_ms, now_ms)
         except (WakeupError, KeyboardInterrupt):
             raise
         except Exception as error:

@@ -19,6 +19,7 @@ from kafka_lite.consumer.assignors import assignors_of
 from kafka_lite.consumer.consumer_config import ConsumerConfig
 from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptor, ConsumerInterceptors
+from kafka_lite.consumer.consumer_metrics import ConsumerMetrics
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.fetcher import FetchConfig, Fetcher
 from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics
@@ -29,10 +30,6 @@ from kafka_lite.consumer.record_batch_reader import Deserialize
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.consumer.topic_metadata_fetcher import TopicMetadataFetcher
-from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.metrics.metrics_reporter import MetricsReporter
-from kafka_lite.metrics.recording_level import RecordingLevel
-from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.network.selector import Selector
 
 logger = logging.getLogger(__name__)
@@ -65,7 +62,7 @@ class ConsumerParts:
         self.interceptors = ConsumerInterceptors([
             self._configured("interceptor.classes", ConsumerInterceptor, name) for name in config["interceptor.classes"]
         ])  # fmt: skip
-        self.metrics = self._new_metrics()
+        self.metrics = ConsumerMetrics(config, time)
         self.subscriptions = SubscriptionState(OffsetResetStrategy(config["auto.offset.reset"]))
         self.metadata = Metadata(
             config["retry.backoff.ms"],
@@ -85,7 +82,7 @@ class ConsumerParts:
         self.coordinator = self._new_coordinator()
         self.fetcher = Fetcher(
             self.client, self.metadata, self.subscriptions, self._fetch_config(),
-            FetchManagerMetrics(self.metrics, config["client.id"]),
+            FetchManagerMetrics(self.metrics.metrics),
         )  # fmt: skip
         self.offset_fetcher = OffsetFetcher(
             self.client,
@@ -123,8 +120,12 @@ class ConsumerParts:
 
     def _new_network_client(self) -> NetworkClient:
         config = self._config
+        selector = Selector(
+            connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time, counters=self.metrics.counters
+        )
+        self.metrics.measure_selector(selector)
         return NetworkClient(
-            Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time),
+            selector,
             self.metadata,
             config["client.id"],
             max_in_flight_requests_per_connection=MAX_IN_FLIGHT_REQUESTS,
@@ -159,8 +160,7 @@ class ConsumerParts:
             auto_commit_interval_ms=config["auto.commit.interval.ms"] if config.enable_auto_commit else None,
             exclude_internal_topics=config["exclude.internal.topics"],
             read_committed=config["isolation.level"] == "read_committed",
-            metrics=self.metrics,
-            client_id=config["client.id"],
+            metrics=self.metrics.metrics,
             time=self._time,
         )
 
@@ -177,13 +177,6 @@ class ConsumerParts:
             deserialize_key=_deserialize_of(self.key_deserializer),
             deserialize_value=_deserialize_of(self.value_deserializer),
         )
-
-    def _new_metrics(self) -> Metrics:
-        config = self._config
-        reporters = [self._configured("metric.reporters", MetricsReporter, name) for name in config["metric.reporters"]]
-        level = RecordingLevel[config["metrics.recording.level"]]
-        kept = MetricConfig(config["metrics.num.samples"], config["metrics.sample.window.ms"], level)
-        return Metrics(kept, reporters, self._time)
 
     def _deserializer(self, of: str) -> Deserializer[Any]:
         name = self._config[f"{of}.deserializer"]

@@ -1,7 +1,7 @@
-"""What the coordinators measure: joins, syncs, heartbeats, commits.
+"""What the coordinators measure: joins, syncs, heartbeats, rebalances, commits, and the user's listeners.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java, ConsumerCoordinator.java
-(GroupCoordinatorMetrics, ConsumerCoordinatorMetrics) · book 5.1.1
+(GroupCoordinatorMetrics, ConsumerCoordinatorMetrics); the metrics are those of 3.9 · book 5.1.1
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Rate
 
 GROUP = "consumer-coordinator-metrics"
 
@@ -20,37 +21,60 @@ class CoordinatorMetrics:
     """``consumer-coordinator-metrics`` of one consumer."""
 
     def __init__(
-        self,
-        metrics: Metrics,
-        client_id: str,
-        last_heartbeat_ms: Callable[[], float],
-        assigned_partitions: Callable[[], int],
+        self, metrics: Metrics, last_heartbeat_ms: Callable[[], float], assigned_partitions: Callable[[], int]
     ) -> None:
         self._metrics = metrics
-        self._tags = {"client-id": client_id}
+        self._rebalance_began_ms: float | None = None
+        self._last_rebalance_ms = -math.inf
         self.heartbeat_latency = metrics.sensor("heartbeat-latency")
         slowest = "The max time taken to receive a response to a heartbeat request"
         self._add(self.heartbeat_latency, "heartbeat-response-time-max", slowest, Max())
-        self._add_rate(self.heartbeat_latency, "heartbeat-rate", "The average number of heartbeats per second")
+        self._add_meter(self.heartbeat_latency, "heartbeat", "heartbeats")
         self.join_latency = self._latency("join-latency", "join-time", "a group rejoin")
-        self._add_rate(self.join_latency, "join-rate", "The number of group joins per second")
+        self._add_meter(self.join_latency, "join", "group joins")
         self.sync_latency = self._latency("sync-latency", "sync-time", "a group sync")
-        self._add_rate(self.sync_latency, "sync-rate", "The number of group syncs per second")
+        self._add_meter(self.sync_latency, "sync", "group syncs")
         self.commit_latency = self._latency("commit-latency", "commit-latency", "a commit request")
-        self._add_rate(self.commit_latency, "commit-rate", "The number of commit calls per second")
+        self._add_meter(self.commit_latency, "commit", "commit calls")
+        self.callback_latency = {
+            event: self._latency(
+                f"partition-{event}-latency", f"partition-{event}-latency", f"partitions {event} callback"
+            )
+            for event in ("revoked", "assigned", "lost")
+        }
+        self._add_rebalance_sensors()
+        self._gauge(
+            "last-heartbeat-seconds-ago", "The number of seconds since the last heartbeat; -1 before the first",
+            lambda now_ms: _seconds_since(last_heartbeat_ms(), now_ms),
+        )  # fmt: skip
+        assigned = "The number of partitions currently assigned to this consumer"
+        self._gauge("assigned-partitions", assigned, lambda _now: float(assigned_partitions()))
 
-        def seconds_ago(_config: MetricConfig, now_ms: float) -> float:
-            sent_ms = last_heartbeat_ms()
-            return -1.0 if sent_ms == -math.inf else max(0.0, (now_ms - sent_ms) // 1000)
+    def _add_rebalance_sensors(self) -> None:
+        self._rebalance_latency = self._latency("rebalance-latency", "rebalance-latency", "a group to rebalance")
+        self._add(self._rebalance_latency, "rebalance-latency-total", "The time taken for rebalances", CumulativeSum())
+        self._rebalances = self._per_hour("rebalance", "rebalances that this member was in")
+        self._failed_rebalances = self._per_hour("failed-rebalance", "rebalances that failed")
+        self._gauge(
+            "last-rebalance-seconds-ago", "The number of seconds since the last rebalance; -1 before the first",
+            lambda now_ms: _seconds_since(self._last_rebalance_ms, now_ms),
+        )  # fmt: skip
 
-        name = "last-heartbeat-seconds-ago"
-        described = "The number of seconds since the last heartbeat was sent; -1 before the first"
-        metrics.add_metric(metrics.metric_name(name, GROUP, described, self._tags), seconds_ago)
-        described = "The number of partitions currently assigned to this consumer"
-        name = "assigned-partitions"
-        metrics.add_metric(
-            metrics.metric_name(name, GROUP, described, self._tags), lambda _config, _now: float(assigned_partitions())
-        )
+    def rebalance_begins(self, now_ms: float) -> None:
+        """The member joins; again, if it does already."""
+        if self._rebalance_began_ms is None:
+            self._rebalance_began_ms = now_ms
+
+    def rebalance_ends(self, now_ms: float) -> None:
+        """The member has an assignment."""
+        if self._rebalance_began_ms is not None:
+            self._rebalance_latency.record(now_ms - self._rebalance_began_ms, now_ms)
+        self._rebalances.record(1, now_ms)
+        self._rebalance_began_ms, self._last_rebalance_ms = None, now_ms
+
+    def rebalance_fails(self, now_ms: float) -> None:
+        """The attempt was in vain."""
+        self._failed_rebalances.record(1, now_ms)
 
     def _latency(self, sensor_name: str, name: str, of: str) -> Sensor:
         sensor = self._metrics.sensor(sensor_name)
@@ -58,8 +82,34 @@ class CoordinatorMetrics:
         self._add(sensor, f"{name}-max", f"The max time taken for {of}", Max())
         return sensor
 
-    def _add_rate(self, sensor: Sensor, name: str, description: str) -> None:
-        self._add(sensor, name, description, Rate(stat=Count()))
+    def _add_meter(self, sensor: Sensor, name: str, what: str) -> None:
+        """How often, per second and in all."""
+        self._add(sensor, f"{name}-rate", f"The number of {what} per second", Rate(stat=Count()))
+        self._add(sensor, f"{name}-total", f"The total number of {what}", CumulativeCount())
+
+    def _per_hour(self, name: str, what: str) -> Sensor:
+        sensor = self._metrics.sensor(name)
+        self._add(sensor, f"{name}-total", f"The total number of {what}", CumulativeCount())
+        rate = Rate(RateUnit.HOURS, Count())
+        self._add(sensor, f"{name}-rate-per-hour", f"The number of {what} per hour", rate)
+        return sensor
+
+    def _gauge(self, name: str, description: str, read: Callable[[float], float]) -> None:
+        metric = self._metrics.metric_name(name, GROUP, description)
+        self._metrics.add_metric(metric, lambda _config, now_ms: read(now_ms))
 
     def _add(self, sensor: Sensor, name: str, description: str, stat: MeasurableStat) -> None:
-        sensor.add(self._metrics.metric_name(name, GROUP, description, self._tags), stat)
+        sensor.add(self._metrics.metric_name(name, GROUP, description), stat)
+
+
+class CumulativeCount(CumulativeSum):
+    """How many values there ever were."""
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
+        """Count."""
+        super().record(config, events, events, now_ms)
+        del value
+
+
+def _seconds_since(then_ms: float, now_ms: float) -> float:
+    return -1.0 if then_ms == -math.inf else max(0.0, (now_ms - then_ms) // 1000)

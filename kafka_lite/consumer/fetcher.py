@@ -245,6 +245,8 @@ class Fetcher:
         end = state.last_stable_offset if self._config.read_committed else state.high_watermark
         if records and end is not None:
             self._metrics.record_partition_lag(partition, max(0, end - state.position))
+        if records and state.log_start_offset is not None:
+            self._metrics.record_partition_lead(partition, state.position - state.log_start_offset)
         if current.is_consumed and current.bytes_read > 0:
             self._subscriptions.move_partition_to_end(partition)
         return records

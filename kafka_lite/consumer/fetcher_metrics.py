@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.coordinator_metrics import CumulativeCount
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Min, Rate
 
 GROUP = "consumer-fetch-manager-metrics"
 
@@ -18,9 +19,9 @@ GROUP = "consumer-fetch-manager-metrics"
 class FetchManagerMetrics:
     """``consumer-fetch-manager-metrics``: of all fetches, of each topic, and the lag of each partition."""
 
-    def __init__(self, metrics: Metrics, client_id: str) -> None:
+    def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
-        self._tags = {"client-id": client_id}
+        self._tags: dict[str, str] = {}
         self._assigned: frozenset[TopicPartition] = frozenset()
         self._bytes_fetched = self._bytes_sensor("bytes-fetched", "", self._tags)
         self._records_fetched = self._records_sensor("records-fetched", "", self._tags)
@@ -29,9 +30,13 @@ class FetchManagerMetrics:
         self._add(self.fetch_latency, "fetch-latency-max", "The max time taken for any fetch request.", Max())
         rate = Rate(stat=Count())
         self._add(self.fetch_latency, "fetch-rate", "The number of fetch requests per second.", rate)
+        self._add(self.fetch_latency, "fetch-total", "The total number of fetch requests.", CumulativeCount())
         self._records_lag = metrics.sensor("records-lag")
         lag_max = "The maximum lag in terms of number of records for any partition in this window"
         self._add(self._records_lag, "records-lag-max", lag_max, Max())
+        self._records_lead = metrics.sensor("records-lead")
+        lead_min = "The minimum lead in terms of number of records for any partition in this window"
+        self._add(self._records_lead, "records-lead-min", lead_min, Min())
         self.throttle_time = metrics.sensor("fetch-throttle-time")
         self._add(self.throttle_time, "fetch-throttle-time-avg", "The average throttle time in ms", Avg())
         self._add(self.throttle_time, "fetch-throttle-time-max", "The maximum throttle time in ms", Max())
@@ -46,6 +51,7 @@ class FetchManagerMetrics:
         self._add(sensor, "fetch-size-avg", f"The average number of bytes fetched per request{of}", Avg(), tags)
         self._add(sensor, "fetch-size-max", f"The maximum number of bytes fetched per request{of}", Max(), tags)
         self._add(sensor, "bytes-consumed-rate", f"The average number of bytes consumed per second{of}", Rate(), tags)
+        self._add(sensor, "bytes-consumed-total", f"The total number of bytes consumed{of}", CumulativeSum(), tags)
         return sensor
 
     def _records_sensor(self, name: str, of: str, tags: dict[str, str]) -> Sensor:
@@ -54,6 +60,8 @@ class FetchManagerMetrics:
         self._add(
             sensor, "records-consumed-rate", f"The average number of records consumed per second{of}", Rate(), tags
         )
+        total = f"The total number of records consumed{of}"
+        self._add(sensor, "records-consumed-total", total, CumulativeSum(), tags)
         return sensor
 
     def record_fetch(self, size: int, records: int) -> None:
@@ -77,17 +85,38 @@ class FetchManagerMetrics:
         sensor = self._metrics.get_sensor(name)
         if sensor is None:
             sensor = self._metrics.sensor(name)
-            tags = self._tags | {"topic": partition.topic.replace(".", "_"), "partition": str(partition.partition)}
+            tags = _tags_of(partition)
             self._add(sensor, "records-lag", "The latest lag of the partition", LastValue(), tags)
             self._add(sensor, "records-lag-max", "The max lag of the partition", Max(), tags)
             self._add(sensor, "records-lag-avg", "The average lag of the partition", Avg(), tags)
         sensor.record(lag)
 
+    def record_partition_lead(self, partition: TopicPartition, lead: int) -> None:
+        """How far the position is from the beginning of the log: who falls behind it has missed records."""
+        self._records_lead.record(lead)
+        name = _lead_sensor(partition)
+        sensor = self._metrics.get_sensor(name)
+        if sensor is None:
+            sensor, tags = self._metrics.sensor(name), _tags_of(partition)
+            self._add(sensor, "records-lead", "The latest lead of the partition", LastValue(), tags)
+            self._add(sensor, "records-lead-min", "The min lead of the partition", Min(), tags)
+            self._add(sensor, "records-lead-avg", "The average lead of the partition", Avg(), tags)
+        sensor.record(lead)
+
     def update_assignment(self, assigned: frozenset[TopicPartition]) -> None:
         """Forget the lag of partitions that are others' now."""
         for partition in self._assigned - assigned:
             self._metrics.remove_sensor(_lag_sensor(partition))
+            self._metrics.remove_sensor(_lead_sensor(partition))
         self._assigned = assigned
+
+
+def _tags_of(partition: TopicPartition) -> dict[str, str]:
+    return {"topic": partition.topic.replace(".", "_"), "partition": str(partition.partition)}
+
+
+def _lead_sensor(partition: TopicPartition) -> str:
+    return f"{partition}.records-lead"
 
 
 def _lag_sensor(partition: TopicPartition) -> str:

@@ -35,6 +35,8 @@ from kafka_lite.consumer.offset_and_metadata import (
     OffsetResetStrategy,
 )
 from kafka_lite.consumer.timer import Timer
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 
 logger = logging.getLogger(__name__)
@@ -179,14 +181,21 @@ class KafkaConsumer:
             if self._subscriptions.has_no_subscription_or_user_assignment:
                 raise IllegalConsumerStateError("Consumer is not subscribed to any topics or assigned any partitions")
             timer = Timer(self._time, timeout_ms)
-            while True:
-                self._client.maybe_trigger_wakeup()
-                records = self._poll_once(timer)
-                if records:
-                    self._send_ahead()
-                    return self._parts.interceptors.on_consume(ConsumerRecords(records))
-                if timer.is_expired:
-                    return EMPTY_RECORDS
+            self._parts.metrics.poll_started(timer.now_ms)
+            try:
+                return self._poll(timer)
+            finally:
+                self._parts.metrics.poll_ended(timer.now_ms)
+
+    def _poll(self, timer: Timer) -> ConsumerRecords:
+        while True:
+            self._client.maybe_trigger_wakeup()
+            records = self._poll_once(timer)
+            if records:
+                self._send_ahead()
+                return self._parts.interceptors.on_consume(ConsumerRecords(records))
+            if timer.is_expired:
+                return EMPTY_RECORDS
 
     def _poll_once(self, timer: Timer) -> dict[TopicPartition, list[ConsumerRecord]]:
         if self._coordinator is not None and not self._coordinator.poll(timer):
@@ -244,9 +253,13 @@ class KafkaConsumer:
         Raises CommitFailedError when the partitions may be others' by now, ConsumerTimeoutError, WakeupError, ApiError.
         """
         with self._open():
-            coordinator, wanted = self._group(), self._offsets_to_commit(offsets)
-            if not coordinator.commit_offsets_sync(wanted, self._timer(timeout_ms)):
-                raise ConsumerTimeoutError(f"Timeout expired before successfully committing offsets {wanted}")
+            coordinator, wanted, timer = self._group(), self._offsets_to_commit(offsets), self._timer(timeout_ms)
+            began_ms = timer.now_ms
+            try:
+                if not coordinator.commit_offsets_sync(wanted, timer):
+                    raise ConsumerTimeoutError(f"Timeout expired before successfully committing offsets {wanted}")
+            finally:
+                self._parts.metrics.waited_for_commit(began_ms)
 
     def commit_async(
         self,
@@ -278,8 +291,12 @@ class KafkaConsumer:
         Raises ConsumerTimeoutError, ApiError.
         """
         with self._open():
-            wanted = set(partitions)
-            found = self._group().fetch_committed_offsets(wanted, self._timer(timeout_ms))
+            wanted, timer = set(partitions), self._timer(timeout_ms)
+            began_ms = timer.now_ms
+            try:
+                found = self._group().fetch_committed_offsets(wanted, timer)
+            finally:
+                self._parts.metrics.waited_for_committed(began_ms)
             if found is None:
                 raise ConsumerTimeoutError("Timeout expired before the committed offsets could be determined")
             return {partition: found.get(partition) for partition in wanted}
@@ -402,10 +419,14 @@ class KafkaConsumer:
         with self._open():
             return self._offset_fetcher.end_offsets(partitions, self._timer(timeout_ms))
 
-    @property
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
-        """What the consumer measures, by Kafka's names."""
-        return self._parts.metrics.metrics
+        """All metrics by name; each reads its ``value`` anew. Any thread may call it."""
+        return self._parts.metrics.metrics.metrics
+
+    def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
+        """The metrics as Kafka's JMX shows them: ``kafka.consumer:type=consumer-metrics,client-id=…``. Any thread."""
+        self._parts.metrics.metrics.collect()
+        return self._parts.metrics.jmx_reporter.beans()
 
     # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -20,6 +20,7 @@ class RateUnit(Enum):
     """What a rate is counted per; the value is the unit's length in seconds."""
 
     SECONDS = 1.0
+    HOURS = 3600.0
     NANOSECONDS = 1e-9
 
 

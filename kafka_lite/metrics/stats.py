@@ -1,6 +1,7 @@
 """Statistics over the last windows of time, as Kafka's own metrics library keeps them.
 
-Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java, Rate.java, Avg.java, Max.java, Total.java · book 10.1
+Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java, Rate.java, Avg.java, Max.java, Min.java, Total.java ·
+book 10.1
 """
 
 from __future__ import annotations
@@ -135,6 +136,21 @@ class Max(SampledStat):
     def combine(self, samples: Sequence[Sample]) -> float:
         """The largest of all."""
         return max((sample.value for sample in samples), default=-math.inf)
+
+
+class Min(SampledStat):
+    """The smallest value; infinity when there is none. (Kafka: NaN; infinity is what its maximum mirrors.)"""
+
+    initial_value = math.inf
+
+    def update(self, sample: Sample, value: float, events: float) -> None:
+        """Keep the smaller one."""
+        del events
+        sample.value = min(sample.value, value)
+
+    def combine(self, samples: Sequence[Sample]) -> float:
+        """The smallest of all."""
+        return min((sample.value for sample in samples), default=math.inf)
 
 
 class CumulativeSum:

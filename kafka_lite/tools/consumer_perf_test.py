@@ -130,7 +130,7 @@ class NewConsumerTest(ConsumerRebalanceListener):
                 figures = (counted.start_ms, end_ms, counted.messages, counted.bytes, counted.rebalance_ms)
                 print(total_line(self._date, *figures))
             if self._options.print_metrics:
-                print_metrics(consumer.metrics)
+                print_metrics(consumer.metrics())
         return counted.messages
 
     def _count(self, records: ConsumerRecords) -> None:

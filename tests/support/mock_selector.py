@@ -67,6 +67,10 @@ class MockSelector:
     def wakeup(self) -> None:
         """Nobody sleeps."""
 
+    def channels(self) -> list[str]:
+        """The connections that stand."""
+        return list(self._open)
+
     def close(self, connection_id: str | None = None) -> None:
         if connection_id is not None:
             self._open.discard(connection_id)

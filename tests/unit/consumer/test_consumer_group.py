@@ -584,7 +584,7 @@ def test_the_metrics_have_kafkas_names(broker: ScriptedBroker, new_consumer: Con
     consumer = reading(broker, new_consumer("g"))
     consumer.commit_sync()
     groups: dict[str, dict[str, float]] = {}
-    for name, metric in consumer.metrics.items():
+    for name, metric in consumer.metrics().items():
         groups.setdefault(name.group, {})[name.name] = metric.value
     coordinator = groups["consumer-coordinator-metrics"]
     assert coordinator["assigned-partitions"] == 2

@@ -298,7 +298,7 @@ def test_lag_is_what_the_last_fetch_said(broker: ScriptedBroker, new_consumer: C
     assert consumer.current_lag(T0) is None
     consumer.poll(1000)
     assert consumer.current_lag(T0) == 2
-    lag = {name.name: metric.value for name, metric in consumer.metrics.items() if dict(name.tags).get("topic") == "t"}
+    lag = {name.name: metric.value for name, metric in consumer.metrics().items() if dict(name.tags).get("topic") == "t"}
     assert lag["records-lag"] == 2
 
 
