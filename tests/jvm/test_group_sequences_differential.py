@@ -11,7 +11,7 @@ from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
 
 pytestmark = pytest.mark.jvm
 
-SEEDS = range(12)
+SEEDS = range(8)
 STEPS = 120
 GROUPS_AS_HERE = {"group.initial.rebalance.delay.ms": "0"}
 

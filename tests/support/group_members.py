@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import confluent_kafka
@@ -30,6 +31,7 @@ class Member(ABC):
         self.partitions: frozenset[int] = frozenset()
         self.values: list[int] = []
         self.failure: Exception | None = None
+        self.on_close: Callable[[], object] = lambda: None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run_noting_failure, name=self.client_id, daemon=True)
         self._thread.start()
@@ -47,6 +49,7 @@ class Member(ABC):
     def close(self) -> None:
         """Commit, and leave the group. Raises what went wrong, if something did."""
         self._stopping.set()
+        self.on_close()
         self._thread.join(JOIN_S)
         assert not self._thread.is_alive(), f"{self.client_id} does not end"
         if self.failure is not None:

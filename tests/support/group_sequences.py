@@ -150,7 +150,7 @@ class Model:
 
     def play(self, count: int) -> list[Played]:
         """A sequence of so many steps."""
-        played = []
+        played: list[Played] = []
         while len(played) < count:
             step = Step(self._random.choices(list(KINDS), list(KINDS.values()))[0], self._random.randrange(2))
             if self._is_possible(step):
