@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import pytest
 
 from kafka_lite import old_producer
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.old_producer import KeyedMessage
@@ -79,6 +80,10 @@ def test_retries_and_errors(cluster: Cluster) -> None:
 def test_memory_that_is_short(cluster: Cluster) -> None:
     configs = {"buffer_memory": 20_000, "batch_size": 10_000, "max_block_ms": 100, "linger_ms": 0}
     with cluster.inject("Produce").delay(3000).always(), new_producer(cluster, **configs) as producer:
+        for _ in range(300):
+            with contextlib.suppress(ApiError):
+                producer.partitions_for("full")
+                break
         futures = [producer.send(ProducerRecord("full", bytes(9_000))) for _ in range(4)]
         total = values(producer)
         failed = sum(future.done() for future in futures)

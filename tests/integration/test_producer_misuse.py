@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -34,7 +35,18 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def producer(cluster: Cluster) -> Iterator[KafkaProducer]:
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        yield producer
+
+
+@pytest.fixture
+def impatient(cluster: Cluster) -> Iterator[KafkaProducer]:
+    """A producer that knows the topic already, and waits for no other."""
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "max.block.ms": 500}) as producer:
+        for _ in range(60):
+            with contextlib.suppress(ApiError):
+                producer.partitions_for("t")
+                break
         yield producer
 
 
@@ -129,13 +141,13 @@ def test_a_record_that_is_too_large(cluster: Cluster, producer: KafkaProducer) -
         assert "buffer.memory=50000" in str(small.send(ProducerRecord("t", bytes(60_000))).exception())
 
 
-def test_a_partition_that_is_not_there(producer: KafkaProducer) -> None:
-    error = producer.send(ProducerRecord("t", b"v", partition=7)).exception(30_000)
+def test_a_partition_that_is_not_there(impatient: KafkaProducer) -> None:
+    error = impatient.send(ProducerRecord("t", b"v", partition=7)).exception(30_000)
     assert "Partition 7 of topic t with partition count 1 is not present in metadata after 500 ms" in str(error)
 
 
-def test_a_topic_that_is_not_there(producer: KafkaProducer) -> None:
-    error = producer.send(ProducerRecord("nobody-knows-it", b"v")).exception(30_000)
+def test_a_topic_that_is_not_there(impatient: KafkaProducer) -> None:
+    error = impatient.send(ProducerRecord("nobody-knows-it", b"v")).exception(30_000)
     assert "Topic nobody-knows-it not present in metadata after 500 ms" in str(error)
 
 

@@ -54,7 +54,9 @@ def run(*arguments: str | Path, stdin: str | bytes = b"") -> subprocess.Complete
 
 def console(cluster: Cluster, topic: str, *arguments: str, stdin: str | bytes) -> subprocess.CompletedProcess[str]:
     server = ("--bootstrap-server", cluster.bootstrap_servers)
-    return run("console-producer", *server, "--topic", topic, "--timeout", "0", *arguments, stdin=stdin)
+    # A machine may be slow: what is tested is not whether an answer comes within a second and a half.
+    patience = ("--timeout", "0", "--request-timeout-ms", "30000")
+    return run("console-producer", *server, "--topic", topic, *patience, *arguments, stdin=stdin)
 
 
 # ── console-producer ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -82,7 +82,7 @@ def test_the_same_lines_become_the_same_messages(cluster: Cluster) -> None:
         for side in ("kafka", "ours"):
             cluster.create_topic(f"{name}-{side}")
         # Kafka's tool closes its producer when Java ends, but here Java goes on: so each message is awaited.
-        flags = ["--sync", "--timeout", "0"]
+        flags = ["--sync", "--timeout", "0", "--request-timeout-ms", "30000"]
         flags += [word for key, value in properties.items() for word in ("--property", f"{key}={value}")]
         server = ["--bootstrap-server", cluster.bootstrap_servers]
         commands.append([text, CONSOLE_PRODUCER, *server, "--topic", f"{name}-kafka", *flags])
@@ -163,7 +163,7 @@ def test_old_producers_put_the_same_keys_into_the_same_partitions(cluster: Clust
     cluster.create_topic("old-kafka", partitions=7)
     cluster.create_topic("old-ours", partitions=7)
     lines = "".join(f"schlüssel {number}\tvalue {number}\n" for number in range(200))
-    flags = ("--property", "parse.key=true", "--sync")
+    flags = ("--property", "parse.key=true", "--sync", "--request-timeout-ms", "30000")
     server = ("--broker-list", cluster.bootstrap_servers)
     jars = classpath("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1")
     old_tool = (CONSOLE_PRODUCER, "--old-producer", "--topic", "old-kafka", *server, *flags)
