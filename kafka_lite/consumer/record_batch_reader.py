@@ -152,6 +152,8 @@ class RecordBatchReader:
         timestamp_type, leader_epoch = self._timestamp_type, self._leader_epoch
         deserialize_key, deserialize_value = self._deserialize_key, self._deserialize_value
         headers: tuple[Header, ...] = ()
+        key: Any
+        value: Any
         append = records.append
         with suppress(Exception):  # the end of the data, or a deserializer's: _take_one will tell
             for index in range(self._index, end):  # noqa: B007 - where the loop ends is wanted
