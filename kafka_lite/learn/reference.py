@@ -15,6 +15,8 @@ from kafka_lite.common.config_def import ConfigKey
 from kafka_lite.learn.book_map import ModuleReference, Section, load_book, module_references
 from kafka_lite.learn.lab import all_labs
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.old_producer import producer_config as old_producer_config
+from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
@@ -66,16 +68,35 @@ def topic_configuration(language: str) -> str:
     return _keys(LOG_CONFIG_DEF, language)
 
 
+def producer_configuration(language: str) -> str:
+    """Every key of the new producer."""
+    return "\n\n".join(_entry(key, [], language) for key in _sorted(producer_config.CONFIG))
+
+
+def old_producer_configuration(language: str) -> str:
+    """Every key of the old producer."""
+    return "\n\n".join(_entry(key, [], language) for key in _sorted(old_producer_config.CONFIG))
+
+
+def _sorted(keys: Iterable[ConfigKey]) -> list[ConfigKey]:
+    return sorted(keys, key=lambda key: key.name)
+
+
 def _keys(keys: Iterable[ConfigKey], language: str) -> str:
-    return "\n\n".join(_key(key, language) for key in sorted(keys, key=lambda key: key.name))
+    return "\n\n".join(_entry(key, _notes_of_the_broker(key, language), language) for key in _sorted(keys))
 
 
-def _key(key: ConfigKey, language: str) -> str:
+def _entry(key: ConfigKey, notes: Iterable[str], language: str) -> str:
     facts = [f"{_word('type', language)} {key.type.value}", f"{_word('default', language)} `{key.default_text}`"]
     if key.validator is not None:
         facts.append(f"{_word('valid', language)} {_escaped(str(key.validator))}")
     facts.append(f"{_word('importance', language)} {key.importance.value}")
-    notes = [_escaped(key.doc)]
+    text = " ".join([_escaped(key.doc), *notes])
+    return f"`{key.name}`\n:   {text}<br>\n    <small>{' · '.join(facts)}</small>"
+
+
+def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
+    notes = []
     if key.name in DEVIATIONS:
         there, why = DEVIATIONS[key.name]
         notes.append(f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*")
@@ -84,7 +105,7 @@ def _key(key: ConfigKey, language: str) -> str:
     part = part_to_come(key.name)
     if part is not None:
         notes.append(f"*{_word('to come', language)} {part}.*")
-    return f"`{key.name}`\n:   {' '.join(notes)}<br>\n    <small>{' · '.join(facts)}</small>"
+    return notes
 
 
 # -- the wire ---------------------------------------------------------------------------------------------------------
