@@ -86,6 +86,7 @@ class KafkaConsumer:
         self._offset_fetcher = parts.offset_fetcher
         self._api_timeout_ms = float(config["default.api.timeout.ms"])
         self._retry_backoff_ms = float(config["retry.backoff.ms"])
+        self._fetched_assignment = self._subscriptions.assignment_id
         self._guard = SingleThreadGuard()
         self._closing = self._closed = False
         logger.debug("Kafka consumer %s created", config["client.id"])
@@ -200,6 +201,9 @@ class KafkaConsumer:
     def _poll_once(self, timer: Timer) -> dict[TopicPartition, list[ConsumerRecord]]:
         if self._coordinator is not None and not self._coordinator.poll(timer):
             return {}
+        if self._fetched_assignment != self._subscriptions.assignment_id:
+            self._fetched_assignment = self._subscriptions.assignment_id
+            self._fetcher.on_assignment(self._subscriptions.assigned_partitions)
         if not self._update_fetch_positions(timer):
             return {}
         return self._poll_for_fetches(timer)

@@ -129,8 +129,8 @@ class NewConsumerTest(ConsumerRebalanceListener):
             if not self._options.show_detailed_stats:
                 figures = (counted.start_ms, end_ms, counted.messages, counted.bytes, counted.rebalance_ms)
                 print(total_line(self._date, *figures))
-            if self._options.print_metrics:
-                print_metrics(consumer.metrics())
+        if self._options.print_metrics:  # of the closed consumer: the last fetch counts when it is consumed
+            print_metrics(consumer.metrics())
         return counted.messages
 
     def _count(self, records: ConsumerRecords) -> None:

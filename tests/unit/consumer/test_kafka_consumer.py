@@ -298,8 +298,9 @@ def test_lag_is_what_the_last_fetch_said(broker: ScriptedBroker, new_consumer: C
     assert consumer.current_lag(T0) is None
     consumer.poll(1000)
     assert consumer.current_lag(T0) == 2
-    lag = {name.name: metric.value for name, metric in consumer.metrics().items() if dict(name.tags).get("topic") == "t"}
-    assert lag["records-lag"] == 2
+    found = {name.name: metric.value for name, metric in consumer.metrics().items() if "partition" in dict(name.tags)}
+    assert found.keys() == {f"records-{what}" for what in ("lag", "lag-avg", "lag-max", "lead", "lead-avg", "lead-min")}
+    assert (found["records-lag"], found["records-lead"]) == (2, 1)
 
 
 # ── Rules of use ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -432,3 +433,21 @@ def test_a_first_batch_that_is_cut_off(broker: ScriptedBroker, time: MockTime, n
     with pytest.raises(RecordTooLargeError) as raised:
         poll_all(consumer)
     assert raised.value.offsets == {T0: 0}
+
+
+def test_the_lag_of_partitions_that_are_gone_is_forgotten(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    broker.append(T0, b"a")
+    broker.append(T1, b"b")
+    consumer = new_consumer()
+    consumer.assign([T0, T1])
+    poll_all(consumer, 4)
+
+    def measured() -> set[str]:
+        return {dict(name.tags).get("partition", "") for name in consumer.metrics() if name.name == "records-lag"}
+
+    assert measured() == {"0", "1"}
+    consumer.assign([T1])
+    assert measured() == {"1"}
+    assert "kafka.consumer:type=consumer-metrics" in {str(bean).split(",")[0] for bean in consumer.beans()}
