@@ -31,7 +31,7 @@ from kafka_lite.producer.buffer_pool import (
     ProducerClosedError,
 )
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
-from kafka_lite.producer.partitioner import Partitioner
+from kafka_lite.producer.partitioner import Partitioner, checked
 from kafka_lite.producer.producer_batch import Callback
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.producer_interceptors import ProducerInterceptor, ProducerInterceptors
@@ -80,7 +80,7 @@ class KafkaProducer:
         self._metrics = ProducerMetrics(config, time)
         self._key_serializer = key_serializer or self._serializer("key")
         self._value_serializer = value_serializer or self._serializer("value")
-        self._partitioner: Partitioner = self._configured("partitioner.class", Partitioner, config["partitioner.class"])
+        self._partitioner = checked(self._configured("partitioner.class", Partitioner, config["partitioner.class"]))
         self._interceptors = ProducerInterceptors([
             self._configured("interceptor.classes", ProducerInterceptor, name) for name in config["interceptor.classes"]
         ])  # fmt: skip

@@ -93,6 +93,44 @@ class RoundRobinPartitioner(Partitioner):
         return infos[number % len(infos)].partition
 
 
+class CheckedPartitioner(Partitioner):
+    """A partitioner of the user's, whose choice may be anything.
+
+    Nothing would ever be sent to a partition that there is not; only ``delivery.timeout.ms`` would end what lies there.
+    """
+
+    def __init__(self, partitioner: Partitioner) -> None:
+        self._partitioner = partitioner
+
+    def configure(self, configs: Mapping[str, object]) -> None:
+        """See there."""
+        self._partitioner.configure(configs)
+
+    def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:
+        """Its choice. Raises ValueError when that is no partition of the topic."""
+        chosen = self._partitioner.partition(record, key, cluster)
+        count = cluster.partition_count_for_topic(record.topic) or 0
+        if type(chosen) is not int or not 0 <= chosen < count:
+            raise ValueError(
+                f"{type(self._partitioner).__name__} chose partition {chosen!r} for topic {record.topic}, "
+                f"whose partitions are 0 to {count - 1}"
+            )
+        return chosen
+
+    def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:
+        """Its answer."""
+        return self._partitioner.on_new_batch(topic, cluster, previous_partition)
+
+    def close(self) -> None:
+        """See there."""
+        self._partitioner.close()
+
+
+def checked(partitioner: Partitioner) -> Partitioner:
+    """The partitioner, or one that checks it: those of this module are trusted, for they see every record."""
+    return partitioner if type(partitioner).__module__ == __name__ else CheckedPartitioner(partitioner)
+
+
 def partition_for_key(key: bytes, number_of_partitions: int) -> int:
     """Where the records of a key are, as Java's, and every other, client has it."""
     return to_positive(murmur2(key)) % number_of_partitions

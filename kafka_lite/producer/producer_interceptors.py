@@ -43,7 +43,7 @@ class ProducerInterceptors:
         """Pass a record through the chain."""
         for interceptor in self._interceptors:
             try:
-                record = interceptor.on_send(record)
+                record = _record_of(interceptor, interceptor.on_send(record))
             except Exception:
                 logger.exception("Error executing interceptor on_send for topic %s", record.topic)
         return record
@@ -63,3 +63,10 @@ class ProducerInterceptors:
                 interceptor.close()
             except Exception:
                 logger.exception("Failed to close a producer interceptor")
+
+
+def _record_of(interceptor: ProducerInterceptor, returned: object) -> ProducerRecord:
+    """What an interceptor has returned, if that is a record: to forget the ``return`` is an easy mistake."""
+    if not isinstance(returned, ProducerRecord):
+        raise TypeError(f"{type(interceptor).__name__}.on_send returned {returned!r}, and not a ProducerRecord")
+    return returned

@@ -6,11 +6,12 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from kafka_lite import old_producer
+from kafka_lite.clients.cluster import Cluster as MetadataCluster
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.serialization import IntegerSerializer, SerializationError, StringSerializer
@@ -18,6 +19,8 @@ from kafka_lite.old_producer import KeyedMessage
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.buffer_pool import BlockingInCallbackError, ProducerClosedError
+from kafka_lite.producer.partitioner import Partitioner
+from kafka_lite.producer.producer_interceptors import ProducerInterceptor
 from kafka_lite.producer.producer_record import RecordMetadata
 from kafka_lite.testing.cluster import Cluster
 
@@ -235,6 +238,51 @@ def test_a_callback_that_closes(cluster: Cluster) -> None:
     assert [len(each.calls) for each in others] == [1] * len(others)
     with pytest.raises(ProducerClosedError):
         producer.send(ProducerRecord("t", b"v"))
+
+
+# ── Classes of the user's ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ChoosesWhatThereIsNot(Partitioner):
+    choices: ClassVar[list[Any]] = []
+
+    def partition(self, record: ProducerRecord, key: bytes | None, cluster: MetadataCluster) -> int:
+        return self.choices.pop()
+
+
+class ForgetsToReturn(ProducerInterceptor):
+    def on_send(self, record: ProducerRecord) -> ProducerRecord:
+        pass
+
+
+class MakesText(StringSerializer):
+    def serialize(self, topic: str, data: str | None) -> Any:
+        return data
+
+
+def test_a_partitioner_that_chooses_what_there_is_not(cluster: Cluster) -> None:
+    ChoosesWhatThereIsNot.choices = [0, "0", -1, 1]
+    configs = {"bootstrap.servers": cluster.bootstrap_servers, "partitioner.class": f"{__name__}.ChoosesWhatThereIsNot"}
+    with KafkaProducer(configs) as producer:
+        for choice in ("1", "-1", "'0'"):
+            says = f"ChoosesWhatThereIsNot chose partition {choice} for topic t, whose partitions are 0 to 0"
+            with pytest.raises(ValueError, match=says):
+                producer.send(ProducerRecord("t", b"v"))
+        assert producer.send(ProducerRecord("t", b"v")).get(30_000).partition == 0
+
+
+def test_an_interceptor_that_forgets_to_return(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    configs = {"bootstrap.servers": cluster.bootstrap_servers, "interceptor.classes": f"{__name__}.ForgetsToReturn"}
+    with KafkaProducer(configs) as producer:
+        assert producer.send(ProducerRecord("t", b"v")).get(30_000).has_offset, "as if there were no interceptor"
+    assert "ForgetsToReturn.on_send returned None" in caplog.text
+
+
+def test_a_serializer_that_makes_no_bytes(cluster: Cluster) -> None:
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}, value_serializer=MakesText()) as producer:
+        with pytest.raises(TypeError):
+            producer.send(ProducerRecord("t", "text"))
+        assert producer.flush(30_000), "nothing is left of it"
 
 
 # ── Configuration ─────────────────────────────────────────────────────────────────────────────────────────────────
