@@ -353,6 +353,8 @@ class AbstractCoordinator(ABC):
         if self._state is not MemberState.STABLE:
             return None
         self._client.poll_in_background()
+        if self.state is not MemberState.STABLE:
+            return None  # an answer has just said that the generation is over: there is nothing to keep alive
         now_ms, backoff_ms = self._time.hi_res_ms(), float(self.config.retry_backoff_ms)
         coordinator = self.finder.coordinator
         if coordinator is None:

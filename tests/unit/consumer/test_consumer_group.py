@@ -319,6 +319,28 @@ def heartbeat_with(broker: ScriptedBroker, consumer: KafkaConsumer, time: MockTi
     broker.handlers[ApiKey.HEARTBEAT] = answer
 
 
+def test_a_member_that_was_thrown_out_sends_no_heartbeat_more(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
+) -> None:
+    consumer = new_consumer("g", retry_backoff_ms=10)
+    consumer.subscribe(["t"])
+    joined(consumer)
+    answer = broker.handlers[ApiKey.HEARTBEAT]
+
+    def refuse_late(request: Any, version: int) -> Any:
+        response: Any = answer(request, version)
+        response.error_code = Errors.UNKNOWN_MEMBER_ID.code
+        time.sleep(11)  # so that the next one would be due, had the member not been thrown out
+        return response
+
+    broker.handlers[ApiKey.HEARTBEAT] = refuse_late
+    time.sleep(3001)
+    start = len(broker.of(ApiKey.HEARTBEAT))
+    for _ in range(4):
+        member(consumer).heartbeat_turn()
+    assert len(broker.of(ApiKey.HEARTBEAT)) == start + 1
+
+
 def test_a_member_whose_seat_was_taken_hears_of_it(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
