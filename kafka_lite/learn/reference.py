@@ -226,6 +226,11 @@ def _modules(number: str, references: Iterable[ModuleReference]) -> list[str]:
     return [ref.module for ref in references if number in ref.sections]
 
 
+def _lab_link(name: str, is_one_of_several: bool, language: str) -> str:
+    which = f" {name.partition('-')[2]}" if is_one_of_several else ""
+    return f"[{_word('lab', language)}{which}](../labs/{name}.md)"
+
+
 def _section_row(section: Section, modules: list[str], language: str) -> list[str]:
     links = []
     if section.page:
@@ -235,7 +240,7 @@ def _section_row(section: Section, modules: list[str], language: str) -> list[st
     if section.notebook:
         target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
         links.append(f"[{_word('notebook', language)}]({target})")
-    links += [f"[{_word('lab', language)}](../labs/{PurePosixPath(lab).name}.md)" for lab in section.labs]
+    links += [_lab_link(PurePosixPath(lab).name, len(section.labs) > 1, language) for lab in section.labs]
     title = section.zh if language == "zh" else section.en
     bold = "**" if section.depth == 2 else ""
     shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
