@@ -49,7 +49,7 @@ from tests.support.groups import FakeMember, Groups, error_of, subscription
 TOPIC = "sequences"
 SESSION_TIMEOUT_MS = 250_000
 REBALANCE_TIMEOUT_MS = 250_000
-ANSWER_TIMEOUT_MS = 60_000
+ANSWER_TIMEOUT_MS = 30_000
 STATE_TIMEOUT_S = 10
 WRONG = 7
 """What is added to a generation to make it a wrong one."""
@@ -310,7 +310,11 @@ class WireGroup:
             client.instance_id = f"static-{number}" if static else None
         self._group_id, self._versions = group_id, versions
         self._offset = 0
-        self._await_coordinator()
+        try:
+            self._await_coordinator()
+        except BaseException:
+            self._stack.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
