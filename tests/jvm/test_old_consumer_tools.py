@@ -21,7 +21,7 @@ TOPIC, GROUP = "shown", "watched"
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with Cluster() as running:
-        running.create_topic(TOPIC, 2)
+        running.create_topic(TOPIC, 2, {"retention.ms": -1})  # the messages are from 2017
         for number in range(10):
             key = None if number % 3 else f"key-{number}"
             running.produce(TOPIC, f"value-{number}", key=key, timestamp_ms=1_500_000_000_000 + number)
