@@ -1,6 +1,6 @@
 """``kafka-lite console-producer``: sends what it reads from stdin, line by line.
 
-Other than Kafka's, it ends with exit code 1 when a message could not be sent: who pipes a file into it must hear of that.
+Other than Kafka's, it ends with exit code 1 when a message could not be sent: who pipes a file into it must hear of it.
 
 Kafka 0.10.2: core/.../tools/ConsoleProducer.scala; flags and defaults also as in Kafka 3.9 · book 1.4.1, 2.2.1
 """
