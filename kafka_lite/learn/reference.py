@@ -15,6 +15,7 @@ from kafka_lite.common.config_def import ConfigKey
 from kafka_lite.learn.book_map import ModuleReference, Section, load_book, module_references
 from kafka_lite.learn.lab import all_labs
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.old_consumer import consumer_config as old_consumer_config
 from kafka_lite.old_producer import producer_config as old_producer_config
 from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
@@ -76,6 +77,11 @@ def producer_configuration(language: str) -> str:
 def old_producer_configuration(language: str) -> str:
     """Every key of the old producer."""
     return "\n\n".join(_entry(key, [], language) for key in _sorted(old_producer_config.CONFIG))
+
+
+def old_consumer_configuration(language: str) -> str:
+    """Every key of the old consumer."""
+    return "\n\n".join(_entry(key, [], language) for key in _sorted(old_consumer_config.CONFIG))
 
 
 def _sorted(keys: Iterable[ConfigKey]) -> list[ConfigKey]:

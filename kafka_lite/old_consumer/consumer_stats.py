@@ -10,6 +10,8 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.kafka_metrics_reporter import KafkaMetricsReporter
 from kafka_lite.metrics.meter import TICK_INTERVAL_MS
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.metrics_reporter import configured_instance
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
@@ -18,7 +20,7 @@ from kafka_lite.old_consumer.fetch_request_and_response_stats import FetchReques
 
 
 class ConsumerStats:
-    """The metrics of one consumer under the names of Kafka's beans: ``registry.beans()`` has them all.
+    """The metrics of one consumer under the names of Kafka's beans.
 
     In Kafka all clients of a process share a registry, and those of the same client.id their metrics.
     """
@@ -41,6 +43,10 @@ class ConsumerStats:
             configured_instance(name, KafkaMetricsReporter, configs)  # type: ignore[type-abstract]
             for name in config["kafka.metrics.reporters"]
         ]
+
+    def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
+        """All metrics of now, with their attributes."""
+        return self.registry.beans()
 
     def start(self, scheduler: Scheduler) -> None:
         """Let the rates follow the counts, and the reporters begin."""

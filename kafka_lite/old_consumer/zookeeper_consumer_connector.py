@@ -66,7 +66,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         self._group: str = config["group.id"]
         self.consumer_id = f"{self._group}_{config['consumer.id'] or make_consumer_uuid(time)}"
         self.stats = ConsumerStats(config, time)
-        """What is measured: ``stats.registry.beans()`` has it under the names of Kafka's beans."""
+        """What is measured: ``stats.beans()`` has it under the names of Kafka's beans."""
         self._is_shutting_down = threading.Event()
         self._shutdown_lock = threading.Lock()
         self._message_streams_created = False

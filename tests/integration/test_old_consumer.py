@@ -366,7 +366,7 @@ def test_beans(cluster: Cluster, topic: str, join: Join) -> None:
     member.commit()
     port = cluster.bootstrap_servers.rpartition(":")[2]
     me, broker = "clientId=me", f"clientId=me,brokerHost=127.0.0.1,brokerPort={port}"
-    beans = {name.mbean_name: bean for name, bean in member.connector.stats.registry.beans().items()}  # type: ignore[attr-defined]
+    beans = {name.mbean_name: bean for name, bean in member.connector.stats.beans().items()}  # type: ignore[attr-defined]
     connector = "kafka.consumer:type=ZookeeperConsumerConnector,name="
     assert {
         f"kafka.consumer:type=ConsumerFetcherManager,name=MaxLag,{me}",
