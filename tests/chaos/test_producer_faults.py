@@ -199,17 +199,17 @@ def test_a_topic_that_is_deleted_and_created_again(setup: FaultyCluster, mode: M
 def test_a_topic_that_is_deleted_for_good(setup: FaultyCluster) -> None:
     """Records that wait for it expire, and nothing else is held up; later ones hear that it is not there."""
     setup.cluster.create_topic("other")
-    outcomes = Outcomes()
+    outcomes, count = Outcomes(), 20
     configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **IDEMPOTENT}
-    with KafkaProducer(configs | {"delivery.timeout.ms": 1000, "max.block.ms": 300}) as producer:
+    with KafkaProducer(configs | {"delivery.timeout.ms": 1000, "max.block.ms": 2500}) as producer:
         memory = MemoryWatch(producer)
         producer.send(ProducerRecord(TOPIC, b"v", partition=0)).get(WAIT_S * 1000)
         setup.cluster.delete_topic(TOPIC)
-        for number in range(60):
+        for number in range(count):
             producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=number % 3), outcomes.callback(number))
         producer.send(ProducerRecord("other", b"v")).get(WAIT_S * 1000)
         assert producer.flush(WAIT_S * 1000)
-        outcomes.check_each_was_called_once(60)
+        outcomes.check_each_was_called_once(count)
         assert not outcomes.places
         error = producer.send(ProducerRecord(TOPIC, b"late", partition=0)).exception(WAIT_S * 1000)
         assert "not present in metadata" in str(error)
