@@ -117,6 +117,8 @@ def environment() -> dict[str, Any]:
         "Java": java_version(),
         "confluent-kafka": version("confluent-kafka"),
         "librdkafka": libversion()[0],
+        "aiokafka": version("aiokafka"),
+        "kafka-python": version("kafka-python"),
         "load average before": round(os.getloadavg()[0], 2),
     }
     return {name: value for name, value in facts.items() if value}
