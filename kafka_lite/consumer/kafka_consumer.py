@@ -243,6 +243,11 @@ class KafkaConsumer:
         self._offset_fetcher.reset_positions_if_needed()
         return True
 
+    def enforce_rebalance(self, reason: str = "the user wants it") -> None:
+        """Let the group rebalance, beginning with this member's next poll; for who knows more than the coordinator."""
+        with self._open():
+            self._group().request_rejoin(reason)
+
     def wakeup(self) -> None:
         """Make the call in progress, or the next one that waits, raise WakeupError. Any thread may call it."""
         self._client.wakeup()

@@ -256,7 +256,7 @@ def test_owned_partitions_are_told_to_the_leader(broker: ScriptedBroker, new_con
     consumer = new_consumer("g", partition_assignment_strategy="sticky")
     consumer.subscribe(["t"])
     joined(consumer)
-    member(consumer).request_rejoin("test")
+    consumer.enforce_rebalance()
     joined(consumer)
     last = deserialize_subscription(broker.of(ApiKey.JOIN_GROUP)[-1].protocols[0].metadata)
     assert last.user_data is not None  # the sticky assignor's own
