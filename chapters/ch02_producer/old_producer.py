@@ -63,7 +63,7 @@ print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} m
 # %% [markdown]
 # ## The queue
 #
-# An asynchronous producer with `batch.num.messages=3` and a queue time of 60 ms. Four messages in four calls. **When
+# An asynchronous producer with `batch.num.messages=3` and a queue time of 150 ms. Four messages in four calls. **When
 # does the fourth leave, counted from what?**
 
 # %%
@@ -143,7 +143,7 @@ print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1
 # %% [markdown]
 # ## A late answer
 #
-# The broker appends a message and keeps its answer back for 200 ms; `request.timeout.ms` is 100. **How many
+# The broker appends a message and keeps its answer back for 500 ms; `request.timeout.ms` is 300. **How many
 # connections, how many requests, how many copies in the log?**
 
 # %%
@@ -186,6 +186,6 @@ with Cluster() as cluster:
 # ## Now you
 #
 # - Let `old` use four producers in four threads. Which of the rows changes, and what is lost?
-# - Set `request.timeout.ms` to 300 for `late_answer` (`producer_of(…)` in `kafka_lite/learn/old_producer_runs.py`).
+# - Set `request.timeout.ms` to 1000 for `late_answer` (`producer_of(…)` in `kafka_lite/learn/old_producer_runs.py`).
 #   What is in the log?
 # - Then write the collation: [the lab](../../labs/ch02-collation.md).

@@ -17,7 +17,7 @@ from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_wire
 from kafka_lite.learn.recorded_run import Detail, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
-from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread
+from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
 from kafka_lite.learn.watches import watch, watch_queue
 from kafka_lite.log.log import Log
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -61,11 +61,11 @@ RETRY_LANES = (
     "Log",
 )
 CHANNEL_LANES = ("caller", "SyncProducer", "BlockingChannel", "Acceptor", "Processor", "KafkaRequestHandler", "Log")
-QUEUE_TIME_MS = 60
+QUEUE_TIME_MS = 150
 BATCH_MESSAGES = 3
 BACKOFF_MS = 30
-REQUEST_TIMEOUT_MS = 100
-LATE_MS = 200
+REQUEST_TIMEOUT_MS = 300
+LATE_MS = 500
 """When an answer comes: after the producer has given it up."""
 
 
@@ -217,12 +217,20 @@ def queued() -> RecordedRun:
         Recording(*watches, title="The queue of an asynchronous producer", paused=True) as recording,
         two_brokers() as clusters,
         producer_of(clusters, ["0000"], configs) as producer,
-        recording.running(),
     ):
-        in_thread("caller", lambda: _send_apart(producer))
-        recording.wait_for("ProducerSendThread._hand_on", 4)
-        recording.pause()
+        _await_idle_turn(producer)
+        with recording.running():
+            in_thread("caller", lambda: _send_apart(producer))
+            recording.wait_for("ProducerSendThread._hand_on", 4)
     return replace(recording.run, recorded_by=f"{_MODULE}:queued", lanes=QUEUE_LANES)
+
+
+def _await_idle_turn(producer: Producer) -> None:
+    """Until the thread has handed on nothing: all of the queue's time lies ahead."""
+    thread = producer._send_thread
+    assert thread is not None
+    before_ms = thread._last_send_ms
+    wait_until(lambda: thread._last_send_ms > before_ms)
 
 
 def _send_apart(producer: Producer) -> None:
