@@ -86,7 +86,9 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     """Pytest in a process where the learner's modules are found first; the project's own pytest settings stay out."""
     modules = [f"--lab-module={module}={path}" for module, path in files.items()]
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
-    options += ["-p", "no:cacheprovider", "-p", "kafka_lite.learn.lab_pytest", "--basetemp", str(scratch / "tmp")]
+    # Without rewriting of asserts, which would cost a fifth of the check: messages are the tests' own.
+    options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_lite.learn.lab_pytest"]
+    options += ["--basetemp", str(scratch / "tmp")]
     options += ["--lab-report", str(report), f"--lab-test-limit={lab.test_limit_s}", *modules]
     options += [] if broker else ["--lab-no-broker"]
     return overlay.command(files, "pytest", *options, str(lab.tests))

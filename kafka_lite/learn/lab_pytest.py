@@ -163,7 +163,7 @@ def _message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
         return str(report.longrepr[2]).removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
     error = call.excinfo.value
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        words = str(error).split("\nassert ")[0]
+        words = str(error) or f"this does not hold: {str(call.excinfo.traceback[-1].statement).strip()}"
         return "\n".join(words.splitlines()[:MESSAGE_LINES])
     if isinstance(error, NotImplementedError):
         return str(error)  # the starter's own words: your task …
