@@ -149,11 +149,11 @@ def _run_old_consumer(options: argparse.Namespace, formatter: MessageFormatter) 
     zk.start()
     try:
         _prepare_group(zk, group, options)
-        consumer = OldConsumer(_topic_filter(options), configs)
-        exit_code = _Consumption(consumer, formatter, options).run()
-        if not has_group:  # nobody will ask for the offsets of a group that nobody has named
-            ConsumerGroups(zk).delete_group(group)
-        return exit_code
+        try:
+            return _Consumption(OldConsumer(_topic_filter(options), configs), formatter, options).run()
+        finally:
+            if not has_group:  # nobody will ask for the offsets of a group that nobody has named
+                ConsumerGroups(zk).delete_group(group)
     finally:
         zk.close()
 
