@@ -28,8 +28,14 @@ class GroupMachine(RuleBasedStateMachine):
     - In the end every JoinGroup and SyncGroup has been answered exactly once.
     """
 
-    @initialize(delay_ms=st.sampled_from([0, 3000]), max_size=st.sampled_from([2, 100]))
-    def begin(self, delay_ms: int, max_size: int) -> None:
+    @initialize(
+        delay_ms=st.sampled_from([0, 3000]),
+        max_size=st.sampled_from([100, 2, 100]),
+        joined=st.sampled_from([3, 2, 4, 0]),
+        synced=st.booleans(),
+    )
+    def begin(self, delay_ms: int, max_size: int, joined: int, synced: bool) -> None:
+        """Begin with some members already there, or much would be over before a rebalance has come to its end."""
         self.settings = {"initial_rebalance_delay_ms": delay_ms, "max_size": max_size}
         self.groups = Groups(**self.settings)  # type: ignore[arg-type]
         self.members = [self._new_client(number) for number in range(CLIENTS)]
@@ -38,6 +44,12 @@ class GroupMachine(RuleBasedStateMachine):
         self.possible = {-1}
         """What may be committed: the last one that was acknowledged, and those that were sent after it."""
         self.generation = 0
+        for client in [*range(joined), *range(joined)]:
+            self.join(client, changed=False, as_new=False)
+        self.groups.sleep(delay_ms * 3)
+        self.all_members_join()
+        if synced:
+            self.all_members_sync(leader_too=True)
 
     def _new_client(self, number: int) -> FakeMember:
         return self.groups.member(
@@ -69,6 +81,26 @@ class GroupMachine(RuleBasedStateMachine):
         self.sent["requests"] += 1
         assignment = {other.member_id: other.member_id.encode() for other in self.members}
         member.sync(assignment, generation_id=member.generation + generation_off_by)
+
+    @rule()
+    def all_members_join(self) -> None:
+        """Else rebalances would hardly ever come to an end."""
+        for member in self._known():
+            self.sent["requests"] += 1
+            member.send_join()
+
+    @rule(leader_too=st.booleans())
+    def all_members_sync(self, leader_too: bool) -> None:
+        group = self.groups.manager.get_group("group")
+        assignment = {member.member_id: member.member_id.encode() for member in self.members}
+        for member in self._known():
+            if leader_too or group is None or not group.is_leader(member.member_id):
+                self.sent["requests"] += 1
+                member.sync(assignment)
+
+    def _known(self) -> list[FakeMember]:
+        group = self.groups.manager.get_group("group")
+        return [member for member in self.members if group is not None and group.has(member.member_id)]
 
     @rule(client=clients)
     def heartbeat(self, client: int) -> None:
