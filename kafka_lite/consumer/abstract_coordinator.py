@@ -115,7 +115,11 @@ class AbstractCoordinator(ABC):
         """What the member can follow, the most wanted first, and what it has to say in each."""
 
     @abstractmethod
-    def on_join_prepare(self, generation: Generation, timer: Timer) -> None:
+    def is_ready_to_join(self, timer: Timer) -> bool:
+        """Do what must be done while the member is still in its generation; false: it takes longer, ask again."""
+
+    @abstractmethod
+    def on_join_prepare(self, generation: Generation) -> None:
         """Before a join: give up what the last generation assigned."""
 
     @abstractmethod
@@ -202,9 +206,11 @@ class AbstractCoordinator(ABC):
             if not self.finder.ensure_ready(timer):
                 return False
             if self._needs_join_prepare:
+                if not self.is_ready_to_join(timer):
+                    return False
                 # Only once, even if this join is woken up, or takes many polls.
                 self._needs_join_prepare = False
-                self.on_join_prepare(self._generation, timer)
+                self.on_join_prepare(self._generation)
             future = self._initiate_join_group()
             if not self._client.poll_future(future, timer):
                 return False
@@ -506,7 +512,7 @@ class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
             owner.set_member_id(response.member_id)
         elif error in ANOTHER_COORDINATOR:
             owner.finder.mark_unknown(error.name)
-        future.fail(_group_error(error, owner.config.group_id))
+        future.fail(group_requests.group_error(error, owner.config.group_id))
 
 
 class _SyncGroupHandler(CoordinatorResponseHandler[bytes]):
@@ -522,7 +528,7 @@ class _SyncGroupHandler(CoordinatorResponseHandler[bytes]):
             self.reset_generation(error)
         elif error in ANOTHER_COORDINATOR:
             owner.finder.mark_unknown(error.name)
-        future.fail(_group_error(error, owner.config.group_id))
+        future.fail(group_requests.group_error(error, owner.config.group_id))
 
 
 class _HeartbeatHandler(CoordinatorResponseHandler[None]):
@@ -540,10 +546,4 @@ class _HeartbeatHandler(CoordinatorResponseHandler[None]):
                 self._owner.request_rejoin("group is already rebalancing")
         elif error in (Errors.ILLEGAL_GENERATION, Errors.UNKNOWN_MEMBER_ID, Errors.FENCED_INSTANCE_ID):
             self.reset_generation(error)
-        future.fail(_group_error(error, self._owner.config.group_id))
-
-
-def _group_error(error: Errors, group_id: str) -> ApiError:
-    if error is Errors.FENCED_INSTANCE_ID:
-        return error.exception(f"group {group_id}: another consumer with the same group.instance.id has joined")
-    return error.exception(f"group {group_id}: {error.message}")
+        future.fail(group_requests.group_error(error, self._owner.config.group_id))

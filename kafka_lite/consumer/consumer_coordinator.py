@@ -51,7 +51,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         poll ─ callbacks of finished commits ─ heartbeat.poll ─ coordinator known? ─ in the group? ─ time to commit?
 
         rejoin_needed   a heartbeat said so · the subscription has changed · as leader: the partitions of a topic have
-        on_join_prepare       commit, on_partitions_revoked
+        is_ready_to_join      commit
+        on_join_prepare       on_partitions_revoked
         perform_assignment    as leader: the assignor, on the subscriptions of all members
         on_join_complete      the new assignment, on_partitions_assigned
 
@@ -91,6 +92,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._completed_commits: deque[Callable[[], None]] = deque()
         self._pending_async_commits = 0
         self._pending_fetch: _PendingFetch | None = None
+        self._last_commit: _LastCommit | None = None
         self._is_leader = False
         self._joined_subscription: frozenset[str] = frozenset()
         self._metadata_snapshot: MetadataSnapshot = {}
@@ -206,9 +208,8 @@ class ConsumerCoordinator(AbstractCoordinator):
                 return assignor
         raise KafkaError(f"Coordinator selected invalid assignment protocol: {name!r}")
 
-    def on_join_prepare(self, generation: Generation, timer: Timer) -> None:
-        """Commit, and let the user's listener give up the partitions."""
-        self._maybe_auto_commit_offsets_sync(timer.part(self.config.rebalance_timeout_ms))
+    def on_join_prepare(self, generation: Generation) -> None:
+        """Let the user's listener give up the partitions."""
         revoked = self._subscriptions.assigned_partitions
         logger.info("Group %s: revoking previously assigned partitions %s", self.config.group_id, _text(revoked))
         if revoked and generation.generation_id == NO_GENERATION_ID:
@@ -439,8 +440,47 @@ class ConsumerCoordinator(AbstractCoordinator):
         else:
             logger.warning("Asynchronous auto-commit of offsets %s failed: %s", dict(offsets), error)
 
+    def is_ready_to_join(self, timer: Timer) -> bool:
+        """Commit before the partitions are given up, over several polls if need be, as long as a rebalance may take.
+
+        If it fails, others read again what was read: nothing is lost.
+        """
+        if self._auto_commit_interval_ms is None:
+            return True
+        if self._last_commit is None:
+            deadline = Timer(self._time, self.config.rebalance_timeout_ms)
+            self._last_commit = _LastCommit(self._subscriptions.all_consumed(), deadline)
+        last = self._last_commit
+        if not last.offsets or self._is_committed(last, timer):
+            self._last_commit = None
+            return True
+        return False
+
+    def _is_committed(self, last: _LastCommit, timer: Timer) -> bool:
+        """Whether there is no more to wait for: it has succeeded, failed for good, or took too long."""
+        while True:
+            if last.future is None:
+                if not self.finder.ensure_ready(timer):
+                    break
+                last.future = self._commits.send_commit(last.offsets)
+            if not self._client.poll_future(last.future, timer):
+                break
+            self.invoke_completed_commit_callbacks()
+            future, last.future = last.future, None
+            if future.succeeded:
+                self._interceptors.on_commit(last.offsets)
+                return True
+            if not future.is_retriable:
+                logger.warning("Auto-commit of %s before a rebalance failed: %s", last.offsets, future.exception)
+                return True
+            timer.sleep(self.config.retry_backoff_ms)
+            if timer.is_expired:
+                break
+        last.deadline.update()
+        return last.deadline.is_expired
+
     def _maybe_auto_commit_offsets_sync(self, timer: Timer) -> None:
-        """Commit before partitions are given up. If that fails, others read again what was read: nothing is lost."""
+        """Commit when the consumer closes."""
         if self._auto_commit_interval_ms is None:
             return
         offsets = self._subscriptions.all_consumed()
@@ -468,6 +508,16 @@ class ConsumerCoordinator(AbstractCoordinator):
             super().close(timer)
             self.invoke_completed_commit_callbacks()
             self._metadata.remove_listener(self._on_metadata_update)
+
+
+class _LastCommit:
+    """The automatic commit before a rebalance."""
+
+    def __init__(self, offsets: dict[TopicPartition, OffsetAndMetadata], deadline: Timer) -> None:
+        self.offsets = offsets
+        self.deadline = deadline
+        self.future: RequestFuture[None] | None = None
+        """While it is under way."""
 
 
 class _PendingFetch:

@@ -1,4 +1,4 @@
-"""The requests of a group's member, as its configuration and generation fill them.
+"""The requests of a group's member, as its configuration and generation fill them, and what it says of errors.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (sendJoinGroupRequest …) · book 5.1.2
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.clients.client_request import RequestBuilder
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.consumer.group_rebalance_config import Generation, GroupRebalanceConfig
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
@@ -88,3 +89,10 @@ def leave_group(config: GroupRebalanceConfig, generation: Generation, reason: st
         return LeaveGroupRequest(group_id=config.group_id, members=[member])
 
     return RequestBuilder.by(LeaveGroupRequest.API_KEY, build, 0, LEAVE_GROUP_LATEST)
+
+
+def group_error(error: Errors, group_id: str) -> ApiError:
+    """What an error of the coordinator means, in words."""
+    if error is Errors.FENCED_INSTANCE_ID:
+        return error.exception(f"group {group_id}: another consumer with the same group.instance.id has joined")
+    return error.exception(f"group {group_id}: {error.message}")

@@ -634,3 +634,24 @@ def test_a_listener_may_commit_before_and_seek_after(broker: ScriptedBroker, new
     member(consumer).request_rejoin("test")
     assert poll(consumer, 20) == [b"b"]
     assert broker.committed[T0] == (2, "")
+
+
+def test_the_commit_before_a_rebalance_is_awaited_over_any_number_of_polls(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    """However short the polls are: whoever gets the partition next must not read again what was read."""
+    consumer = reading(broker, new_consumer("g", auto_commit_interval_ms=100_000))
+    answer, held = broker.handlers[ApiKey.OFFSET_COMMIT], list[Any]()
+    broker.handlers[ApiKey.OFFSET_COMMIT] = lambda request, version: held.append((request, version))
+    consumer.enforce_rebalance()
+    for _ in range(20):
+        assert consumer.poll(0).is_empty
+    assert len(held) == 1
+    assert broker.generation == 1, "it does not join before its commit is answered"
+    assert consumer.assignment == {T0, T1}
+    broker.handlers[ApiKey.OFFSET_COMMIT] = answer
+    broker.lose(str(2**31 - 1))  # the answer will never come: it commits again
+    for _ in range(60):
+        consumer.poll(20)
+    assert broker.committed[T0] == (2, "")
+    assert broker.generation == 2
