@@ -16,6 +16,7 @@ from kafka_lite.old_consumer import Consumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError
 from kafka_lite.old_consumer.zookeeper_consumer_connector import MessageStreamsExistError
+from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -209,6 +210,25 @@ def test_several_streams_of_one_member(cluster: Cluster, topic: str, group: Grou
     member = join("a", f"static:{topic}=3", partition_assignment_strategy="roundrobin")
     eventually(lambda: set(values(member)) == expected)
     assert set(owners(group, topic)) == {f"{topic}_a-{number}" for number in range(3)}
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
+def test_compressed_messages_come_one_by_one_and_once(cluster: Cluster, topic: str, join: Join, codec: str) -> None:
+    """Also when consumption goes on in the midst of a compressed message."""
+    expected = {f"{codec}-{number}" for number in range(40)}
+    with Producer({
+        "metadata.broker.list": cluster.bootstrap_servers, "compression.codec": codec, "request.required.acks": -1,
+        "serializer.class": "kafka_lite.old_producer.encoder.StringEncoder",
+    }) as producer:  # fmt: skip
+        producer.send(*(KeyedMessage(topic, value) for value in sorted(expected)))
+    first = join("a", auto_commit_enable="false")
+    eventually(lambda: set(values(first)) == expected)
+    assert len(values(first)) == 40
+    assert first.connector.commit_offsets({TopicPartition(topic, first.messages[0][1]): 17})
+    first.close()
+    second = join("b")
+    eventually(lambda: len(values(second)) == 23)
+    assert [offset for _, _, offset, _ in second.messages] == list(range(17, 40))
 
 
 # ── Leaders that fail ─────────────────────────────────────────────────────────────────────────────────────────────────
