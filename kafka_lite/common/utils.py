@@ -5,7 +5,10 @@ Kafka 0.10.2: clients/.../common/utils/Utils.java, java.lang.String.hashCode · 
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(maxsize=1024)  # the same groups are asked for again and again
 def java_string_hash(text: str) -> int:
     """``text.hashCode()``: 31-based, over UTF-16 code units, as a signed 32-bit number."""
     value = 0

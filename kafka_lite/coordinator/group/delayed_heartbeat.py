@@ -1,6 +1,6 @@
 """The session timeout of one member.
 
-Kafka 0.10.2: core/.../coordinator/DelayedHeartbeat.scala · book 5.4.6, 5.4.7
+Kafka 0.10.2: core/.../coordinator/DelayedHeartbeat.scala · book 5.4.7
 """
 
 from __future__ import annotations

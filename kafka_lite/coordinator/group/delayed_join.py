@@ -1,6 +1,6 @@
 """A rebalance that waits for the members of a group to join.
 
-Kafka 0.10.2: core/.../coordinator/DelayedJoin.scala; InitialDelayedJoin: 0.11 · book 5.3.1, 5.3.2
+Kafka 0.10.2: core/.../coordinator/DelayedJoin.scala; InitialDelayedJoin: 0.11 · book 5.3.2, 5.3.3
 """
 
 from __future__ import annotations

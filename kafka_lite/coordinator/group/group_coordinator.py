@@ -1,6 +1,7 @@
 """The group coordinator: takes the requests of consumers that share their work, and keeps their groups together.
 
-Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala · book 5.2.1, 5.2.3, 5.4.3, 5.4.4
+Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala
+· book 5.2.1, 5.2.3, 5.3.4, 5.3.5, 5.4.3, 5.4.4, 5.4.5
 """
 
 from __future__ import annotations
@@ -416,7 +417,11 @@ class GroupCoordinator:
 
 
 def _protocols(request: JoinGroupRequest) -> Protocols:
-    return [(protocol.name, bytes(protocol.metadata)) for protocol in request.protocols]
+    """Each name once, or a member would count for two of those who support it."""
+    protocols: dict[str, bytes] = {}
+    for protocol in request.protocols:
+        protocols.setdefault(protocol.name, bytes(protocol.metadata))
+    return list(protocols.items())
 
 
 def _leave_response(leaving: Sequence[MemberIdentity], errors: Sequence[Errors]) -> LeaveGroupResponse:

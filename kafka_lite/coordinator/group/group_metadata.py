@@ -1,6 +1,6 @@
 """A group: its members, the state between its generations, and its offsets.
 
-Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala · book 5.2.2, 5.4.1
+Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala · book 5.2.2, 5.4.2
 """
 
 from __future__ import annotations

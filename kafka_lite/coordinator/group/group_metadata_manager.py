@@ -174,6 +174,7 @@ class GroupMetadataManager:
         if not accepted:
             answer(Errors.OFFSET_METADATA_TOO_LARGE)
             return
+        records = self._offset_records(group.group_id, accepted)
         group.offsets.prepare_commit(accepted)
 
         def on_appended(result: AppendResult) -> None:
@@ -185,7 +186,7 @@ class GroupMetadataManager:
                     group.offsets.fail_commit(accepted)
             answer(COMMIT_ERRORS.get(result.error, result.error))
 
-        self._append_when_free(group, self._offset_records(group.group_id, accepted), on_appended)
+        self._append_when_free(group, records, on_appended)
 
     def _offset_records(self, group_id: str, offsets: Offsets) -> list[tuple[bytes, bytes | None]]:
         version = self.config.inter_broker_protocol_version

@@ -1,7 +1,7 @@
 """What moves a group from generation to generation: joins, syncs, and members that fail.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (addMemberAndRebalance and what follows)
-· book 5.3.1, 5.3.3, 5.4.2, 5.4.5
+· book 5.3.1, 5.3.3, 5.4.1, 5.4.6, 5.4.7
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The states of a consumer group, and which may follow which.
 
-Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala (GroupState) · book 5.4.1
+Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala (GroupState) · book 5.4.2
 """
 
 from __future__ import annotations

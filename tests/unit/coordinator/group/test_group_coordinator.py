@@ -182,6 +182,14 @@ def test_the_protocol_that_most_members_prefer_is_elected(groups: Groups) -> Non
     assert {m.metadata for m in leader.joins[-1].members} == {b"s"}
 
 
+def test_a_protocol_that_is_named_twice_counts_once(groups: Groups) -> None:
+    (member,) = groups.stable(protocols=[("range", b"1"), ("range", b"2")])
+    assert member.joins[-1].members[0].metadata == b"1"
+    groups.member().join()
+    member.join()
+    assert groups.state() is GroupState.AWAITING_SYNC
+
+
 def test_a_join_waits_for_the_members_that_are_there(groups: Groups) -> None:
     leader, other = preparing(groups)
     assert other.joins[-1].error_code == Errors.MEMBER_ID_REQUIRED.code
