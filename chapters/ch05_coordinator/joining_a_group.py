@@ -1,0 +1,165 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: joining a group
+#
+# *Book 5.1 and 5.3; the text to it is [Joining a group](joining.md) and [The delayed join](delayed-join.md).*
+#
+# A broker and up to five real consumers run in this process, each in a thread of its own, and what they say to each
+# other is recorded from outside. The times were measured when this page was built, on a machine that was doing other
+# things as well; run the notebook on yours. Before you run a cell that ends in a question, answer it.
+
+# %%
+from kafka_lite.clients.cluster import Cluster as ClusterView
+from kafka_lite.clients.cluster import Node, PartitionInfo
+from kafka_lite.consumer.partition_assignor import Subscription, deserialize_subscription, serialize_subscription
+from kafka_lite.consumer.range_assignor import RangeAssignor
+from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
+from kafka_lite.consumer.sticky_assignor import StickyAssignor
+from kafka_lite.learn.group_by_hand import GroupByHand
+from kafka_lite.learn.group_figures import ownership
+from kafka_lite.learn.group_runs import four_members_join, one_to_five, third_member_joins
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.testing import Cluster
+
+# %% [markdown]
+# ## Four members join and sync
+#
+# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty; the broker waits 150 ms for more, as
+# long as somebody comes. **Who is the leader? Which of the answers come together?**
+
+# %%
+run = four_members_join()
+sequence_diagram(run)
+
+
+# %%
+def answers(run, what):
+    """When each answer to a request reached its member, and what it says."""
+    for pair in run.hand_overs():
+        if pair.put.what == f"{what} answer" and pair.take is not None:
+            print(f"{pair.take.time_ns / 1e6:8.2f} ms  {pair.take.who:4} {pair.take.detail['says']}")
+
+
+answers(run, "JoinGroup")
+answers(run, "SyncGroup")
+
+# %% [markdown]
+# The second JoinGroup of *ann* was answered after a third of a second. In all that time no thread of the broker stood
+# behind it. Which thread did answer?
+
+# %%
+parked = [
+    pair for pair in run.hand_overs() if pair.put.what == "JoinGroup answer" and "generation" in str(pair.take.detail)
+]
+print({pair.put.thread for pair in parked})
+
+# %% [markdown]
+# The one that watches over delayed operations: it was time that completed the join, and not the last member.
+#
+# ## What travels
+#
+# To the broker a subscription is bytes. To the leader it is this:
+
+# %%
+said = serialize_subscription(Subscription(("flights", "weather")))
+print(said)
+print(deserialize_subscription(said))
+
+# %% [markdown]
+# ## One to five consumers
+#
+# Four partitions. Consumers come one after the other, and leave in the same order. **Who has nothing, and when? Who
+# gets the partitions of the first one that leaves?**
+
+# %%
+run = one_to_five()
+ownership(run)
+
+# %%
+owned, generation = {}, 0
+for event in run:
+    if event.kind is Kind.NOTE and event.what.startswith("on_join_complete"):
+        owned[event.who] = event.detail["partitions"]
+    elif event.kind is Kind.STATE and event.detail["after"] == "PREPARING_REBALANCE":
+        if owned:
+            print(f"generation {generation}: {owned}")
+        owned, generation = {}, generation + 1
+print(f"generation {generation}: {owned}")
+
+# %% [markdown]
+# The range assignor sorts members by their ids, which begin with the names. So when *ann* leaves, *everybody* moves by
+# one: four partitions change their owner, where one would do. Count it:
+
+# %%
+members = ["ann", "bob", "cid", "dan", "eve"]
+view = ClusterView(
+    [node := Node(0, "localhost", 9092)],
+    [PartitionInfo("demo", number, node, (node,), (node,)) for number in range(4)],
+)
+for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor):
+    assignors = {name: kind() for name in members}  # each member has one of its own
+    owners = []
+    for generation, present in enumerate((members, members[1:]), 1):
+        said = {name: Subscription(("demo",), assignors[name].subscription_user_data(["demo"])) for name in present}
+        assigned = assignors[present[0]].assign(view, said)
+        for name, part in assigned.items():
+            assignors[name].on_assignment(part, generation)
+        owners.append({partition: name for name, part in assigned.items() for partition in part.partitions})
+    before, after = owners
+    moved = [partition for partition in before if before[partition] != after[partition]]
+    print(f"{kind.name:10} {len(moved)} of 4 partitions have another owner after ann has left")
+
+# %% [markdown]
+# ## A third member
+#
+# *ann* and *bob* share the topic, when *cid* comes. **How do they learn of it? How long do they go on reading?**
+
+# %%
+run = third_member_joins()
+sequence_diagram(run)
+
+# %%
+begun = next(event.time_ns for event in run if event.kind is Kind.STATE)
+for event in run:
+    if event.kind is Kind.NOTE and event.what.startswith("on_join_") and event.time_ns > begun:
+        print(f"{(event.time_ns - begun) / 1e6:7.2f} ms  {event.who}: {event.what}")
+
+# %% [markdown]
+# Nearly all of it is waiting for the heartbeats (every 60 ms here). From the last member's giving up to the first
+# member's taking over it is a few milliseconds.
+#
+# ## By hand
+#
+# What would a real consumer not do? Here are members that do nothing by themselves. Brackets are around those whose
+# request is parked. **Which of these calls begins a rebalance?**
+
+# %%
+with Cluster() as cluster:
+    group = GroupByHand(cluster)
+    ann, bob = group.member("ann"), group.member("bob")
+    for request in (
+        ann.join, bob.join, ann.join, bob.join, lambda: ann.sync({ann: b"0 1", bob: b"2 3"}), bob.sync, bob.join,
+        ann.join, bob.heartbeat, bob.leave,
+    ):  # fmt: skip
+        member = request()
+        print(f"{member!s:40} {group}")
+
+# %% [markdown]
+# ## Now you
+#
+# - Let `one_to_five` use `partition.assignment.strategy=sticky` (`Reader` in `kafka_lite/learn/group_runs.py` takes
+#   keys of the configuration) and compare the colours.
+# - Give the members a heartbeat interval of 300 ms and predict the gaps.
+# - Send SyncGroup of the leader before the other member has joined the generation, by hand. What does it get?
