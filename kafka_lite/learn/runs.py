@@ -19,6 +19,7 @@ from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_files
 from kafka_lite.learn.connection_runs import CONNECTION_RUNS
+from kafka_lite.learn.consumer_runs import CONSUMER_RUNS
 from kafka_lite.learn.group_runs import GROUP_RUNS
 from kafka_lite.learn.network_runs import NETWORK_RUNS, network_watches
 from kafka_lite.learn.old_producer_runs import OLD_PRODUCER_RUNS
@@ -187,6 +188,7 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     **NETWORK_RUNS,
     **PRODUCER_RUNS,
     **CONNECTION_RUNS,
+    **CONSUMER_RUNS,
     **GROUP_RUNS,
     **OLD_PRODUCER_RUNS,
     **PURGATORY_RUNS,

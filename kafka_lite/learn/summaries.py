@@ -36,8 +36,13 @@ def summary(value: object) -> Short:
 
 
 @summary.register
-def _(value: int | float | None) -> Short:
+def _(value: int | None) -> Short:
     return value
+
+
+@summary.register
+def _(value: float) -> Short:
+    return float(f"{value:.3g}")
 
 
 @summary.register

@@ -24,22 +24,28 @@ Pick = str | Callable[[Call], Any]
 def watch(
     *functions: Function,
     show: Iterable[str] | Callable[[Call], Detail] | None = None,
-    who: str | None = None,
+    who: str | Callable[[Call], str] | None = None,
 ) -> list[Watch]:
     """Calls of methods (``Log.append_as_leader``) or of a module's functions, with their ends.
 
     ``show`` names the parameters to keep (default: all that have a short ``summary``), or is a function that makes the
-    detail out of the call. ``who`` is the name of the lane when it is not to be that of the object's class.
+    detail out of the call. ``who`` is the lane, or makes it out of the call, when it is not to be the object's class.
     """
     shown = show if show is None or callable(show) else tuple(show)
     return [_watch_call(function, shown, who) for function in functions]
 
 
-def _watch_call(function: Function, show: tuple[str, ...] | Callable[[Call], Detail] | None, who: str | None) -> Watch:
+def _watch_call(
+    function: Function,
+    show: tuple[str, ...] | Callable[[Call], Detail] | None,
+    who: str | Callable[[Call], str] | None,
+) -> Watch:
     name = function.__name__
     owner = function.__qualname__.rpartition(".")[0] or function.__module__.rpartition(".")[2]
 
     def lane(call: Call) -> str:
+        if callable(who):
+            return who(call)
         return who or (class_name(call.subject) if call.is_method else owner)
 
     def before(call: Call) -> None:
