@@ -124,6 +124,11 @@ def answers(language: str) -> str:
     return "\n".join(rows) + "\n"
 
 
+def _code(name: str) -> str:
+    """A long name that may be broken at its underscores, so that the table fits on a page."""
+    return f"<code>{name.replace('_', '_<wbr>')}</code>"
+
+
 def _ask(group: GroupByHand, state: str, request: str) -> str:
     """What a request is answered by a group in a state, and the state after it if that is another."""
     leader, follower = group.member("ann"), group.member("bob")
@@ -132,8 +137,8 @@ def _ask(group: GroupByHand, state: str, request: str) -> str:
         raise RuntimeError(f"the group is {group.state}, and not {state}")
     answer = _send(group, leader, follower, request).answer
     if answer.isupper():
-        answer = f"`{answer}`"
-    return answer if group.state == state else f"{answer} → `{group.state}`"
+        answer = _code(answer)
+    return answer if group.state == state else f"{answer} → {_code(group.state)}"
 
 
 def _bring_into(group: GroupByHand, leader: MemberByHand, follower: MemberByHand, state: str) -> None:
