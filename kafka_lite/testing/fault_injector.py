@@ -60,7 +60,12 @@ class FaultInjector:
     # ── for tests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
-        """Begin a fault: see ``Fault``. ``api`` None: requests of any API. ValueError for one that is not served."""
+        """Begin a fault: see ``Fault``. ``api`` None: requests of any API.
+
+        Raises ValueError for an API that is not served, TypeError for an error that is none of ``Errors``.
+        """
+        if error is not None and not isinstance(error, Errors):
+            raise TypeError(f"the error is a member of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
         if self.unarmed:
             raise RuntimeError(self.unarmed[0].not_in_force)
         fault = Fault(api, error, self._arm, self._disarm)

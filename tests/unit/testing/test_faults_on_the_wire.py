@@ -339,3 +339,8 @@ def test_a_broker_stops_while_requests_are_held():
             cluster.requests.wait_for("Metadata")
             cluster.stop()
     assert threading.active_count() < threads
+
+
+def test_an_error_that_is_none_is_an_error_of_the_test(cluster):
+    with pytest.raises(TypeError, match=r"such as Errors\.NOT_LEADER_OR_FOLLOWER, and not 'NOT_LEADER'"):
+        cluster.inject("Produce", "NOT_LEADER")
