@@ -65,7 +65,7 @@ class FaultInjector:
         Raises ValueError for an API that is not served, TypeError for an error that is none of ``Errors``.
         """
         if error is not None and not isinstance(error, Errors):
-            raise TypeError(f"the error is a member of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
+            raise TypeError(f"an error is one of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
         if self.unarmed:
             raise RuntimeError(self.unarmed[0].not_in_force)
         fault = Fault(api, error, self._arm, self._disarm)
