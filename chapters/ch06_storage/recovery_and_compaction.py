@@ -67,7 +67,7 @@ WRITER = """
 import os, sys, time
 from pathlib import Path
 from kafka_lite.learn.log_drawings import fill, open_log
-from kafka_lite.log.file_message_set import FileChannel
+from kafka_lite.log.file_channel import FileChannel
 
 log = open_log(Path(sys.argv[1]), {"segment.bytes": "1500"})
 fill(log, 16)

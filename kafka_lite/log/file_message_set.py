@@ -5,7 +5,6 @@ Kafka 0.10.2: clients/.../common/record/FileRecords.java (0.9: core/.../log/File
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 from collections.abc import Iterator
@@ -14,14 +13,11 @@ from typing import NamedTuple
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.log.file_channel import FileChannel
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch, file_batches
 from kafka_lite.log.index_entry import TimestampOffset
 from kafka_lite.record.record import NO_TIMESTAMP
 from kafka_lite.record.records import Batch, batches
-
-WRITE_BYTES = 128 * 1024
-"""How much is given to the kernel at once. For larger writes Linux looks for larger pieces of free memory (up to 2 MB),
-which in a virtual machine are often such that the host must provide first: 1 MB then takes 1 to 3 ms instead of 0.3."""
 
 
 class LogEntryPosition(NamedTuple):
@@ -38,32 +34,6 @@ class TimestampAndOffset(NamedTuple):
     timestamp: int
     offset: int
     leader_epoch: int = -1
-
-
-class FileChannel:
-    """An open file that is closed when nobody holds it any more.
-
-    The slices in the send queue of a slow consumer keep the file of a deleted segment open. If it were closed under
-    them, its number could be given to another file, and that file's bytes would go to the consumer.
-    """
-
-    def __init__(self, file: Path) -> None:
-        self.fd = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
-
-    def read(self, position: int, length: int) -> bytes:
-        """Up to ``length`` bytes from ``position`` on; fewer at the end of the file."""
-        return os.pread(self.fd, length, position)
-
-    def write_fully(self, position: int, data: Buffer) -> None:
-        """All of ``data`` at ``position``, in pieces of ``WRITE_BYTES``. Raises OSError."""
-        view = data if isinstance(data, memoryview) else memoryview(data)
-        while len(view):
-            written = os.pwrite(self.fd, view if len(view) <= WRITE_BYTES else view[:WRITE_BYTES], position)
-            view, position = view[written:], position + written
-
-    def __del__(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.close(self.fd)
 
 
 class FileMessageSetSlice:

@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 from kafka_lite.record.record import InvalidRecordError
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
-MAX_OUT_OF_ORDER: Final = 100_000
+MAX_OUT_OF_ORDER = 100_000
 """Batches of more records must have the offset deltas 0, 1, 2, ...: to bring others into order all records are built
 anew, and a kilobyte that is compressed well holds millions."""
 

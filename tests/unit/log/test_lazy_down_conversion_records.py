@@ -11,7 +11,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log import lazy_down_conversion_records
-from kafka_lite.log.file_message_set import FileMessageSet, FileMessageSetSlice
+from kafka_lite.log.file_message_set import FileMessageSet
 from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
@@ -152,14 +152,17 @@ def test_a_log_that_cannot_be_read_on_ends_the_connection_and_not_the_records(
     """The answer's size has gone out; what is sent in place of the rest must not look like the end of the records."""
     data = b"".join(batch(10 * index, 10, value=b"x" * 2000) for index in range(20))
 
-    class FailingDisk(FileMessageSetSlice):
-        def batches(self) -> Iterator[Batch]:
-            yield from itertools.islice(super().batches(), 10)
-            raise OSError("I/O error")
-
     file = FileMessageSet(tmp_path / "0.log")
     file.append(data)
-    records = LazyDownConversionRecords(FailingDisk(file._channel, 0, len(data)), 1, 0)
+
+    class FailingDisk:
+        size_in_bytes = len(data)
+
+        def batches(self) -> Iterator[Batch]:
+            yield from itertools.islice(file.read(0, len(data)).batches(), 10)
+            raise OSError("I/O error")
+
+    records = LazyDownConversionRecords(FailingDisk(), 1, 0)  # type: ignore[arg-type]
     out, into = sockets
     sent = 0
     for _ in range(10):
