@@ -19,6 +19,7 @@ from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
 from kafka_lite.consumer.group_rebalance_config import MemberState
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.learn.group_watches import (
     COORDINATOR,
     GROUP,
@@ -41,15 +42,16 @@ PARTITIONS = 4
 ONE_HANDLER = {**AS_IN_KAFKA, "num.io.threads": "1", "offsets.topic.num.partitions": "1"}
 """All requests go through one pair of hands: whoever waits, waits without a thread."""
 HEARTBEAT_MS = 60
-RARE_MS = 500
+RARE_MS = 1_500
 """Between the heartbeats of a member that shall hear of something late."""
-INITIAL_DELAY_MS = 150
+INITIAL_DELAY_S = 30
 REST_MS = 120
 """How long a group is left alone between two changes of its members."""
 SESSION_S = 10
 STEP_S = 4
 """Three steps of the clock are more than a session, two are less."""
-REBALANCE_MS = 7_000
+REBALANCE_S, LONG_SESSION_S = 30, 45
+"""A rebalance timeout, and a session that is longer."""
 WAIT_MS = 20_000
 
 
@@ -175,14 +177,12 @@ def group_metadata(cluster: Cluster) -> GroupMetadata | None:
 
 @contextmanager
 def running_cluster(**overrides: str) -> Iterator[Cluster]:
-    """A broker with the topic, and ``__consumer_offsets``: a first reader has been there, and has gone."""
+    """A broker with the topic, and with ``__consumer_offsets``: somebody has asked for a coordinator."""
     with Cluster({**ONE_HANDLER, **{key.replace("_", "."): value for key, value in overrides.items()}}) as cluster:
         cluster.create_topic(TOPIC, PARTITIONS)
         for partition in range(PARTITIONS):
             cluster.produce(TOPIC, "a", "b", partition=partition)
-        with KafkaConsumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "first"}) as first:
-            first.subscribe([TOPIC])
-            wait_until(lambda: bool(first.poll(20) or first.assignment), WAIT_MS)
+        GroupByHand(cluster, GROUP_ID)
         yield cluster
 
 
@@ -213,23 +213,38 @@ def _member_watches() -> list[Watch]:
 
 
 def four_members_join() -> RecordedRun:
-    """Four consumers of an empty group, one after the other, and one generation: the broker waits a little for each."""
+    """Four consumers of an empty group, one after the other, and one generation: the broker waits a little for more.
+
+    A little by its own clock, which is put forward when all four are there.
+    """
     watches = (
         watch_group_requests("JoinGroup", "SyncGroup"), watch_groups(), watch_delayed_joins(), watch_members(),
     )  # fmt: skip
     with (
         Recording(*watches, title="Four members join and sync", paused=True) as recording,
-        running_cluster(group_initial_rebalance_delay_ms=str(INITIAL_DELAY_MS)) as cluster,
+        running_cluster(group_initial_rebalance_delay_ms=str(INITIAL_DELAY_S * 1000)) as cluster,
         group_of(cluster) as readers,
         recording.running(),
     ):
         for joined, name in enumerate(NAMES[:4], 1):
             readers.append(Reader(cluster, name))
             wait_until(lambda count=joined: _joining(cluster) == count, WAIT_MS)  # type: ignore[misc]
+        _advance(recording, cluster, INITIAL_DELAY_S)
+        wait_until(lambda: _waits_again(cluster), WAIT_MS)
+        _advance(recording, cluster, INITIAL_DELAY_S)
         wait_balanced(readers)
         recording.pause()
     run = recording.run.where(lambda event: not event.what.startswith("on_join_") and not _is_first_state(event))
     return _of(run, "four_members_join", (*NAMES[:4], COORDINATOR, GROUP, "DelayedJoin"))
+
+
+def _waits_again(cluster: Cluster) -> bool:
+    """Whether the InitialDelayedJoin that somebody new has come to is over, and another one in its place."""
+    group = group_metadata(cluster)
+    if group is None:
+        return False
+    with group.lock:  # which is held from the end of the one to the beginning of the other
+        return not group.new_member_added
 
 
 def _is_first_state(event: Event) -> bool:
@@ -304,7 +319,7 @@ def late_heartbeat() -> RecordedRun:
         wait_until(lambda: _lies_in_wait(recording))
         with bob.stopped_world():
             for step in range(1, 4):
-                _advance(recording, cluster, step)
+                _advance(recording, cluster, STEP_S, passed_s=step * STEP_S)
                 _wait_for_heartbeat(cluster, "ann")
             wait_until(lambda: len(ann.owned or ()) == PARTITIONS, WAIT_MS)
         wait_balanced([ann, bob])
@@ -317,10 +332,10 @@ def _lies_in_wait(recording: Recording) -> bool:
     return any(event.kind is Kind.PUT and event.who == "DelayedHeartbeat" for event in recording.run)
 
 
-def _advance(recording: Recording, cluster: Cluster, step: int) -> None:
-    """Put the broker's clock forward."""
-    recording.emit(Kind.NOTE, COORDINATOR, f"clock: + {step * STEP_S} s")
-    cluster.time.advance(seconds=STEP_S)
+def _advance(recording: Recording, cluster: Cluster, seconds: int, *, passed_s: int = 0) -> None:
+    """Put the broker's clock forward, and say so: with what has passed in all, if that is given."""
+    recording.emit(Kind.NOTE, COORDINATOR, f"clock: + {passed_s or seconds} s")
+    cluster.time.advance(seconds=seconds)
 
 
 def _wait_for_heartbeat(cluster: Cluster, name: str) -> None:
@@ -335,24 +350,34 @@ def _wait_for_heartbeat(cluster: Cluster, name: str) -> None:
 def late_join() -> RecordedRun:
     """Ann sends heartbeats, but does not poll: for so long the others wait, and no longer."""
     watches = (watch_group_requests(), watch_groups(), watch_delayed_joins(), _member_watches())
+    patience: dict[str, object] = {
+        "max_poll_interval_ms": REBALANCE_S * 1000, "session_timeout_ms": LONG_SESSION_S * 1000,
+        "heartbeat_interval_ms": RARE_MS,
+    }  # fmt: skip
     with (
         quiet(),
         Recording(*watches, title="A member that joins too late", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster, ["ann"], max_poll_interval_ms=REBALANCE_MS, heartbeat_interval_ms=RARE_MS) as readers,
+        group_of(cluster, ["ann"], **patience) as readers,
         recording.running(),
     ):
         with readers[0].busy():
-            readers.append(bob := Reader(cluster, "bob", max_poll_interval_ms=REBALANCE_MS))
+            readers.append(bob := Reader(cluster, "bob", **patience))
             wait_until(lambda: _joining(cluster) == 1, WAIT_MS)
-            _advance(recording, cluster, 1)
-            _wait_for_heartbeat(cluster, "ann")
-            _advance(recording, cluster, 2)
+            wait_until(lambda: _is_told(recording, "ann"), WAIT_MS)
+            _advance(recording, cluster, REBALANCE_S + 2)
             wait_until(lambda: len(bob.owned or ()) == PARTITIONS, WAIT_MS)
         wait_balanced(readers)
         recording.pause()
     run = until(without_quiet_heartbeats(recording.run), "+ ann")
     return _of(run, "late_join", ("ann", "bob", COORDINATOR, GROUP, "DelayedJoin"))
+
+
+def _is_told(recording: Recording, name: str) -> bool:
+    """Whether a heartbeat has told a member of the rebalance."""
+    return any(
+        event.who == name and event.detail.get("says") == Errors.REBALANCE_IN_PROGRESS.name for event in recording.run
+    )
 
 
 # ── commits ─────────────────────────────────────────────────────────────────────────────────────────────────────────
