@@ -36,8 +36,8 @@ from kafka_lite.testing import Cluster
 # %% [markdown]
 # ## Four members join and sync
 #
-# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty; the broker waits 150 ms for more, as
-# long as somebody comes. **Who is the leader? Which of the answers come together?**
+# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty; the broker waits for more, as
+# long as somebody comes (thirty seconds by its clock, which is put forward). **Who is the leader? Which of the answers come together?**
 
 # %%
 run = four_members_join()
@@ -56,7 +56,7 @@ answers(run, "JoinGroup")
 answers(run, "SyncGroup")
 
 # %% [markdown]
-# The second JoinGroup of *ann* was answered after a third of a second. In all that time no thread of the broker stood
+# The second JoinGroup of *ann* was answered after all the others had come. In all that time no thread of the broker stood
 # behind it. Which thread did answer?
 
 # %%
