@@ -36,8 +36,9 @@ from kafka_lite.testing import Cluster
 # %% [markdown]
 # ## Four members join and sync
 #
-# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty; the broker waits for more, as
-# long as somebody comes (thirty seconds by its clock, which is put forward). **Who is the leader? Which of the answers come together?**
+# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty. The broker waits for more, as long as
+# somebody comes: thirty seconds by its clock, which is put forward. **Who is the leader? Which of the answers come
+# together?**
 
 # %%
 run = four_members_join()
@@ -56,8 +57,8 @@ answers(run, "JoinGroup")
 answers(run, "SyncGroup")
 
 # %% [markdown]
-# The second JoinGroup of *ann* was answered after all the others had come. In all that time no thread of the broker stood
-# behind it. Which thread did answer?
+# The second JoinGroup of *ann* was answered after all the others had come. In all that time no thread of the broker
+# stood behind it. Which thread did answer?
 
 # %%
 parked = [
