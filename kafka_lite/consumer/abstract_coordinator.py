@@ -1,6 +1,6 @@
 """A member of a group: finds the coordinator, joins, stays in, leaves. What the group is for, subclasses know.
 
-Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java · book 5.1.1, 5.1.2, 4.3.5
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java · book 5.1.1, 5.1.2, 4.3.1, 4.3.4, 4.3.5
 """
 
 from __future__ import annotations

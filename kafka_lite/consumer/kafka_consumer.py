@@ -1,6 +1,6 @@
 """The new consumer: reads records of topics, alone or sharing their partitions with the other members of a group.
 
-Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3, 4.4.4
 """
 
 from __future__ import annotations

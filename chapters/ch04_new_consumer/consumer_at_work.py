@@ -1,0 +1,221 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: a consumer at work
+#
+# *Book 4; the text to it is [The poll](polling.md), [Fetching](fetching.md), [Futures](futures.md),
+# [Heartbeats](heartbeats.md) and [Committing](committing.md).*
+#
+# Recorded runs of real consumers against a real broker, most of them to be changed. Before you run a cell that ends in
+# a question, answer it.
+
+# %%
+from IPython.display import SVG
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.learn import consumer_runs
+from kafka_lite.learn.consumer_figures import deliveries
+from kafka_lite.learn.consumer_watches import poll_watches, watch_futures, watch_member_state
+from kafka_lite.learn.delivery_semantics import (
+    Store,
+    at_least_once,
+    at_most_once,
+    dying_after,
+    exactly_once,
+    fill,
+    mortal_consumer,
+    play,
+)
+from kafka_lite.learn.recorded_run import Kind
+from kafka_lite.learn.recording import Recording
+from kafka_lite.learn.run_brokers import in_thread
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.learn.watches import watch
+from kafka_lite.testing import Cluster
+
+# %% [markdown]
+# ## The first poll
+#
+# A consumer that knows one address, and a group that has never committed. **Which requests, in which order?**
+
+# %%
+sequence_diagram(consumer_runs.first_poll())
+
+# %% [markdown]
+# ## Polls in a row
+#
+# Five records, three a poll; three more are produced while the user works on the last two. **How many fetches?**
+
+# %%
+three_polls = consumer_runs.polls_in_a_row()
+sequence_diagram(three_polls)
+
+# %% [markdown]
+# What the three polls cost, and how long the answer that was fetched ahead lay in the socket:
+
+# %%
+for span in three_polls.calls():
+    if (span.begin.who, span.begin.what) == ("KafkaConsumer", "poll"):
+        print(f"poll: {span.duration_ns / 1e6:6.2f} ms, {span.end.detail['result']}")
+answers = [pair for pair in three_polls.hand_overs() if pair.put.what == "answer"]
+for pair in answers:
+    print(f"answer: {pair.waited_ns / 1e6:6.2f} ms on its way")
+
+# %% [markdown]
+# Your own. **What changes with `max_poll_records=1`? With `fetch_min_bytes=1000`?**
+
+
+# %%
+def record_polls(polls=3, records=5, **configs):
+    """A consumer with these settings, which polls so many times."""
+    with (
+        Recording(poll_watches(), title="Mine", paused=True) as recording,
+        consumer_runs.running_cluster(records) as cluster,
+        consumer_runs.member_of(cluster, **configs) as consumer,
+        recording.running(),
+    ):
+        in_thread("user", lambda: [consumer.poll(300) for _ in range(polls)])
+        recording.pause()
+    return recording.run
+
+
+mine = record_polls(polls=2, max_poll_records=2)
+sequence_diagram(mine, lanes=["user", "KafkaConsumer", "Fetcher", "SubscriptionState", "ConsumerNetworkClient"])
+
+# %% [markdown]
+# ## The futures of a join
+#
+# **Which future is completed last, and by whom?**
+
+# %%
+sequence_diagram(consumer_runs.futures_of_a_join())
+
+# %% [markdown]
+# Now the coordinator says UNKNOWN_MEMBER_ID to the first JoinGroup. **How many futures, and which of them fail?**
+
+# %%
+with (
+    Recording(
+        watch_futures(), watch_member_state(), watch(ConsumerNetworkClient.poll_future, show=()), title="A join fails",
+        paused=True,
+    ) as recording,
+    consumer_runs.running_cluster() as broker,
+    consumer_runs.consumer_of(broker, group_id="unlucky", group_instance_id="one") as consumer,
+    broker.inject("JoinGroup", Errors.UNKNOWN_MEMBER_ID).once(),
+):  # fmt: skip
+    consumer.subscribe(["demo"])
+    consumer.committed([TopicPartition("demo", 0)])  # finds the coordinator
+    with recording.running():
+        in_thread("user", lambda: consumer.poll(5000))
+        recording.pause()
+for event in recording.run:
+    if event.kind is Kind.CALL and event.what in ("complete", "fail") and "Group" in event.who:
+        print(f"{event.time_ns / 1e6:6.2f} ms  {event.who}: {event.what} {event.detail.get('reason', '')}")
+
+# %% [markdown]
+# The answer itself is a success: it has come. What the adapter makes of it is the failure, and the loop in
+# `join_group_if_needed` begins again with two new futures.
+#
+# ## A heartbeat thread beside the polling thread
+#
+# The user works for 150 ms. **How many heartbeats, in which lane?**
+
+# %%
+beside = consumer_runs.heartbeats_beside_work()
+sequence_diagram(beside)
+
+# %%
+for span in beside.calls():
+    if span.begin.what == "heartbeat_turn":
+        turn = f"at {span.begin.time_ns / 1e6:6.1f} ms a turn of {span.duration_ns / 1e6:.2f} ms"
+        print(f"{turn}, then sleep for {span.end.detail.get('result')} ms")
+
+# %% [markdown]
+# The user does not come back within `max.poll.interval.ms`. **Who leaves the group, and what becomes of the commit?**
+
+# %%
+sequence_diagram(consumer_runs.work_for_too_long())
+
+# %% [markdown]
+# ## Commits
+#
+# An interval of 40 ms, work of 60 ms. **Which offset does the second poll commit?**
+
+# %%
+sequence_diagram(consumer_runs.automatic_commits())
+
+# %% [markdown]
+# ## Two deaths
+#
+# Six records, called 1 to 6 as in the book, at the offsets 0 to 5. Consumer 1 commits, then works, and dies after the
+# first. **Where does consumer 2 begin, and what is lost?**
+
+# %%
+most = consumer_runs.at_most_once()
+SVG(deliveries(most))
+
+# %%
+sequence_diagram(most)
+
+# %% [markdown]
+# Consumer 1 works, then commits, and dies after the sixth. **Where does consumer 2 begin, and what is repeated?**
+
+# %%
+least = consumer_runs.at_least_once()
+SVG(deliveries(least))
+
+# %%
+sequence_diagram(least)
+
+# %% [markdown]
+# Every death within the same three records. **For which of them is nothing lost, or repeated?**
+
+# %%
+for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
+    for last in deaths:
+        with Cluster() as broker:
+            first, second = play(broker, loop, last)
+        worked = first + second
+        lost = [each for each in "123456" if each not in worked]
+        twice = [each for each in "123456" if worked.count(each) > 1]
+        print(f"{loop.__name__:13} dies after {last}: lost {' '.join(lost) or '–':5} repeated {' '.join(twice) or '–'}")
+
+# %% [markdown]
+# At most once is lucky with a death at the end of a batch. At least once never is: after the last record the commit is
+# still to come.
+#
+# Results and position in one transaction of a database. **What is in the store after the death, and at the end?**
+
+
+# %%
+def print_value(record):
+    """The work."""
+    print(record.value.decode(), end=" ")
+
+
+store, partition = Store(), TopicPartition("exactly-once", 0)
+with Cluster() as broker:
+    fill(broker, partition.topic)
+    for dies_after, polls in (("5", 2), ("", 1)):
+        with mortal_consumer(broker, "mortal") as consumer:
+            exactly_once(consumer, partition, store, dying_after(print_value, dies_after), polls)
+        print("in the store:", *store.results, "  position:", store.position(partition))
+
+# %% [markdown]
+# ## Now you
+#
+# - Kill consumer 1 in `at_least_once` between the work and the commit of the *first* three records.
+# - Use `commit_async` there. What can consumer 2 find?
+# - Record `first_poll` for a group that has committed. Which request is missing?
