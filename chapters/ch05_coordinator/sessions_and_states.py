@@ -52,7 +52,7 @@ with Cluster() as cluster:
 
 # %% [markdown]
 # The state `PREPARING_REBALANCE` is not to be seen: a member that is alone is everybody, and its own JoinGroup
-# completes the DelayedJoin, before and after. But the generation tells: each join began one, and so did the leaving.
+# completes the DelayedJoin. But the generation tells: each join began one, and so did the leaving.
 #
 # ## Every request in every state
 #
