@@ -30,6 +30,8 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest
 logger = logging.getLogger(__name__)
 
 NO_REASON = "not provided"
+LONGEST_NAME_BYTES = 2**15 - 1
+"""More does not fit into a string of the group's record, nor of the answers to members that know older versions."""
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
@@ -110,7 +112,7 @@ class GroupCoordinator:
 
     def handle_join_group(self, request: JoinGroupRequest, client: JoiningClient, respond: JoinCallback) -> None:
         """Somebody wants to be in the next generation."""
-        error = self._check_join(request)
+        error = self._check_join(request, client)
         if error is not Errors.NONE:
             respond(join_error(request.member_id, error))
             return
@@ -128,10 +130,14 @@ class GroupCoordinator:
             if group.is_in(GroupState.PREPARING_REBALANCE):
                 self.rebalancer.check_join(group)
 
-    def _check_join(self, request: JoinGroupRequest) -> Errors:
+    def _check_join(self, request: JoinGroupRequest, client: JoiningClient) -> Errors:
         error = self.check_group(request.group_id)
         if error is not Errors.NONE:
             return error
+        longest_id = GroupMetadata.generate_member_id(client.client_id, request.group_instance_id)
+        names = (request.group_id, longest_id, request.protocol_type, *(p.name for p in request.protocols))
+        if any(len(name.encode()) > LONGEST_NAME_BYTES for name in names):
+            return Errors.INVALID_REQUEST  # let in, it would take away the others' answers, and the group's record
         shortest_ms, longest_ms = self.config.min_session_timeout_ms, self.config.max_session_timeout_ms
         in_limits = shortest_ms <= request.session_timeout_ms <= longest_ms
         return Errors.NONE if in_limits else Errors.INVALID_SESSION_TIMEOUT

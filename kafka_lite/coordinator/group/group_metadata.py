@@ -125,7 +125,8 @@ class GroupMetadata:
             raise Errors.ILLEGAL_GENERATION.exception()
         return member
 
-    def generate_member_id(self, client_id: str, group_instance_id: str | None) -> str:
+    @staticmethod
+    def generate_member_id(client_id: str, group_instance_id: str | None) -> str:
         """An id that nobody had before."""
         return f"{client_id if group_instance_id is None else group_instance_id}{MEMBER_ID_DELIMITER}{uuid.uuid4()}"
 
@@ -181,6 +182,9 @@ class GroupMetadata:
         if self.is_leader(old_member_id):
             self.leader_id = new_member_id
         self._static_members[group_instance_id] = new_member_id
+        if old_member_id in self.pending_sync_members:
+            self.pending_sync_members.remove(old_member_id)
+            self.pending_sync_members.add(new_member_id)
         return member
 
     def elect_leader_that_has_joined(self) -> bool:

@@ -30,6 +30,10 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 """So long a new member may wait for its first generation. A rebalance can take that long, and a client that has gone
 cannot be told from one that waits; without an end each of its attempts would leave a member behind."""
 
+SHORTEST_JOIN_RETRY_MS = 1000
+"""So long at least a rebalance waits again in which nobody has joined. A client may say a rebalance timeout of 0, and
+until the sessions of its static members end, one wait would follow the other without a pause."""
+
 
 @dataclass(frozen=True)
 class GroupJoinKey:
@@ -157,7 +161,7 @@ class GroupRebalancer:
             self._drop_members(group, [member.member_id for member in missing if not member.is_static_member])
             if group.members and not group.elect_leader_that_has_joined():
                 logger.error("Group %s could not complete rebalance because no members rejoined", group.group_id)
-                self.watch_join(DelayedJoin(self, group, group.rebalance_timeout_ms))
+                self.watch_join(DelayedJoin(self, group, max(group.rebalance_timeout_ms, SHORTEST_JOIN_RETRY_MS)))
             else:
                 group.init_next_generation()
                 self._announce_generation(group) if group.members else self._store_empty_group(group)
@@ -165,6 +169,9 @@ class GroupRebalancer:
     def _drop_members(self, group: GroupMetadata, member_ids: Iterable[str]) -> None:
         for member_id in member_ids:
             logger.info("Member %s of group %s has not come in time, and is let go", member_id, group.group_id)
+            if member_id in group.members:  # a static member that is back waits until its new id is stored
+                unknown = join_error(UNKNOWN_MEMBER_ID, Errors.UNKNOWN_MEMBER_ID)
+                group.invoke_join_callback(group.members[member_id], unknown)
             group.remove(member_id)
             self.complete_heartbeat(group, member_id)
 

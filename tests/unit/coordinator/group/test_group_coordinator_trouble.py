@@ -1,0 +1,87 @@
+"""Clients that make trouble: others in their group, and the broker, must not suffer from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.group_state import GroupState
+from tests.support.groups import REBALANCE_TIMEOUT_MS, FakeMember, Groups
+
+
+@pytest.fixture
+def groups() -> Groups:
+    return Groups()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"client_id": "x" * 2**15},
+        {"client_id": "x" * (2**15 - 1)},
+        {"instance_id": "x" * 2**15},
+        {"protocol_type": "x" * 2**15},
+        {"protocols": [("x" * 2**15, b"")]},
+    ],
+    ids=["client", "member id", "instance", "type", "protocol"],
+)
+def test_names_that_no_record_can_hold_are_refused_and_others_can_join(
+    groups: Groups, names: dict[str, object]
+) -> None:
+    for version in (1, 9):
+        assert groups.member(version=version, **names).join().join_error is Errors.INVALID_REQUEST
+    assert groups.state() is None
+    (member,) = groups.stable()
+    assert member.sync_error is Errors.NONE
+
+
+def late_static_follower(groups: Groups) -> tuple[FakeMember, FakeMember]:
+    """A stable group whose static follower has not asked for its part."""
+    leader = groups.member().join()
+    static = groups.member(instance_id="static", session_timeout_ms=2 * REBALANCE_TIMEOUT_MS).join()
+    leader.join()
+    leader.sync({leader.member_id: b"leader", static.member_id: b"static"})
+    assert groups.state() is GroupState.STABLE
+    return leader, static
+
+
+def test_a_static_member_that_syncs_under_its_new_id_is_not_waited_for_under_the_old_one(groups: Groups) -> None:
+    leader, _ = late_static_follower(groups)
+    again = groups.member(instance_id="static", version=9).join()
+    again.sync()
+    for _ in range(2 * REBALANCE_TIMEOUT_MS // 5000):
+        groups.sleep(5000)
+        assert (leader.heartbeat(), again.heartbeat()) == (Errors.NONE, Errors.NONE)
+    assert groups.state() is GroupState.STABLE
+
+
+def test_a_static_member_that_is_back_and_never_syncs_is_let_go_with_an_answer(groups: Groups) -> None:
+    leader, _ = late_static_follower(groups)
+    for _ in range(REBALANCE_TIMEOUT_MS // 5000 - 1):
+        groups.sleep(5000)
+        leader.heartbeat()
+    groups.offsets_log.held = []
+    again = groups.member(instance_id="static", version=9, session_timeout_ms=60_000).join()
+    assert again.join_error is None, "its new id is being stored"
+    groups.sleep(5000)
+    assert again.join_error is Errors.UNKNOWN_MEMBER_ID
+    groups.offsets_log.release()
+    assert len(again.joins) == 1
+    assert groups.state() is GroupState.PREPARING_REBALANCE
+
+
+def test_absent_static_members_without_patience_do_not_keep_the_timer_busy(
+    groups: Groups, caplog: pytest.LogCaptureFixture
+) -> None:
+    leader = groups.member(rebalance_timeout_ms=0).join()
+    static = groups.member(rebalance_timeout_ms=0, instance_id="static").join()
+    leader.join()
+    groups.sync_all([leader, static])
+    leader.leave()
+    for _ in range(10):
+        groups.sleep(0)  # the time stands still
+    assert caplog.text.count("no members rejoined") == 1
+    groups.sleep(2000)
+    assert caplog.text.count("no members rejoined") > 1
+    static.join()
+    assert static.join_error is Errors.NONE
