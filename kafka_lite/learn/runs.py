@@ -22,6 +22,7 @@ from kafka_lite.learn.connection_runs import CONNECTION_RUNS
 from kafka_lite.learn.consumer_runs import CONSUMER_RUNS
 from kafka_lite.learn.group_runs import GROUP_RUNS
 from kafka_lite.learn.network_runs import NETWORK_RUNS, network_watches
+from kafka_lite.learn.old_consumer_runs import OLD_CONSUMER_RUNS
 from kafka_lite.learn.old_producer_runs import OLD_PRODUCER_RUNS
 from kafka_lite.learn.producer_runs import PRODUCER_RUNS
 from kafka_lite.learn.purgatory_runs import PURGATORY_RUNS
@@ -190,6 +191,7 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     **CONNECTION_RUNS,
     **CONSUMER_RUNS,
     **GROUP_RUNS,
+    **OLD_CONSUMER_RUNS,
     **OLD_PRODUCER_RUNS,
     **PURGATORY_RUNS,
     **STORAGE_RUNS,
