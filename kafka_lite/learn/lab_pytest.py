@@ -108,10 +108,18 @@ class LabPlugin:
 
 
 @pytest.fixture(scope="session")
-def broker(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabBroker]:
+def broker_settings() -> dict[str, str]:
+    """The settings of ``broker``; a lab may have its own fixture of this name."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def broker(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, broker_settings: dict[str, str]
+) -> Iterator[LabBroker]:
     """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
     plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
-    with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, {}) as running:
+    with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, broker_settings) as running:
         yield running
 
 
