@@ -41,14 +41,14 @@ class ZKRebalancerListener:
 
     Every member does the same when a member comes or goes or partitions are added, and none waits for another::
 
+        0  read ids, subscriptions, partitions      all members read the same, sooner or later
         1  stop the fetchers, empty the queues      nothing more is consumed,
            commit                                   so this is how far each partition is consumed
         2  delete own  owners/T/P                   others may claim them
-        3  read ids, subscriptions, partitions      all members read the same, sooner or later,
-           assign                                   and compute the same
+        3  assign                                   all compute the same from what they read in 0
         4  fetch the offsets of own partitions      which their last owner has committed in 1
         5  create own  owners/T/P                   one of them exists: its last owner has not come to 2 yet.
-                                                    Delete those created, wait, and begin again with 1
+                                                    Delete those created, wait, and begin again with 0
         6  start the fetchers
 
     Watches only ring a bell (``rebalance_event_triggered``); the thread ``…_watcher_executor`` does the work, for all
