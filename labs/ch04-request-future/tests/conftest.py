@@ -1,0 +1,44 @@
+"""What the tests of this lab share."""
+
+import pytest
+
+from kafka_lite.clients.request_future import RequestFuture
+from kafka_lite.learn.lab_groups import GROUP_BROKER
+
+
+@pytest.fixture(scope="session")
+def broker_settings():
+    """Groups begin at once."""
+    return GROUP_BROKER
+
+
+@pytest.fixture
+def outcome_of():
+    """``outcome_of(future)``: ``pending``, ``value 5``, or ``ValueError: text``."""
+
+    def of(future):
+        if not future.is_done:
+            return "pending"
+        if future.failed:
+            return f"{type(future.exception).__name__}: {future.exception}"
+        return f"value {future.value}"
+
+    return of
+
+
+@pytest.fixture
+def pending():
+    """A future without an outcome."""
+    return RequestFuture()
+
+
+@pytest.fixture
+def heard():
+    """``heard(future)``: a list of what a listener of the future is told from now on."""
+
+    def listen(future):
+        told = []
+        future.add_listener(lambda value: told.append(value), lambda error: told.append(str(error)))
+        return told
+
+    return listen
