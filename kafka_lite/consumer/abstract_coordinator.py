@@ -14,7 +14,7 @@ from typing import cast
 from kafka_lite.clients.client_request import ClientResponse
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.request_future import DisconnectError, RequestFuture, RequestFutureAdapter, S
-from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer import group_requests
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
@@ -27,7 +27,7 @@ from kafka_lite.consumer.group_rebalance_config import (
     GroupRebalanceConfig,
     MemberState,
 )
-from kafka_lite.consumer.heartbeat import Heartbeat
+from kafka_lite.consumer.heartbeat import POLL_TIMEOUT_EXPIRED, Heartbeat
 from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.metrics.metrics import Metrics
@@ -41,13 +41,6 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 
 logger = logging.getLogger(__name__)
 
-JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
-"""How much longer than the rebalance timeout the answer to JoinGroup may take."""
-
-JOIN_AGAIN = frozenset({
-    Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.REBALANCE_IN_PROGRESS, Errors.MEMBER_ID_REQUIRED,
-})  # fmt: skip
-"""Errors of a join after which it is repeated at once."""
 ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR})
 """Errors that say: ask again who the coordinator is."""
 
@@ -237,7 +230,7 @@ class AbstractCoordinator(ABC):
 
     def _after_failed_join(self, error: BaseException, timer: Timer) -> None:
         self.request_rejoin(f"rebalance failed: {error}")
-        if isinstance(error, ApiError) and error.error in JOIN_AGAIN:
+        if isinstance(error, ApiError) and error.error in group_requests.JOIN_AGAIN:
             return
         if not (isinstance(error, ApiError) and error.retriable):
             raise error
@@ -255,13 +248,17 @@ class AbstractCoordinator(ABC):
             self._transition_to(MemberState.REBALANCING)
             self.sensors.rebalance_begins(self._time.hi_res_ms())
             self._join_future = future = self._send_join_group()
-        future.add_listener(self._on_joined, self._on_join_failed)
+        future.add_listener(lambda _: self._on_joined(future), lambda error: self._on_join_failed(future, error))
         return future
 
-    def _on_joined(self, _assignment: bytes) -> None:
+    def _is_under_way(self, join: RequestFuture[bytes]) -> bool:
+        """Whether this join is still wanted: the member may have left meanwhile, and even join anew already."""
+        return join is self._join_future and self._state is MemberState.REBALANCING
+
+    def _on_joined(self, join: RequestFuture[bytes]) -> None:
         with self.lock:
-            if self._state is not MemberState.REBALANCING:
-                return  # it has left meanwhile
+            if not self._is_under_way(join):
+                return
             self._transition_to(MemberState.STABLE)
             self._rejoin_needed = False
             now_ms = self._time.hi_res_ms()
@@ -270,8 +267,10 @@ class AbstractCoordinator(ABC):
             if self._heartbeat_thread is not None:
                 self._heartbeat_thread.enable()
 
-    def _on_join_failed(self, error: BaseException) -> None:
+    def _on_join_failed(self, join: RequestFuture[bytes], error: BaseException) -> None:
         with self.lock:
+            if join is not self._join_future:
+                return
             self._transition_to(MemberState.UNJOINED)
             if not (isinstance(error, ApiError) and error.error is Errors.MEMBER_ID_REQUIRED):
                 self.sensors.rebalance_fails(self._time.hi_res_ms())
@@ -284,15 +283,14 @@ class AbstractCoordinator(ABC):
         request = group_requests.join_group(
             self.config, self._generation.member_id, self.protocol_type, self.protocols()
         )
-        timeout_ms = self.config.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
-        future = self._client.send(coordinator, request, request_timeout_ms=timeout_ms)
+        future = self._client.send(coordinator, request, request_timeout_ms=self.config.join_timeout_ms)
         return future.compose(_JoinGroupHandler(self, self._generation))
 
     def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
         """JoinGroup was answered well: go on with SyncGroup, whose future ends the one of the join."""
         with self.lock:
-            if self._state is not MemberState.REBALANCING:
-                future.fail(KafkaError("the member has left the group before its join was complete"))
+            if not self._is_under_way(future):
+                self._leave_as(response.member_id, future)
                 return
             self._generation = Generation(response.generation_id, response.member_id, response.protocol_name)
         logger.info(
@@ -315,14 +313,26 @@ class AbstractCoordinator(ABC):
             return RequestFuture.coordinator_not_available()
         generation = self._generation
         request = group_requests.sync_group(self.config, generation, self.protocol_type, assignments)
-        timeout_ms = self.config.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
-        future = self._client.send(coordinator, request, request_timeout_ms=timeout_ms)
+        future = self._client.send(coordinator, request, request_timeout_ms=self.config.join_timeout_ms)
         return future.compose(_SyncGroupHandler(self, generation))
 
-    def set_member_id(self, member_id: str) -> None:
+    def set_member_id(self, member_id: str, future: RequestFuture[bytes]) -> None:
         """The coordinator has given an id to join again with (KIP-394)."""
         with self.lock:
-            self._generation = NO_GENERATION._replace(member_id=member_id)
+            if self._is_under_way(future):
+                self._generation = NO_GENERATION._replace(member_id=member_id)
+                future.fail(Errors.MEMBER_ID_REQUIRED)
+            else:
+                self._leave_as(member_id, future)
+
+    def _leave_as(self, member_id: str, future: RequestFuture[bytes]) -> None:
+        """Nobody wants this join any more. The coordinator would wait for the member until its session ends."""
+        coordinator = self.finder.last_known
+        if self.is_dynamic_member and coordinator is not None and member_id != self._generation.member_id:
+            abandoned = NO_GENERATION._replace(member_id=member_id)
+            request = group_requests.leave_group(self.config, abandoned, "its join was abandoned")
+            self._client.send(coordinator, request, background=True)
+        future.fail(Errors.REBALANCE_IN_PROGRESS)  # whoever waits for it all the same joins again
 
     # ── Heartbeats ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -370,12 +380,7 @@ class AbstractCoordinator(ABC):
             self.finder.mark_unknown("session timed out without receiving a heartbeat response")
             return 0
         if self._heartbeat.poll_timeout_expired(now_ms):
-            logger.warning(
-                "Group %s: consumer poll timeout has expired. The time between subsequent calls to poll() was longer "
-                "than max.poll.interval.ms: the loop spends too much time on messages. Increase it, or reduce "
-                "max.poll.records.",
-                self.config.group_id,
-            )
+            logger.warning(POLL_TIMEOUT_EXPIRED, self.config.group_id)
             self.maybe_leave_group("the consumer did not poll within max.poll.interval.ms")
             return None
         if self._heartbeat.should_heartbeat(now_ms):
@@ -409,12 +414,10 @@ class AbstractCoordinator(ABC):
                 self._heartbeat.received(self._time.hi_res_ms())
                 return
             self._heartbeat.failed()
-            fatal = isinstance(error, ApiError) and error.error in (
-                Errors.FENCED_INSTANCE_ID, Errors.GROUP_AUTHORIZATION_FAILED
-            )  # fmt: skip
-            if fatal and self._heartbeat_thread is not None:
-                self._heartbeat_thread.failure = cast(ApiError, error)
-                self._heartbeat_thread.initiate_shutdown()
+            thread, fatal = self._heartbeat_thread, group_requests.FATAL_FOR_HEARTBEATS
+            if thread is not None and isinstance(error, ApiError) and error.error in fatal:
+                thread.failure = error
+                thread.initiate_shutdown()
 
     # ── Leaving ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -449,10 +452,8 @@ class AbstractCoordinator(ABC):
             self.on_leave_prepare()
             self.maybe_leave_group("the consumer is being closed")
         if coordinator is not None and not self._client.await_pending_requests(coordinator, timer):
-            logger.warning(
-                "Close timed out with %d pending requests to coordinator",
-                self._client.pending_request_count(coordinator),
-            )
+            pending = self._client.pending_request_count(coordinator)
+            logger.warning("Close timed out with %d pending requests to coordinator", pending)
 
 
 # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -509,7 +510,8 @@ class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
         if error is Errors.UNKNOWN_MEMBER_ID:
             self.reset_generation(error)
         elif error is Errors.MEMBER_ID_REQUIRED:
-            owner.set_member_id(response.member_id)
+            owner.set_member_id(response.member_id, future)
+            return
         elif error in ANOTHER_COORDINATOR:
             owner.finder.mark_unknown(error.name)
         future.fail(group_requests.group_error(error, owner.config.group_id))

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 UNKNOWN_MEMBER_ID = ""
 NO_GENERATION_ID = -1
+JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
+"""How much longer than the rebalance timeout the answer to JoinGroup may take."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class GroupRebalanceConfig:
     heartbeat_interval_ms: int = 3000
     retry_backoff_ms: int = 100
     leave_group_on_close: bool = True
+
+    @property
+    def join_timeout_ms(self) -> int:
+        """For so long the answers to JoinGroup and SyncGroup are waited for."""
+        return self.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
 
 
 class Generation(NamedTuple):

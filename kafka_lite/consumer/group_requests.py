@@ -25,6 +25,13 @@ LEAVE_GROUP_LATEST = 5
 LEAVE_GROUP_OF_MANY = 3
 """From this version on a LeaveGroup names several members."""
 
+JOIN_AGAIN = frozenset({
+    Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.REBALANCE_IN_PROGRESS, Errors.MEMBER_ID_REQUIRED,
+})  # fmt: skip
+"""Errors of a join after which it is repeated at once."""
+FATAL_FOR_HEARTBEATS = frozenset({Errors.FENCED_INSTANCE_ID, Errors.GROUP_AUTHORIZATION_FAILED})
+"""Errors after which another heartbeat, or join, would fare no better."""
+
 
 def find_coordinator(group_id: str) -> RequestBuilder:
     """Which broker looks after the group?"""

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import math
 
+POLL_TIMEOUT_EXPIRED = (
+    "Group %s: consumer poll timeout has expired. The time between subsequent calls to poll() was longer than "
+    "max.poll.interval.ms: the loop spends too much time on messages. Increase it, or reduce max.poll.records."
+)
+
 
 class Heartbeat:
     """Times only; sends nothing. All of them in ms of a monotonic clock that the caller reads.

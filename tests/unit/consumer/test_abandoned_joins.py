@@ -1,0 +1,107 @@
+"""A member that leaves while its JoinGroup is under way, and joins anew before that is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import MockTime
+from kafka_lite.consumer import consumer_parts
+from kafka_lite.consumer.group_rebalance_config import MemberState
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
+from tests.support.scripted_broker import KAFKA_0_10_2, TODAY, ScriptedBroker
+from tests.unit.consumer.conftest import ConsumerFactory
+
+
+class ParkingBroker(ScriptedBroker):
+    """Gives each member an id; answers JoinGroup, and what comes later on its connection, when it is told to."""
+
+    def __init__(self, time: MockTime, versions: dict[ApiKey, tuple[int, int]]) -> None:
+        super().__init__(time, versions)
+        self._numbers = count(1)
+        self._held: list[Callable[[], None]] | None = []
+        self._parked: str | None = None
+        self.create("t", 2)
+
+    def answer(self, node: str, correlation_id: int, response: Any, version: int) -> None:
+        if isinstance(response, JoinGroupResponse):
+            self._parked = node
+        if self._held is not None and node == self._parked:
+            self._held.append(lambda: super(ParkingBroker, self).answer(node, correlation_id, response, version))
+        else:
+            super().answer(node, correlation_id, response, version)
+
+    def release(self) -> None:
+        held, self._held = self._held or [], None
+        for answer in held:
+            answer()
+
+    def join_group(self, request: Any, version: int) -> Any:
+        response: Any = super().join_group(request, version)
+        member_id = request.member_id or f"member-{next(self._numbers)}"
+        response.member_id = member_id
+        if response.error_code == Errors.NONE.code:
+            response.leader = response.members[0].member_id = member_id
+        return response
+
+    def sync_group(self, request: Any, version: int) -> Any:
+        response: Any = super().sync_group(request, version)
+        response.assignment = self.assignments.get(request.member_id, b"")
+        return response
+
+    def leavers(self) -> list[str]:
+        return [each.member_id or each.members[0].member_id for each in self.of(ApiKey.LEAVE_GROUP)]
+
+
+def poll(consumer: KafkaConsumer, times: int) -> None:
+    for _ in range(times):
+        consumer.poll(50)
+
+
+@pytest.mark.parametrize("versions", [TODAY, KAFKA_0_10_2], ids=["an id first", "0.10.2"])
+def test_the_answer_to_an_abandoned_join_lets_that_member_leave_and_not_the_next_one(
+    time: MockTime,
+    new_consumer: ConsumerFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    versions: dict[ApiKey, tuple[int, int]],
+) -> None:
+    parking = ParkingBroker(time, versions)
+    monkeypatch.setattr(consumer_parts, "Selector", lambda **_: parking)
+    consumer = new_consumer("g")
+    coordinator = consumer._coordinator
+    assert coordinator is not None
+    for _ in range(2):
+        consumer.unsubscribe()
+        consumer.subscribe(["t"])
+        poll(consumer, 5)
+        assert coordinator.state is MemberState.REBALANCING
+    assert len(parking.of(ApiKey.JOIN_GROUP)) == 2
+    parking.release()
+    poll(consumer, 10)
+    assert (coordinator.state, coordinator.generation.member_id) == (MemberState.STABLE, "member-2")
+    assert len(consumer.assignment) == 2
+    assert parking.leavers() == ["member-1"]
+    assert [each.member_id for each in parking.of(ApiKey.SYNC_GROUP)] == ["member-2"]
+
+
+def test_a_generation_that_was_reset_during_the_join_makes_the_member_join_again(
+    time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parking = ParkingBroker(time, KAFKA_0_10_2)
+    monkeypatch.setattr(consumer_parts, "Selector", lambda **_: parking)
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    poll(consumer, 5)
+    coordinator = consumer._coordinator
+    assert coordinator is not None
+    coordinator.reset_generation("a late answer to a commit says that the member is unknown")
+    parking.release()
+    poll(consumer, 10)
+    assert (coordinator.state, coordinator.generation.member_id) == (MemberState.STABLE, "member-2")
+    assert parking.leavers() == ["member-1"]
