@@ -47,6 +47,12 @@ INVALID_METADATA = frozenset({
 })  # fmt: skip
 """Errors that say: perhaps another broker leads by now."""
 
+PERHAPS_APPENDED = frozenset({
+    Errors.NETWORK_EXCEPTION, Errors.REQUEST_TIMED_OUT, Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    Errors.KAFKA_STORAGE_ERROR, Errors.UNKNOWN_SERVER_ERROR,
+})  # fmt: skip
+"""Errors that leave open whether the leader has the batch in its log; those behind it may be there as well then."""
+
 PRODUCE_VERSIONS = {MAGIC_V0: (0, 1), MAGIC_V1: (2, 2), MAGIC_V2: (3, 11)}
 """Which versions of Produce bear which message format."""
 ZSTD_VERSIONS = (7, 11)
@@ -174,7 +180,8 @@ class Sender(ShutdownableThread):
         return connected, not_ready_ms
 
     def _next_expiry_ms(self, now_ms: float) -> float:
-        oldest = min((batch.created_ms for batch in self._in_flight), default=math.inf)
+        # Those that were given up already wait for nothing but their answer.
+        oldest = min((batch.created_ms for batch in self._in_flight if not batch.is_done), default=math.inf)
         in_flight_ms = max(0.0, oldest + self._delivery_timeout_ms - now_ms)
         return min(self._accumulator.next_expiry_ms(now_ms), in_flight_ms)
 
@@ -301,7 +308,9 @@ class Sender(ShutdownableThread):
 
     def _forget(self, batch: ProducerBatch, error: Errors) -> None:
         if self._transactions is not None:
-            self._transactions.failed(batch, broker_has_refused=error is not Errors.NETWORK_EXCEPTION)
+            # A batch that was tried before may have been appended then, whatever is said of it now.
+            has_refused = error not in PERHAPS_APPENDED and batch.attempts == 0
+            self._transactions.failed(batch, broker_has_refused=has_refused)
         self._accumulator.deallocate(batch)
 
     def _fail(self, batch: ProducerBatch, error: Errors, outcome: PartitionProduceResponse) -> None:

@@ -96,6 +96,10 @@ class Producer:
         for _ in range(count):
             self.sender.run_once()
 
+    def turn_without_waiting(self) -> None:
+        """The first half of a turn: the second would wait for an answer until it is late."""
+        self.sender._send_producer_data(self.time.hi_res_ms())
+
     def next_request(self) -> tuple[RequestHeader, Request]:
         """The oldest request that was not looked at yet."""
         send = self.selector.sent[self.seen]
@@ -293,12 +297,23 @@ def test_expiry_in_flight_keeps_the_memory_until_the_answer() -> None:
     future = producer.send()
     header, _ = producer.next_produce()
     producer.time.sleep(3001)
-    producer.turn()
+    producer.turn_without_waiting()
     assert "Expiring" in str(future.exception(0))
     assert not producer.has_nothing_left
     producer.answer_produce(header, outcome(9))
     assert producer.has_nothing_left
     assert "Expiring" in str(future.exception(0)), "the answer comes too late to change that"
+
+
+def test_an_answer_that_is_awaited_in_vain_is_awaited_without_turning() -> None:
+    producer = Producer()
+    producer.sender._client._request_timeout_ms = 100_000
+    producer.send()
+    producer.next_produce()
+    producer.time.sleep(3001)
+    before_ms = producer.time.hi_res_ms()
+    producer.turn()
+    assert producer.time.hi_res_ms() > before_ms, "what was given up is due no more"
 
 
 def test_brokers_of_0_10_get_messages_of_0_10() -> None:
@@ -408,3 +423,26 @@ class TestIdempotence:
         batch.ensure_valid()
         producer.answer_produce(header, outcome(1))
         assert future.get(0).offset == 1
+
+    def test_what_follows_a_batch_that_was_given_up_is_sent_again_under_its_number(self) -> None:
+        """The leader may have appended both: under another number the second would be there twice."""
+        producer = Producer(idempotence=ready_manager())
+        producer.sender._client._request_timeout_ms = 100_000
+        producer.send()
+        header, _ = producer.next_produce()
+        producer.answer_produce(header, outcome(0))
+        given_up = producer.send(b"given up")
+        first, _ = producer.next_produce()
+        producer.time.sleep(2000)
+        producer.send(b"follows")
+        second, _ = producer.next_produce()
+        producer.time.sleep(1001)
+        producer.turn_without_waiting()
+        assert "Expiring" in str(given_up.exception(0))
+        producer.answer_produce(first, outcome(error=Errors.REQUEST_TIMED_OUT))
+        producer.answer_produce(second, outcome(error=Errors.REQUEST_TIMED_OUT))
+        producer.time.sleep(20)
+        _, request = producer.next_produce()
+        (again,) = batches(request.topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
+        assert [record.value for record in again.records()] == [b"follows"]
+        assert (again.producer_id, again.base_sequence) == (7, 2)
