@@ -11,11 +11,13 @@ import threading
 from collections.abc import Callable, Iterable
 
 from kafka_lite.clients.cluster import Cluster
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 
 logger = logging.getLogger(__name__)
 
+MAX_STRING_BYTES = 0x7FFF
+"""Of a name in a request: its length is an int16."""
 TOPIC_EXPIRY_MS = 5 * 60 * 1000
 """A producer forgets a topic that nobody sent to for so long."""
 
@@ -116,11 +118,16 @@ class Metadata:
     # ── What is of interest ───────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, topic: str) -> None:
-        """A topic is used: keep it among those of interest; one that is new asks for an update."""
+        """A topic is used: keep it among those of interest; one that is new asks for an update.
+
+        Raises ApiError INVALID_TOPIC_EXCEPTION for a name that no request can bear: all topics are asked for in one.
+        """
         if self._topics.get(topic, 0) is None:
             return  # it was used since the last update already: so it is for nearly every record
         with self._changed:
             is_new = topic not in self._topics
+            if is_new and not _can_be_asked_for(topic):
+                raise invalid_topic(topic)
             self._topics[topic] = None
             if is_new:
                 self._request_update_for_new_topics()
@@ -205,3 +212,18 @@ class Metadata:
     def _request_update_for_new_topics(self) -> None:
         self._last_refresh_ms = -math.inf  # without backoff
         self.request_update()
+
+
+def _can_be_asked_for(topic: object) -> bool:
+    """Whether it can be encoded: a str, without half of a surrogate pair, of a length that can be told."""
+    try:
+        return isinstance(topic, str) and len(topic.encode()) <= MAX_STRING_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
+def invalid_topic(topic: object) -> ApiError:
+    """What is wrong with a name."""
+    return Errors.INVALID_TOPIC_EXCEPTION.exception(
+        f"The topic name {str(topic)[:250]!r} is not valid: it has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
+    )

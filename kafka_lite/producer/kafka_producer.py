@@ -6,14 +6,16 @@ Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import Any, Self
 
 from kafka_lite.clients.api_versions import ApiVersions
 from kafka_lite.clients.client_utils import parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
-from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.metadata import Metadata, invalid_topic
 from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.new_instance import new_instance
@@ -45,6 +47,10 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import CURRENT_MAGIC, NO_TIMESTAMP
 
 logger = logging.getLogger(__name__)
+
+
+_producers: weakref.WeakSet[KafkaProducer] = weakref.WeakSet()
+"""All there are: a process that is forked must know which it cannot use."""
 
 
 class KafkaProducer:
@@ -97,8 +103,9 @@ class KafkaProducer:
         self._accumulator = self._new_accumulator(api_versions)
         self._sender = self._new_sender(api_versions)
         self._accumulator.taken_by(self._sender)
-        self._closed = False
+        self._closed = self._is_in_fork = False
         self._sender.start()
+        _producers.add(self)
         logger.debug("Kafka producer %s started", config["client.id"])
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,7 +119,7 @@ class KafkaProducer:
         BlockingInCallbackError when a callback sends what would have to wait.
         """
         if self._closed:
-            raise ProducerClosedError("Cannot send after the producer is closed: make another one")
+            raise self._closed_error()
         if self._interceptors:
             record = self._interceptors.on_send(record)
             callback = self._intercepted(callback)
@@ -165,6 +172,7 @@ class KafkaProducer:
         if threading.current_thread() is self._sender:
             raise BlockingInCallbackError(f"Metadata of topic {topic}")
         while True:
+            self._metadata.add(topic)  # a wait may be longer than unused topics are kept
             version = self._metadata.request_update()
             self._sender.wake_up()
             self._await_update(version, topic, partition, count, deadline_ms)
@@ -172,9 +180,7 @@ class KafkaProducer:
             if topic in cluster.unauthorized_topics:
                 raise Errors.TOPIC_AUTHORIZATION_FAILED.exception(f"Not authorized to access topic {topic}")
             if topic in cluster.invalid_topics:
-                raise Errors.INVALID_TOPIC_EXCEPTION.exception(
-                    f"The topic name {topic!r} is not valid: it has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
-                )
+                raise invalid_topic(topic)
             count = cluster.partition_count_for_topic(topic)
             if count is not None and (partition is None or partition < count):
                 return cluster
@@ -228,6 +234,8 @@ class KafkaProducer:
 
         Raises BlockingInCallbackError in a callback: the outcomes are brought by the thread that it runs in.
         """
+        if self._is_in_fork:
+            raise self._closed_error()
         begin_ms = self._time.hi_res_ms()
         self._accumulator.begin_flush()
         self._sender.wake_up()
@@ -260,6 +268,8 @@ class KafkaProducer:
         From within a callback nothing can be sent any more, for it is the producer's thread that would have to: there
         the timeout is 0.
         """
+        if self._is_in_fork:
+            return  # connections and batches are the other process's
         is_first, self._closed = not self._closed, True
         self._accumulator.close()
         if threading.current_thread() is self._sender:
@@ -278,6 +288,17 @@ class KafkaProducer:
         self._interceptors.close()
         for each in (self._key_serializer, self._value_serializer, self._partitioner):
             each.close()
+
+    def _closed_error(self) -> ProducerClosedError:
+        if self._is_in_fork:
+            return ProducerClosedError(
+                "This process was forked without the producer's thread: make another producer there"
+            )
+        return ProducerClosedError("Cannot send after the producer is closed: make another one")
+
+    def leave_to_parent(self) -> None:
+        """Called in a forked process, where threads do not go on and locks may be held for ever: touch nothing."""
+        self._closed = self._is_in_fork = True
 
     def __enter__(self) -> Self:
         return self
@@ -355,6 +376,15 @@ class KafkaProducer:
         instance = new_instance(key, kind, name)
         instance.configure(self.config.originals)
         return instance
+
+
+def _leave_all_to_parent() -> None:
+    for producer in list(_producers):
+        producer.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_leave_all_to_parent)
 
 
 def _ensure_record(record: object) -> None:

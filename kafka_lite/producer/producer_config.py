@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 MAX_INT = 0x7FFFFFFF
+MAX_CLIENT_ID_BYTES = 0x7FFF
 _client_numbers = itertools.count(1)
 
 CONFIG = (
@@ -101,6 +102,7 @@ class ProducerConfig:
         self._values = CONFIG.parse(configs)
         if not self._values["client.id"]:
             self._values["client.id"] = f"producer-{next(_client_numbers)}"
+        self._check_client_id()
         self.acks = -1 if self["acks"] == "all" else int(self["acks"])
         self.idempotence = self._decide_idempotence()
         self.idempotence_is_explicit = bool(self["enable.idempotence"]) and "enable.idempotence" in configs
@@ -114,6 +116,14 @@ class ProducerConfig:
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
+
+    def _check_client_id(self) -> None:
+        """It is in every request: were it one that cannot be encoded, none would ever leave."""
+        size = len(self["client.id"].encode(errors="replace"))
+        if size > MAX_CLIENT_ID_BYTES or any("\ud800" <= letter <= "\udfff" for letter in self["client.id"]):
+            raise ConfigError(
+                "client.id", self["client.id"][:50], f"it must be valid unicode of at most {MAX_CLIENT_ID_BYTES} bytes"
+            )
 
     def _decide_idempotence(self) -> bool:
         """On, unless something else that was set forbids it; an error when idempotence was set as well."""

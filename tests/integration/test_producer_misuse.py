@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
@@ -154,6 +156,36 @@ def test_a_topic_that_is_not_there(impatient: KafkaProducer) -> None:
     assert "Topic nobody-knows-it not present in metadata after 500 ms" in str(error)
 
 
+def test_a_topic_that_cannot_even_be_asked_for_spoils_no_other(impatient: KafkaProducer) -> None:
+    for name in ("\ud800", "x" * 32768):
+        assert "is not valid: it has 1 to 249" in str(impatient.send(ProducerRecord(name, b"v")).exception(0))
+    assert impatient.send(ProducerRecord("other", b"v")).get(30_000).topic == "other"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_producer_in_a_forked_process(producer: KafkaProducer) -> None:
+    """The thread that would send is not in it: whoever waits there would wait for ever."""
+    producer.send(ProducerRecord("t", b"parent")).get(30_000)
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        signal.alarm(int(TIMEOUT_S))  # lest it outlive the test
+        for misdeed in (lambda: producer.send(ProducerRecord("t", b"child")), producer.flush, producer.close):
+            try:
+                misdeed()
+                os.write(writer, b"-;")
+            except ProducerClosedError as error:
+                os.write(writer, f"{error};".encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as told:
+        send, flush, close, _ = told.read().split(";")
+    os.waitpid(child, 0)
+    assert send == flush == "This process was forked without the producer's thread: make another producer there"
+    assert close == "-"
+    producer.send(ProducerRecord("t", b"parent")).get(30_000)
+
+
 def test_a_topic_that_cannot_be(producer: KafkaProducer) -> None:
     error = producer.send(ProducerRecord("no topic!", b"v")).exception(30_000)
     assert isinstance(error, ApiError)
@@ -301,6 +333,8 @@ def test_a_serializer_that_makes_no_bytes(cluster: Cluster) -> None:
         ({"compression.type": "zip"}, "must be one of"),
         ({"max.in.flight.requests.per.connection": 0}, "at least 1"),
         ({"key.serializer": "no.such.Class"}, "package.module.Class"),
+        ({"client.id": "\ud800"}, "valid unicode of at most 32767 bytes"),
+        ({"client.id": "x" * 32768}, "valid unicode of at most 32767 bytes"),
         ({"metric.reporters": "kafka_lite.producer.kafka_producer.KafkaProducer"}, "is not a MetricsReporter"),
         ({"enable.idempotence": True, "acks": 1}, "needs acks=all"),
     ],

@@ -115,3 +115,11 @@ def test_questions_to_a_cluster() -> None:
     bootstrap = Cluster.bootstrap([("h", 1), ("i", 2)])
     assert [node.id for node in bootstrap.nodes] == [-1, -2]
     assert bootstrap.is_bootstrap_configured
+
+
+@pytest.mark.parametrize("name", ["\ud800", "x" * 0x8000, 7])
+def test_a_name_that_no_request_can_bear_spoils_nothing(name: str) -> None:
+    metadata = Metadata(time=MockTime())
+    with pytest.raises(ApiError, match="is not valid: it has 1 to 249"):
+        metadata.add(name)
+    assert metadata.topics() == set()
