@@ -153,8 +153,11 @@ class ZKRebalancerListener:
     def _try_rebalance(self) -> bool:
         try:
             return self._rebalance()
-        except (KafkaError, OSError) as error:
-            logger.info("exception during rebalance: %s", error)
+        except Exception as error:
+            # A node that is gone between two looks, and whatever else: a user's listener that raises must not leave
+            # the consumer without fetchers, and its partitions without a reader, until the next bell.
+            is_expected = isinstance(error, (KafkaError, OSError))
+            logger.info("exception during rebalance: %s", error, exc_info=not is_expected)
             return False
 
     def _rebalance(self) -> bool:

@@ -257,6 +257,27 @@ def test_what_a_listener_is_told(members: Members) -> None:
     assert second.rebalance() == [2, 3]
 
 
+def test_what_a_listener_raises_costs_one_attempt(members: Members) -> None:
+    member = Member(members, "a")
+
+    class Listener:
+        failures = 2
+
+        def before_releasing_partitions(self, partition_ownership: Mapping[str, set[int]]) -> None:
+            self.failures -= 1
+            if self.failures >= 0:
+                raise ValueError("of the user's")
+
+        def before_starting_fetchers(
+            self, consumer_id: str, partition_assignment: Mapping[str, Mapping[int, ConsumerThreadId]]
+        ) -> None:
+            """Is told, and that is all."""
+
+    member.listener.consumer_rebalance_listener = Listener()
+    assert member.rebalance() == [0, 1, 2, 3]
+    assert members.owners() == ["g_a-0"] * 4
+
+
 def test_bells_that_ring_together_are_one_rebalance() -> None:
     done: list[str] = []
     both_rung, begun = threading.Event(), threading.Event()
