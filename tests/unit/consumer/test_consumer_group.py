@@ -25,6 +25,7 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.partition_assignor import Subscription, deserialize_subscription, serialize_subscription
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponseMember
+from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 
@@ -162,17 +163,26 @@ def test_errors_that_do_not_pass_are_raised(
 
 
 def test_a_join_that_takes_longer_than_the_poll_goes_on_in_the_next(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = broker.handlers[ApiKey.JOIN_GROUP]
-    held: list[Any] = []
-    broker.handlers[ApiKey.JOIN_GROUP] = lambda request, version: held.append((request, version))
+    held: list[tuple[Any, ...]] = []
+    answer = broker.answer
+    is_parked = True
+
+    def answer_late(*response: Any) -> None:
+        late = is_parked and isinstance(response[2], SyncGroupResponse)
+        held.append(response) if late else answer(*response)
+
+    monkeypatch.setattr(broker, "answer", answer_late)
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
     poll(consumer, 10)
     assert len(held) == 1
     assert member(consumer).state is MemberState.REBALANCING
-    del answer
+    is_parked = False
+    answer(*held[0])
+    joined(consumer, polls=2)
+    assert (broker.generation, len(broker.of(ApiKey.SYNC_GROUP))) == (1, 1)
 
 
 def test_a_wakeup_during_a_join_loses_nothing(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
