@@ -1,0 +1,58 @@
+"""What the tests of this lab share."""
+
+import pytest
+
+from kafka_lite.common.errors import ApiError
+from kafka_lite.common.time import MockTime
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.member_metadata import MemberMetadata
+from kafka_lite.learn.lab_groups import GROUP_BROKER
+
+
+@pytest.fixture(scope="session")
+def broker_settings():
+    """Groups begin at once."""
+    return GROUP_BROKER
+
+
+@pytest.fixture
+def group():
+    """A group without members."""
+    return GroupMetadata("group", MockTime(start_ms=5000))
+
+
+@pytest.fixture
+def member():
+    """``member("a", "range roundrobin", instance="i")``: somebody who can follow these protocols."""
+
+    def make(member_id, protocols="range", instance=None):
+        said = [(name, b"") for name in protocols.split()]
+        return MemberMetadata(member_id, instance, "client", "/host", 60_000, 10_000, "consumer", said)
+
+    return make
+
+
+@pytest.fixture
+def join(group, member):
+    """``join("a", …)``: a member whose JoinGroup waits."""
+
+    def add(member_id, *args, **options):
+        joined = member(member_id, *args, **options)
+        group.add(joined, lambda _response: None)
+        return joined
+
+    return add
+
+
+@pytest.fixture
+def error_of():
+    """``error_of(work)``: the name of the protocol's error that it raises, or None."""
+
+    def of(work):
+        try:
+            work()
+        except ApiError as error:
+            return error.error.name
+        return None
+
+    return of
