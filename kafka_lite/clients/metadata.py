@@ -133,9 +133,15 @@ class Metadata:
                 self._request_update_for_new_topics()
 
     def set_topics(self, topics: Iterable[str]) -> None:
-        """These topics are of interest and no others; one that is new asks for an update."""
+        """These topics are of interest and no others; one that is new asks for an update.
+
+        Raises ApiError INVALID_TOPIC_EXCEPTION as ``add`` does.
+        """
+        wanted = dict.fromkeys(topics)
+        for topic in wanted:
+            if topic not in self._topics and not _can_be_asked_for(topic):
+                raise invalid_topic(topic)
         with self._changed:
-            wanted = dict.fromkeys(topics)
             has_new = not wanted.keys() <= self._topics.keys()
             self._topics = dict(wanted)
             if has_new:

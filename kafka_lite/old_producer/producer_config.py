@@ -69,7 +69,7 @@ class ProducerConfig:
         batch, queue = self["batch.num.messages"], self["queue.buffering.max.messages"]
         if batch > queue:
             raise ConfigError("batch.num.messages", batch, f"can't be larger than queue.buffering.max.messages={queue}")
-        self.brokers = parse_and_validate_addresses(self["metadata.broker.list"])
+        self.brokers = parse_and_validate_addresses(self["metadata.broker.list"], "metadata.broker.list")
         codec = self["compression.codec"]
         self.compression = CompressionType.from_code(int(_CODECS.get(codec, codec)))
         for key in CONFIG.unused(configs):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import weakref
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -49,8 +48,8 @@ from kafka_lite.record.record import CURRENT_MAGIC, NO_TIMESTAMP
 logger = logging.getLogger(__name__)
 
 
-_producers: weakref.WeakSet[KafkaProducer] = weakref.WeakSet()
-"""All there are: a process that is forked must know which it cannot use."""
+_forks = 0
+"""How many forks lie between the process that imported this and the one that reads it."""
 
 
 class KafkaProducer:
@@ -103,9 +102,9 @@ class KafkaProducer:
         self._accumulator = self._new_accumulator(api_versions)
         self._sender = self._new_sender(api_versions)
         self._accumulator.taken_by(self._sender)
-        self._closed = self._is_in_fork = False
+        self._closed = False
+        self._forks_before = _forks
         self._sender.start()
-        _producers.add(self)
         logger.debug("Kafka producer %s started", config["client.id"])
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -118,7 +117,7 @@ class KafkaProducer:
         ``max.block.ms``) is an outcome too. Raises SerializationError, ProducerClosedError on a closed producer, and
         BlockingInCallbackError when a callback sends what would have to wait.
         """
-        if self._closed:
+        if self._closed or self._forks_before != _forks:
             raise self._closed_error()
         if self._interceptors:
             record = self._interceptors.on_send(record)
@@ -296,9 +295,10 @@ class KafkaProducer:
             )
         return ProducerClosedError("Cannot send after the producer is closed: make another one")
 
-    def leave_to_parent(self) -> None:
-        """Called in a forked process, where threads do not go on and locks may be held for ever: touch nothing."""
-        self._closed = self._is_in_fork = True
+    @property
+    def _is_in_fork(self) -> bool:
+        """Whether the producer was left behind: threads do not go on in a fork, and locks may be held for ever."""
+        return self._forks_before != _forks
 
     def __enter__(self) -> Self:
         return self
@@ -378,13 +378,13 @@ class KafkaProducer:
         return instance
 
 
-def _leave_all_to_parent() -> None:
-    for producer in list(_producers):
-        producer.leave_to_parent()
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
-    os.register_at_fork(after_in_child=_leave_all_to_parent)
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 def _ensure_record(record: object) -> None:

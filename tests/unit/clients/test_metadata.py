@@ -8,7 +8,7 @@ import pytest
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.clients.metadata import TOPIC_EXPIRY_MS, Metadata
-from kafka_lite.common.errors import ApiError
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 
@@ -123,3 +123,12 @@ def test_a_name_that_no_request_can_bear_spoils_nothing(name: str) -> None:
     with pytest.raises(ApiError, match="is not valid: it has 1 to 249"):
         metadata.add(name)
     assert metadata.topics() == set()
+
+
+def test_topics_that_no_request_can_bear_are_not_taken() -> None:
+    metadata = Metadata(100, 1000)
+    metadata.set_topics(["known"])
+    with pytest.raises(ApiError) as refused:
+        metadata.set_topics(["known", "half \ud83d"])
+    assert refused.value.error is Errors.INVALID_TOPIC_EXCEPTION
+    assert metadata.topics() == {"known"}
