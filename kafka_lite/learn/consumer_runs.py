@@ -76,7 +76,7 @@ class User:
         """What takes its time."""
         SYSTEM_TIME.sleep(work_ms)
 
-    def commit(self) -> None:
+    def commit_sync(self) -> None:
         """Commit what was returned, and wait for it."""
         self.consumer.commit_sync()
 
@@ -267,7 +267,7 @@ def work_for_too_long() -> RecordedRun:
     watches = (
         watch_wire(),
         watch_member_state(),
-        watch(User.poll, User.commit, show=(), who="KafkaConsumer"),
+        watch(User.poll, User.commit_sync, show=(), who="KafkaConsumer"),
     )
     with (
         quiet(),
@@ -283,7 +283,7 @@ def work_for_too_long() -> RecordedRun:
             user.poll_and_work(0)
             wait_until(lambda: not _is_member(consumer))
             with suppress(CommitFailedError):
-                user.commit()
+                user.commit_sync()
             user.poll()
 
         with recording.running():
@@ -335,7 +335,7 @@ def commit_repeated() -> RecordedRun:
     """A synchronous commit meets a coordinator that is loading, and is repeated."""
     watches = (
         watch_wire(),
-        watch(User.commit, show=(), who="KafkaConsumer"),
+        watch(User.commit_sync, show=(), who="KafkaConsumer"),
         watch(CommitRequestManager.send_commit, show=("offsets",), who="ConsumerCoordinator"),
         watch_positions("committed"),
     )
@@ -349,7 +349,7 @@ def commit_repeated() -> RecordedRun:
         user = User(recording, consumer)
         user.poll()
         with recording.running():
-            in_thread("user", user.commit)
+            in_thread("user", user.commit_sync)
             recording.pause()
     run = with_requests(recording.run, "OFFSET_COMMIT")
     return _of(run, "commit_repeated", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER))

@@ -80,7 +80,7 @@ def test_who_does_not_poll_leaves_and_may_not_commit():
     run = consumer_runs.work_for_too_long()
     [leave] = [event for event in run if event.kind is Kind.PUT and "LEAVE_GROUP" in str(event.detail.get("thing"))]
     assert run.actors[leave.thread] == "HeartbeatThread"
-    assert results(run, "commit") == ["CommitFailedError"]
+    assert results(run, "commit_sync") == ["CommitFailedError"]
     assert "OFFSET_COMMIT" not in wire(run), "it knows without asking"
     assert results(run, "poll") == ["offsets 0–2", "offsets 0–2"]
 
