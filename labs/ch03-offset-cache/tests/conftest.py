@@ -1,0 +1,49 @@
+"""What the tests of this lab share."""
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.coordinator.group.offset_cache import OffsetCache
+from kafka_lite.learn.lab_groups import GROUP_BROKER
+
+ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Cache(OffsetCache):
+    """An offset cache that is asked for plain numbers."""
+
+    def commit(self, offset, partition=ZERO):
+        """A commit begins; what it is known by."""
+        commit = {partition: OffsetAndMetadata(offset, "", 1000)}
+        self.prepare_commit(commit)
+        return commit
+
+    def number(self, partition=ZERO):
+        """The committed offset, or None."""
+        found = self.get(partition)
+        return found.offset if found else None
+
+
+@pytest.fixture(scope="session")
+def broker_settings():
+    """Groups begin at once."""
+    return GROUP_BROKER
+
+
+@pytest.fixture
+def cache():
+    """An empty cache; t-0 and t-1 are its partitions here."""
+    return Cache()
+
+
+@pytest.fixture
+def zero():
+    """t-0."""
+    return ZERO
+
+
+@pytest.fixture
+def one():
+    """t-1."""
+    return ONE
