@@ -47,6 +47,7 @@ def test_failures_are_outcomes_too(start_broker):
     ours = OurMember(broker, "lab", ["lab"])
     with together(ours):
         poll_until([ours], lambda: len(ours.read) == 20, "20 messages")
+        ours.commit()
         broker.kill()
         for _ in range(20):
             ours.poll()
