@@ -1,6 +1,6 @@
 """Rebalances: gives up all partitions, computes whose they are now, claims its own and has them fetched.
 
-Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (ZKRebalancerListener) · book 3.2.1
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (ZKRebalancerListener) · book 3.2.1, 3.7.2
 """
 
 from __future__ import annotations

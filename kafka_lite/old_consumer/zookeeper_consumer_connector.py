@@ -1,6 +1,6 @@
 """The high-level consumer: a member of a group that meets in ZooKeeper.
 
-Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala · book 3.1.1
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala · book 3.1.1, 3.7.1
 """
 
 from __future__ import annotations
