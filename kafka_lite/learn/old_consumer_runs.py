@@ -51,6 +51,8 @@ REST_MS = 150
 """How long a group is left alone between two changes of its members."""
 WAIT_MS = 20_000
 ZOOKEEPER = "ZooKeeper"
+WATCHES = "ZooKeeper's watches"
+BELL = "the bell rings"
 REBALANCE_LANES = ("a", ZOOKEEPER, "b")
 FETCH_LANES = ("ConsumerFetcherThread", "PartitionTopicInfo", "FetchedDataQueue", "ConsumerIterator", "user")
 COMMIT_LANES = ("user", "ConsumerOffsets", "Processor", "OffsetManager", "OffsetCache", "Log", ZOOKEEPER)
@@ -187,7 +189,7 @@ def _member(call: Call) -> str:
 
 def _bell(call: Call) -> None:
     name = call.subject.name.removeprefix(f"{GROUP_ID}_").removesuffix("_watcher_executor")
-    call.emit(Kind.NOTE, name, "the bell rings")
+    call.emit(Kind.NOTE, name, BELL)
 
 
 def _outcome(call: Call) -> None:
@@ -226,7 +228,13 @@ def rebalance() -> RecordedRun:
             members[1].join()
             wait_balanced(members)
             recording.pause()
-    return _of(recording.run, "rebalance", REBALANCE_LANES)
+    return _of(_with_named_threads(recording.run), "rebalance", REBALANCE_LANES)
+
+
+def _with_named_threads(run: RecordedRun) -> RecordedRun:
+    """The thread in which ZooKeeper's client calls back has a number instead of a name."""
+    events = (replace(each, thread=WATCHES) if each.what == BELL else each for each in run)
+    return replace(run, events=tuple(events), actors={**run.actors, WATCHES: WATCHES})
 
 
 def _has_failed(recording: Recording) -> bool:
