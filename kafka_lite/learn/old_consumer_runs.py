@@ -292,8 +292,8 @@ def _(value: FetchedDataChunk) -> Short:
     return f"chunk from offset {value.fetch_offset} on"
 
 
-@summary.register
-def _(value: MessageAndMetadata) -> Short:
+@summary.register(MessageAndMetadata)
+def _(value: MessageAndMetadata[object, object]) -> Short:
     return f"the message of offset {value.offset}"
 
 
