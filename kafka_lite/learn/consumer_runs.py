@@ -21,7 +21,6 @@ from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.group_rebalance_config import MemberState
-from kafka_lite.consumer.offset_fetcher import OffsetFetcher
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.learn import delivery_semantics
 from kafka_lite.learn.broker_watches import watch_wire
@@ -141,6 +140,22 @@ def without_vain_calls(run: RecordedRun) -> RecordedRun:
     return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in vain)
 
 
+def without_idle_turns(run: RecordedRun) -> RecordedRun:
+    """Without a poll's turns in which nothing comes and nothing is sent, but for the first: their number is chance."""
+    idle: set[int] = set()
+    busy = {event.parent for event in run if event.kind is not Kind.RETURN}
+    seen: set[tuple[int | None, str, str]] = set()
+    for call in run.calls():
+        begin, result = call.begin, call.end.detail.get("result") if call.end else None
+        if begin.number in busy:
+            continue
+        what = (begin.parent, begin.who, begin.what)
+        if what in seen and str(result) in ("{}", "0", "None"):
+            idle.add(begin.number)
+        seen.add(what)
+    return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in idle)
+
+
 def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
     return replace(run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
 
@@ -154,7 +169,6 @@ def first_poll() -> RecordedRun:
         watch_wire(),
         watch(KafkaConsumer.poll, ConsumerCoordinator.poll, AbstractCoordinator.join_group_if_needed, show=()),
         watch(ConsumerCoordinator.refresh_committed_offsets_if_needed, show=()),
-        watch(OffsetFetcher._send_list_offsets, show=()),
         watch_positions("position"),
         watch_member_state(),
     )
@@ -171,7 +185,7 @@ def first_poll() -> RecordedRun:
         recording.run, "FIND_COORDINATOR", "JOIN_GROUP", "SYNC_GROUP", "OFFSET_FETCH", "LIST_OFFSETS", "FETCH"
     )
     # Later turns of the same poll find everything done: only the first call of each is worth a line.
-    lanes = ("user", "KafkaConsumer", "ConsumerCoordinator", "OffsetFetcher", SUBSCRIPTION, BROKER)
+    lanes = ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER)
     return _of(without_vain_calls(run), "first_poll", lanes)
 
 
@@ -199,7 +213,7 @@ def polls_in_a_row() -> RecordedRun:
             recording.pause()
     run = with_requests(recording.run, "FETCH")
     lanes = ("user", "KafkaConsumer", "Fetcher", SUBSCRIPTION, "ConsumerNetworkClient", BROKER)
-    return _of(run, "polls_in_a_row", lanes)
+    return _of(without_idle_turns(run), "polls_in_a_row", lanes)
 
 
 # ── futures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
