@@ -114,7 +114,7 @@ public class AnyClient {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
         out.writeLong(record.offset());
-        out.writeLong(record.timestamp());
+        out.writeLong(timestamp(record));
         writeBytes(out, record.key());
         writeBytes(out, record.value());
         List<Object> headers = headers(record);
@@ -125,6 +125,15 @@ public class AnyClient {
             writeBytes(out, (byte[]) type.getMethod("value").invoke(header));
         }
         return bytes.toByteArray();
+    }
+
+    /** Timestamps came with 0.10. */
+    static long timestamp(ConsumerRecord<byte[], byte[]> record) throws Exception {
+        try {
+            return (Long) ConsumerRecord.class.getMethod("timestamp").invoke(record);
+        } catch (NoSuchMethodException e) {
+            return -1;
+        }
     }
 
     /** Headers came with 0.11. */
