@@ -1,4 +1,4 @@
-"""Addresses of brokers, as users write them.
+"""What clients make of their configuration: addresses of brokers, and the network client.
 
 Kafka 0.10.2: clients/.../clients/ClientUtils.java · book 2.1.1
 """
@@ -10,7 +10,13 @@ import re
 import socket
 from collections.abc import Iterable
 
+from kafka_lite.clients.api_versions import ApiVersions
+from kafka_lite.clients.client_metrics import ClientConfig, ClientMetrics
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.time import Time
+from kafka_lite.network.selector import Selector
 
 logger = logging.getLogger(__name__)
 
@@ -38,3 +44,30 @@ def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVE
     if not addresses:
         raise ConfigError(key, ",".join(texts), "none of the hosts is known: is one misspelt?")
     return addresses
+
+
+def new_network_client(
+    config: ClientConfig,
+    metadata: Metadata,
+    metrics: ClientMetrics,
+    max_in_flight_requests_per_connection: int,
+    time: Time,
+    api_versions: ApiVersions | None = None,
+) -> NetworkClient:
+    """A network client of the configured backoffs, buffers and timeouts, over a selector that is measured."""
+    selector = Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=time, counters=metrics.counters)
+    metrics.measure_selector(selector)
+    return NetworkClient(
+        selector,
+        metadata,
+        config["client.id"],
+        max_in_flight_requests_per_connection=max_in_flight_requests_per_connection,
+        reconnect_backoff_ms=config["reconnect.backoff.ms"],
+        reconnect_backoff_max_ms=config["reconnect.backoff.max.ms"],
+        socket_send_buffer_bytes=config["send.buffer.bytes"],
+        socket_receive_buffer_bytes=config["receive.buffer.bytes"],
+        request_timeout_ms=config["request.timeout.ms"],
+        connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
+        api_versions=api_versions,
+        time=time,
+    )

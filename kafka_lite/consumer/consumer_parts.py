@@ -8,10 +8,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
-from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArrayDeserializer, Deserializer
 from kafka_lite.common.time import Time
@@ -30,7 +29,6 @@ from kafka_lite.consumer.record_batch_reader import Deserialize
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.consumer.topic_metadata_fetcher import TopicMetadataFetcher
-from kafka_lite.network.selector import Selector
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +71,7 @@ class ConsumerParts:
         addresses = parse_and_validate_addresses(config["bootstrap.servers"])
         self.metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
         self.client = ConsumerNetworkClient(
-            self._new_network_client(),
+            new_network_client(config, self.metadata, self.metrics, MAX_IN_FLIGHT_REQUESTS, time),
             self.metadata,
             retry_backoff_ms=config["retry.backoff.ms"],
             unsent_expiry_ms=config["request.timeout.ms"],
@@ -117,26 +115,6 @@ class ConsumerParts:
             raise failures[0]
 
     # ── Making them ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _new_network_client(self) -> NetworkClient:
-        config = self._config
-        selector = Selector(
-            connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time, counters=self.metrics.counters
-        )
-        self.metrics.measure_selector(selector)
-        return NetworkClient(
-            selector,
-            self.metadata,
-            config["client.id"],
-            max_in_flight_requests_per_connection=MAX_IN_FLIGHT_REQUESTS,
-            reconnect_backoff_ms=config["reconnect.backoff.ms"],
-            reconnect_backoff_max_ms=config["reconnect.backoff.max.ms"],
-            socket_send_buffer_bytes=config["send.buffer.bytes"],
-            socket_receive_buffer_bytes=config["receive.buffer.bytes"],
-            request_timeout_ms=config["request.timeout.ms"],
-            connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
-            time=self._time,
-        )
 
     def _new_coordinator(self) -> ConsumerCoordinator | None:
         config = self._config

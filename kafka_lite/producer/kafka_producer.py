@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from kafka_lite.clients.api_versions import ApiVersions
-from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.clients.metadata import Metadata, invalid_topic
-from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer
@@ -24,7 +23,6 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
-from kafka_lite.network.selector import Selector
 from kafka_lite.producer.buffer_pool import (
     BlockingInCallbackError,
     BufferExhaustedError,
@@ -328,24 +326,7 @@ class KafkaProducer:
     def _new_sender(self, api_versions: ApiVersions) -> Sender:
         config = self.config
         in_flight = config["max.in.flight.requests.per.connection"]
-        selector = Selector(
-            connections_max_idle_ms=config["connections.max.idle.ms"], time=self._time, counters=self._metrics.counters
-        )
-        self._metrics.measure_selector(selector)
-        client = NetworkClient(
-            selector,
-            self._metadata,
-            config["client.id"],
-            max_in_flight_requests_per_connection=in_flight,
-            reconnect_backoff_ms=config["reconnect.backoff.ms"],
-            reconnect_backoff_max_ms=config["reconnect.backoff.max.ms"],
-            socket_send_buffer_bytes=config["send.buffer.bytes"],
-            socket_receive_buffer_bytes=config["receive.buffer.bytes"],
-            request_timeout_ms=config["request.timeout.ms"],
-            connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
-            api_versions=api_versions,
-            time=self._time,
-        )
+        client = new_network_client(config, self._metadata, self._metrics, in_flight, self._time, api_versions)
         self._metrics.sender.measure(client.in_flight_request_count, self._metadata)
         return Sender(
             f"kafka-producer-network-thread | {config['client.id']}",

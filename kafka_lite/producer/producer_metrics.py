@@ -8,66 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_lite.clients.node_metrics import NodeMetrics
-from kafka_lite.common.new_instance import new_instance
+from kafka_lite.clients.client_metrics import ClientMetrics
 from kafka_lite.common.time import Time
-from kafka_lite.metrics.jmx_reporter import JmxReporter
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.metrics.metrics_reporter import MetricsReporter
-from kafka_lite.metrics.recording_level import RecordingLevel
-from kafka_lite.metrics.sensor import Sensor
-from kafka_lite.metrics.stats import CumulativeSum, MetricConfig, Rate, counted_since
-from kafka_lite.network.connection_counters import ConnectionCounters
-from kafka_lite.network.selector import Selector
-from kafka_lite.network.selector_metrics import NANOS_PER_MS, SelectorMetrics
+from kafka_lite.metrics.stats import Rate, counted_since
+from kafka_lite.network.selector_metrics import NANOS_PER_MS
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.sender_metrics import GROUP, SenderMetrics
 
-JMX_PREFIX = "kafka.producer"
 
-
-class ProducerMetrics:
-    """The metrics of one producer: its own, the sender's, the pool's, the selector's.
-
-    ::
-
-        Metrics ─▶ JmxReporter        beans: kafka.producer:type=producer-metrics,client-id=…
-           └────▶ metric.reporters    the user's own
-    """
+class ProducerMetrics(ClientMetrics):
+    """The metrics of one producer: its own, the sender's, the pool's, and its connections'."""
 
     def __init__(self, config: ProducerConfig, time: Time) -> None:
         """Raises ConfigError for a reporter that cannot be made."""
-        self._time = time
-        self.jmx_reporter = JmxReporter(JMX_PREFIX)
-        kept = MetricConfig(
-            config["metrics.num.samples"],
-            config["metrics.sample.window.ms"],
-            RecordingLevel.for_name(config["metrics.recording.level"]),
-            (("client-id", config["client.id"]),),
-        )
-        reporters = [_reporter(config, name) for name in config["metric.reporters"]]
-        self.metrics = Metrics(kept, [self.jmx_reporter, *reporters], time)
-        self.counters = ConnectionCounters()
-        """For the selector."""
-        nodes = NodeMetrics(self.metrics, "producer", self.counters, time)
-        self.metrics.add_collector(nodes.collect)
-        self.sender = SenderMetrics(self.metrics, nodes, time)
-        self._flush_time = self._total("flush", "time that threads have spent in flush, ns")
-        self._metadata_wait = self._total("metadata-wait", "time that threads have waited for metadata, ns")
-
-    def _total(self, name: str, description: str) -> Sensor:
-        sensor = self.metrics.sensor(f"{name}-time-ns-total")
-        sensor.add(self.metrics.metric_name(f"{name}-time-ns-total", GROUP, description), CumulativeSum())
-        return sensor
-
-    def measure_selector(self, selector: Selector) -> None:
-        """Show what goes over the connections."""
-        measured = SelectorMetrics(
-            self.metrics, "producer", {}, self.counters, lambda: len(selector.channels()), self._time
-        )
-        self.metrics.add_collector(measured.collect)
+        super().__init__("producer", config, time)
+        self.sender = SenderMetrics(self.metrics, self.nodes, time)
+        self._flush_time = self._total_time("flush", "time that threads have spent in flush, ns")
+        self._metadata_wait = self._total_time("metadata-wait", "time that threads have waited for metadata, ns")
 
     def measure_pool(self, pool: BufferPool) -> None:
         """Show how much memory is in use, and how often threads wait for it."""
@@ -84,15 +44,11 @@ class ProducerMetrics:
 
     def flushed(self, begin_ms: float) -> None:
         """A flush, which began then, is over."""
-        self._flush_time.record((self._time.hi_res_ms() - begin_ms) * NANOS_PER_MS)
+        self._record_since(begin_ms, self._flush_time)
 
     def waited_for_metadata(self, begin_ms: float) -> None:
         """A thread, which began to wait then, waits no longer."""
-        self._metadata_wait.record((self._time.hi_res_ms() - begin_ms) * NANOS_PER_MS)
-
-    def close(self) -> None:
-        """Tell the reporters."""
-        self.metrics.close()
+        self._record_since(begin_ms, self._metadata_wait)
 
 
 class _PoolRates:
@@ -122,9 +78,3 @@ class _PoolRates:
         if exhausted != self._exhausted:
             self._exhaustion.record(exhausted - self._exhausted, since_ms)
         self._waited_ms, self._exhausted = waited_ms, exhausted
-
-
-def _reporter(config: ProducerConfig, name: str) -> MetricsReporter:
-    reporter: MetricsReporter = new_instance("metric.reporters", MetricsReporter, name)
-    reporter.configure(config.originals)
-    return reporter

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.clients import client_utils
 from kafka_lite.common.time import MockTime
-from kafka_lite.consumer import KafkaConsumer, consumer_parts
+from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
 from tests.support.scripted_broker import ScriptedBroker
 
@@ -30,7 +31,7 @@ def broker(time: MockTime) -> ScriptedBroker:
 @pytest.fixture
 def new_consumer(broker: ScriptedBroker, time: MockTime, monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsumerFactory]:
     """Makes consumers; a group's heartbeats are sent when the test calls ``heartbeat_turn``."""
-    monkeypatch.setattr(consumer_parts, "Selector", lambda **_: broker)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: broker)
     monkeypatch.setattr(HeartbeatThread, "start", lambda _self: None)
     monkeypatch.setattr(HeartbeatThread, "is_alive", lambda _self: False)
     made = []

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.clients import client_utils
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
-from kafka_lite.consumer import consumer_parts
 from kafka_lite.consumer.group_rebalance_config import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
@@ -72,7 +72,7 @@ def test_the_answer_to_an_abandoned_join_lets_that_member_leave_and_not_the_next
     versions: dict[ApiKey, tuple[int, int]],
 ) -> None:
     parking = ParkingBroker(time, versions)
-    monkeypatch.setattr(consumer_parts, "Selector", lambda **_: parking)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
     consumer = new_consumer("g")
     coordinator = consumer._coordinator
     assert coordinator is not None
@@ -94,7 +94,7 @@ def test_a_generation_that_was_reset_during_the_join_makes_the_member_join_again
     time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parking = ParkingBroker(time, KAFKA_0_10_2)
-    monkeypatch.setattr(consumer_parts, "Selector", lambda **_: parking)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
     poll(consumer, 5)
