@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from kafka_lite.common.errors import Errors
 from kafka_lite.consumer.group_rebalance_config import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.learn import consumer_runs
-from kafka_lite.learn.group_runs import quiet
+from kafka_lite.learn.group_runs import QUIET
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_brokers import wait_until
 from kafka_lite.learn.run_store import recorded_run
@@ -103,7 +104,7 @@ def heartbeat_answers(language: str) -> str:
     words = _WORDS[language]
     head = [words[name] for name in ("answer", "state", "id", "coordinator", "rejoin")]
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    with quiet(), consumer_runs.running_cluster() as cluster:
+    with quiet(*QUIET), consumer_runs.running_cluster() as cluster:
         for error in HEARTBEAT_ERRORS:
             cells = " | ".join(_after_answer(cluster, error, words))
             rows.append(f"| `{error.name}` | {cells} |")

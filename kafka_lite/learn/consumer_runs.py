@@ -33,7 +33,8 @@ from kafka_lite.learn.consumer_watches import (
     watch_member_state,
     watch_positions,
 )
-from kafka_lite.learn.group_runs import quiet
+from kafka_lite.learn.group_runs import QUIET
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.recording import Recording
 from kafka_lite.learn.run_brokers import TOPIC, in_thread, wait_until
@@ -284,7 +285,7 @@ def work_for_too_long() -> RecordedRun:
         watch(User.poll, User.commit_sync, show=(), who="KafkaConsumer"),
     )
     with (
-        quiet(),
+        quiet(*QUIET),
         Recording(*watches, title="Work for too long", paused=True) as recording,
         running_cluster() as cluster,
         member_of(
@@ -354,7 +355,7 @@ def commit_repeated() -> RecordedRun:
         watch_positions("committed"),
     )
     with (
-        quiet(),
+        quiet(*QUIET),
         Recording(*watches, title="A commit is repeated", paused=True) as recording,
         running_cluster() as cluster,
         member_of(cluster) as consumer,
@@ -390,7 +391,7 @@ def _deaths(name: str, title: str, loop: delivery_semantics.Loop, dies_after: st
         watch_deaths(),
     )
     with (
-        quiet(),
+        quiet(*QUIET),
         Recording(*watches, title=title, paused=True) as recording,
         Cluster({"offsets.topic.num.partitions": "1"}) as cluster,
         recording.running(),

@@ -6,7 +6,6 @@ that are shorter than a session, so that whoever is alive can say so in between.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,6 +28,7 @@ from kafka_lite.learn.group_watches import (
     watch_groups,
     watch_members,
 )
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, wait_until
@@ -186,18 +186,8 @@ def running_cluster(**overrides: str) -> Iterator[Cluster]:
         yield cluster
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without warnings of what the run makes go wrong on purpose."""
-    loggers = [logging.getLogger(name) for name in ("kafka_lite.consumer", "kafka_lite.coordinator")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+QUIET = ("kafka_lite.consumer", "kafka_lite.coordinator")
+"""What warns of what the runs make go wrong on purpose."""
 
 
 def _member_watches() -> list[Watch]:
@@ -310,7 +300,7 @@ def late_heartbeat() -> RecordedRun:
     """Bob's process stands still for longer than a session: his partitions are ann's before he knows it."""
     watches = (watch_group_requests(), watch_groups(), watch_delayed_heartbeats("bob"), _member_watches())
     with (
-        quiet(),
+        quiet(*QUIET),
         Recording(*watches, title="A heartbeat that comes too late", paused=True) as recording,
         running_cluster() as cluster,
         group_of(cluster, NAMES[:2]) as (ann, bob),
@@ -355,7 +345,7 @@ def late_join() -> RecordedRun:
         "heartbeat_interval_ms": RARE_MS,
     }  # fmt: skip
     with (
-        quiet(),
+        quiet(*QUIET),
         Recording(*watches, title="A member that joins too late", paused=True) as recording,
         running_cluster() as cluster,
         group_of(cluster, ["ann"], **patience) as readers,

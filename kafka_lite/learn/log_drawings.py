@@ -6,7 +6,6 @@ broker's own classes work on it, and draws what they have made of it.
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.learn.drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.log.checkpoints.offset_checkpoint_file import RECOVERY_POINT_CHECKPOINT_FILE
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.log import Log
@@ -74,18 +74,6 @@ def open_log(
         time,
         had_clean_shutdown=had_clean_shutdown,
     )
-
-
-@contextmanager
-def without_warnings() -> Iterator[None]:
-    """Keep the log package quiet while damage that was made on purpose is found."""
-    logger = logging.getLogger("kafka_lite.log")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def fill(log: Log, sets: int, size: int = 3) -> None:
@@ -347,7 +335,7 @@ def draw_recovery(damage: Callable[[Path], object]) -> Drawing:
         fill(killed, 6)
         written = [(segment.base_offset, batch) for segment in killed.segments for batch in segment.log.batches_from()]
         damage(directory)
-        with without_warnings():
+        with quiet("kafka_lite.log"):
             recovered = open_log(directory)
         left = {batch.last_offset for segment in recovered.segments for batch in segment.log.batches_from()}
         bases = {segment.base_offset for segment in recovered.segments}

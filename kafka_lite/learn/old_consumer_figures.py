@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_lite.learn.old_consumer_runs import GROUP_ID, Member, group_of, quiet, running_cluster, wait_balanced, znodes
+from kafka_lite.learn.old_consumer_runs import GROUP_ID, QUIET, Member, group_of, running_cluster, wait_balanced, znodes
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
 from kafka_lite.learn.svg import PALETTE
@@ -82,7 +83,7 @@ def ownership_figure(language: str) -> str:
 def znodes_of_two() -> list[dict[str, str]]:
     """The group's znodes with a alone, with a and b, and when a has left: read out of a running ZooKeeper."""
     found = []
-    with quiet(), running_cluster() as cluster, group_of() as members:
+    with quiet(QUIET), running_cluster() as cluster, group_of() as members:
         for name in "ab":
             members.append(Member(cluster, name))
             members[-1].join()

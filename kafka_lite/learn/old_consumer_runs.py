@@ -6,7 +6,6 @@ given one by a rebalance listener that takes its time, as a user's may.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,6 +19,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.coordinator.group.offset_manager import OffsetManager
 from kafka_lite.learn.broker_watches import watch_wire
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Detail, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
@@ -154,16 +154,8 @@ def znodes(cluster: Cluster) -> dict[str, str]:
         return {path: data for path, data in found.items() if data}
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the warnings of what the run makes go wrong on purpose."""
-    logger = logging.getLogger("kafka_lite.old_consumer")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+QUIET = "kafka_lite.old_consumer"
+"""What warns of what the runs make go wrong on purpose."""
 
 
 # ── watches ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,7 +208,7 @@ def _offset(call: Call) -> Detail:
 def rebalance() -> RecordedRun:
     """Member a has four partitions; b joins, claims two of them too early, and has them at its second try."""
     with (
-        quiet(),
+        quiet(QUIET),
         Recording(rebalance_watches(), title="A rebalance with two members", paused=True) as recording,
         running_cluster() as cluster,
         group_of() as members,
@@ -257,7 +249,7 @@ def group_of() -> Iterator[list[Member]]:
 def one_to_three() -> RecordedRun:
     """Three members come, and one leaves: who owns each of the four partitions when."""
     with (
-        quiet(),
+        quiet(QUIET),
         Recording(rebalance_watches(), title="Members come and go", paused=True) as recording,
         running_cluster() as cluster,
         group_of() as members,
@@ -431,7 +423,7 @@ def low_level() -> RecordedRun:
         watch_wire(),
     )
     with (
-        quiet(),
+        quiet(QUIET),
         Recording(*watches, title="The low-level example", paused=True) as recording,
         running_cluster(partitions=1) as cluster,
     ):

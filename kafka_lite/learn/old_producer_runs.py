@@ -15,6 +15,7 @@ from dataclasses import replace
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_wire
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Detail, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
@@ -93,18 +94,6 @@ class ToldLeaders(BrokerPartitionInfo):
         for topic in topics:
             self._topics[topic] = MetadataResponseTopic(name=topic, partitions=partitions)
         self._leaders_pool.update_producer(self._brokers)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the producer's warnings of what the run makes go wrong on purpose."""
-    logger = logging.getLogger("kafka_lite.old_producer")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 @contextmanager
@@ -244,7 +233,7 @@ def leader_moved() -> RecordedRun:
     update = watch(ToldLeaders.update_info, show=("topics",), who="BrokerPartitionInfo")
     failed = Watch.of(failed_partitions, after=_note_failed)
     with (
-        quiet(),
+        quiet("kafka_lite.old_producer", below=logging.ERROR),
         Recording(handler_watches(), update, failed, title="A leader has moved", paused=True) as recording,
         two_brokers() as clusters,
         producer_of(clusters, ["0000", "0100"]) as producer,
@@ -264,7 +253,7 @@ def late_answer() -> RecordedRun:
         watch_wire(),
     )
     with (
-        quiet(),
+        quiet("kafka_lite.old_producer", below=logging.ERROR),
         Recording(*watches, title="An answer that comes late", paused=True) as recording,
         two_brokers() as clusters,
         producer_of(clusters, ["0000"], {"request.timeout.ms": REQUEST_TIMEOUT_MS}) as producer,

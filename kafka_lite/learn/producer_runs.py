@@ -15,6 +15,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_wire
 from kafka_lite.learn.client_watches import contents, of_batches, watch_batches, watch_memory
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Detail, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
@@ -49,18 +50,6 @@ ROOM_FOR_BATCHES = 6
 RECORDS = 45
 LINGER_MS = 40
 STANDSTILL_MS = 20
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without the producer's warnings of what the run makes go wrong on purpose."""
-    logger = logging.getLogger("kafka_lite.producer")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 @contextmanager
@@ -226,7 +215,7 @@ def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], lett
     The broker stands still until all that may be in flight is.
     """
     with (
-        quiet(),
+        quiet("kafka_lite.producer", below=logging.ERROR),
         Recording(order_watches(), title=title, paused=True) as recording,
         running_cluster() as cluster,
         producer_of(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
@@ -280,7 +269,7 @@ def _lose_the_answer(name: str, title: str, configs: Mapping[str, object]) -> Re
     watches = (order_watches(), watch(ProducerStateEntry.find_duplicate_batch, show=("first_seq", "last_seq")))
     lanes = DUPLICATE_LANES if configs else (*DUPLICATE_LANES, "ProducerStateEntry")
     with (
-        quiet(),
+        quiet("kafka_lite.producer", below=logging.ERROR),
         Recording(*watches, title=title, paused=True) as recording,
         running_cluster() as cluster,
         producer_of(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,

@@ -15,7 +15,8 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.learn.broker_watches import watch_files
 from kafka_lite.learn.compaction_drawings import COMPACTED, EXAMPLE, append_pairs, clean
-from kafka_lite.learn.log_drawings import example_log, fill, open_log, without_warnings
+from kafka_lite.learn.log_drawings import example_log, fill, open_log
+from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
 from kafka_lite.learn.watches import watch
@@ -100,7 +101,7 @@ def start_after_a_crash() -> RecordedRun:
             file.truncate(log.active_segment.size - 70)
         (disk / "recovery-point-offset-checkpoint").write_text("0\n1\ndemo 0 6\n", encoding="utf-8")
         manager = LogManager([disk], {}, log.config, MockScheduler(time), time)
-        with without_warnings():
+        with quiet("kafka_lite.log"):
             run = _recorded(
                 "start_after_a_crash", "The start after a crash", watches, lanes, lambda: manager.startup()
             )  # looked up when it is called: then it is the watched one
