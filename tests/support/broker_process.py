@@ -19,7 +19,8 @@ if int(sys.argv[3]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
 logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
 with Cluster(json.loads(sys.argv[1]), data_dir=sys.argv[2]):
-    print("started", flush=True)
+    sys.stdout.write("started\\n")  # in one piece: the log of other threads goes to the same file
+    sys.stdout.flush()
     stop.wait()
 """
 
