@@ -35,7 +35,7 @@ GROUP_CONFIG = (
             "session.timeout.ms, for nobody is told that it has left (KIP-345). No two of a group share one.",
             NON_EMPTY)
     .define("session.timeout.ms", Type.INT, 45_000, HIGH,
-            "After how long without a heartbeat the coordinator takes the consumer for dead. 0.10.2: 10 seconds.",
+            "After how long without a heartbeat the coordinator takes the consumer for dead.",
             Range.at_least(1))
     .define("heartbeat.interval.ms", Type.INT, 3000, HIGH,
             "How often the consumer says that it lives: a third of session.timeout.ms, or less.", Range.at_least(1))
@@ -55,7 +55,8 @@ GROUP_CONFIG = (
     .define("exclude.internal.topics", Type.BOOLEAN, True, MEDIUM,
             "Whether a pattern leaves out topics such as __consumer_offsets.")
     .define("internal.leave.group.on.close", Type.BOOLEAN, True, LOW,
-            "Whether the group is told when the consumer closes.")
+            "Whether the group is told when the consumer closes; otherwise nobody reads its partitions until "
+            "session.timeout.ms has passed.")
 )  # fmt: skip
 
 FETCH_CONFIG = (
@@ -86,7 +87,7 @@ CLIENT_CONFIG = (
     ConfigDef()
     .define("bootstrap.servers", Type.LIST, NO_DEFAULT, HIGH,
             "Brokers to ask for the rest of the cluster, host:port each; a few of them are enough.")
-    .define("client.id", Type.STRING, "", MEDIUM,
+    .define("client.id", Type.STRING, "", LOW,
             "Name of the client in the logs and quotas of the brokers; consumer-GROUP-1, … if there is none.")
     .define("request.timeout.ms", Type.INT, 30_000, MEDIUM,
             "How long to wait for the answer to a request; then the connection is closed. A JoinGroup may take as long "
@@ -108,7 +109,7 @@ CLIENT_CONFIG = (
             Range.at_least(-1))
     .define("receive.buffer.bytes", Type.INT, 65_536, MEDIUM, "SO_RCVBUF; -1 leaves it to the system.",
             Range.at_least(-1))
-    .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "How long a window of a metric is.", Range.at_least(1))
+    .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "How long a window of a metric is.", Range.at_least(0))
     .define("metrics.num.samples", Type.INT, 2, LOW, "How many windows a metric has.", Range.at_least(1))
     .define("metrics.recording.level", Type.STRING, "INFO", LOW, "The highest level of sensors that record.",
             ValidString.in_("INFO", "DEBUG"))
@@ -116,6 +117,27 @@ CLIENT_CONFIG = (
 )  # fmt: skip
 
 CONFIG = ConfigDef().include(CLIENT_CONFIG).include(GROUP_CONFIG).include(FETCH_CONFIG)
+
+DEVIATIONS: dict[str, tuple[str, str]] = {
+    "group.id": (
+        '""',
+        "as in Kafka since 2.2: a consumer without a group has none, and does not share one without a name",
+    ),
+    "session.timeout.ms": ("10000", "as in Kafka since 3.0: a pause of some seconds is not a death"),
+    "request.timeout.ms": (
+        "305000",
+        "as in Kafka since 2.0: only a JoinGroup may wait for max.poll.interval.ms, and other requests that nobody "
+        "answers are given up sooner",
+    ),
+    "partition.assignment.strategy": (
+        "[class org.apache.kafka.clients.consumer.RangeAssignor]",
+        "the same assignor, by the name that members of all languages know it by",
+    ),
+    "key.deserializer": ("(required)", "bytes are what most programs in Python begin with"),
+    "value.deserializer": ("(required)", "bytes are what most programs in Python begin with"),
+    "interceptor.classes": ("null", "no classes are an empty list"),
+}
+"""Keys whose default is not 0.10.2's: what it was there, and why it is not here."""
 
 
 class ConsumerConfig:

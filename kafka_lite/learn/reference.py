@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from kafka_lite.common.config_def import ConfigKey
+from kafka_lite.consumer import consumer_config
 from kafka_lite.learn.book_map import ModuleReference, Section, load_book, module_references
 from kafka_lite.learn.lab import all_labs
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
@@ -74,6 +75,14 @@ def producer_configuration(language: str) -> str:
     return "\n\n".join(_entry(key, [], language) for key in _sorted(producer_config.CONFIG))
 
 
+def consumer_configuration(language: str) -> str:
+    """Every key of the new consumer; where a default is not 0.10.2's, why."""
+    return "\n\n".join(
+        _entry(key, _deviation(key, consumer_config.DEVIATIONS, language), language)
+        for key in _sorted(consumer_config.CONFIG)
+    )
+
+
 def old_producer_configuration(language: str) -> str:
     """Every key of the old producer."""
     return "\n\n".join(_entry(key, [], language) for key in _sorted(old_producer_config.CONFIG))
@@ -101,11 +110,15 @@ def _entry(key: ConfigKey, notes: Iterable[str], language: str) -> str:
     return f"`{key.name}`\n:   {text}<br>\n    <small>{' · '.join(facts)}</small>"
 
 
+def _deviation(key: ConfigKey, deviations: Mapping[str, tuple[str, str]], language: str) -> list[str]:
+    if key.name not in deviations:
+        return []
+    there, why = deviations[key.name]
+    return [f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*"]
+
+
 def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
-    notes = []
-    if key.name in DEVIATIONS:
-        there, why = DEVIATIONS[key.name]
-        notes.append(f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*")
+    notes = _deviation(key, DEVIATIONS, language)
     if key.name in UNSERVED:
         notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
     part = part_to_come(key.name)

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from pathlib import Path
 
 import pytest
 
 from kafka_lite.common.config_def import ConfigError, MissingConfigError
-from kafka_lite.consumer.consumer_config import ConsumerConfig
+from kafka_lite.consumer.consumer_config import CONFIG, DEVIATIONS, ConsumerConfig
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
+KAFKA = json.loads((Path(__file__).parents[3] / "tests/data/configs-0.10.2.json").read_text())["Consumer"]
+SECURITY = ("security.protocol", "ssl.", "sasl.")
+"""This consumer has none."""
+LIMITS_OF_TODAY = {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"}
+"""Keys of which 0.10.2 took any value, and failed later."""
+
+
+@pytest.mark.parametrize("name", sorted(name for name in KAFKA if not name.startswith(SECURITY)))
+def test_every_key_of_0_10_2_is_there_as_it_was_or_says_why_not(name: str) -> None:
+    expected, key = KAFKA[name], CONFIG.keys[name]
+    assert (key.type.value, key.importance.value) == (expected["type"], expected["importance"])
+    default = "[]" if key.type.value == "list" and key.default_text == '""' else key.default_text
+    if name in DEVIATIONS:
+        assert (DEVIATIONS[name][0], default != expected["default"]) == (expected["default"], True)
+    else:
+        assert default == expected["default"]
+    if name not in LIMITS_OF_TODAY:
+        assert ("" if key.validator is None else str(key.validator)) == expected["valid"]
 
 
 def test_defaults_are_kafkas() -> None:
