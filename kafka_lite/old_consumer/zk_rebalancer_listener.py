@@ -151,6 +151,7 @@ class ZKRebalancerListener:
         raise ConsumerRebalanceFailedError(f"{self._consumer_id} can't rebalance after {retries} retries")
 
     def _try_rebalance(self) -> bool:
+        """One attempt; false, with a line in the log, when it raised anything."""
         try:
             return self._rebalance()
         except Exception as error:
@@ -224,6 +225,7 @@ class ZKRebalancerListener:
     # ── 2: release ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _release_partition_ownership(self) -> None:
+        """Tell the user's listener, own nothing any more, and delete the znodes that say otherwise."""
         if self.consumer_rebalance_listener is not None:
             owned = {topic: set(infos) for topic, infos in self.topic_registry.items()}
             self.consumer_rebalance_listener.before_releasing_partitions(owned)

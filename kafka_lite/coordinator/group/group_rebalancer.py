@@ -128,6 +128,7 @@ class GroupRebalancer:
         self.watch_join(delayed_join)
 
     def _delayed_join(self, group: GroupMetadata) -> DelayedJoin:
+        """What waits for the members, as long as the most patient one does; an empty group first waits for others."""
         if group.is_in(GroupState.EMPTY):
             delay_ms = self._config.initial_rebalance_delay_ms
             remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
@@ -167,6 +168,10 @@ class GroupRebalancer:
                 self._announce_generation(group) if group.members else self._store_empty_group(group)
 
     def _drop_members(self, group: GroupMetadata, member_ids: Iterable[str]) -> None:
+        """Let members go that have not come, with the heartbeats that wait for them.
+
+        A JoinGroup that still waits is answered with UNKNOWN_MEMBER_ID. Some ids may be no members' any more.
+        """
         for member_id in member_ids:
             logger.info("Member %s of group %s has not come in time, and is let go", member_id, group.group_id)
             if member_id in group.members:  # a static member that is back waits until its new id is stored
@@ -176,7 +181,10 @@ class GroupRebalancer:
             self.complete_heartbeat(group, member_id)
 
     def _announce_generation(self, group: GroupMetadata) -> None:
-        """Answer all the JoinGroups that wait, and give everybody until the rebalance timeout to sync."""
+        """Answer all the JoinGroups that wait, and give everybody until the rebalance timeout to sync.
+
+        Sessions begin anew: while its JoinGroup waited, a member that was not new could not fail.
+        """
         logger.info(
             "Stabilized group %s generation %d with %d members",
             group.group_id,
