@@ -134,6 +134,7 @@ class LogLoader:
         return max((offset for offset in base_offsets if offset <= point), default=point)
 
     def _load_segment(self, base_offset: int) -> LogSegment:
+        """Open a segment; rebuild its indexes when the offset index is missing, or one of them is corrupt."""
         has_index = offset_index_file(self._dir, base_offset).exists()
         has_time_index = time_index_file(self._dir, base_offset).exists()
         segment = self._open(base_offset)
@@ -168,6 +169,7 @@ class LogLoader:
             self._segments.active.recover()
 
     def _recover_unflushed_segments(self) -> None:
+        """Check every batch from the recovery point on; behind the first corrupt one everything is dropped."""
         unflushed = list(self._segments.from_offset(self._recovery_point_checkpoint))
         if unflushed:
             # Later snapshots may tell of batches that have not reached the disk.

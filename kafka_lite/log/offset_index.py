@@ -91,5 +91,6 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             )
 
     def _parse_entry(self, n: int) -> OffsetPosition:
+        """Entry ``n``, with the offset that it stands for."""
         relative_offset, position = self.ENTRY.unpack_from(self._mmap, n * self.entry_size)
         return OffsetPosition(self.base_offset + relative_offset, position)

@@ -80,6 +80,7 @@ class ProducerAppendInfo:
             entry.current_txn_first_offset = batch.base_offset
 
     def _check_producer_epoch(self, producer_epoch: int, offset: int) -> None:
+        """Raises ApiError INVALID_PRODUCER_EPOCH for an epoch that is over; what a leader says is only logged."""
         last_epoch = self.updated_entry.producer_epoch
         if producer_epoch >= last_epoch:
             return
@@ -92,6 +93,10 @@ class ProducerAppendInfo:
         logger.warning("%s", message)
 
     def _check_sequence(self, producer_epoch: int, first_seq: int, offset: int) -> None:
+        """Whether the batch follows on the last one, or begins an epoch with 0.
+
+        Raises ApiError OUT_OF_ORDER_SEQUENCE_NUMBER. Of whom nothing is known, any number is taken.
+        """
         updated = self.updated_entry
         if producer_epoch != updated.producer_epoch:
             if first_seq != 0 and updated.producer_epoch != NO_PRODUCER_EPOCH:

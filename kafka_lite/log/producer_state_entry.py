@@ -117,6 +117,7 @@ class ProducerStateEntry:
         self.last_timestamp = newer.last_timestamp
 
     def _maybe_update_producer_epoch(self, producer_epoch: int) -> None:
+        """Of another epoch nothing is known yet: the batches of the last one are forgotten."""
         if self.producer_epoch != producer_epoch:
             self.batch_metadata.clear()
             self.producer_epoch = producer_epoch

@@ -222,6 +222,7 @@ class RequestChannel:
         self._requests.put(request)
 
     def _wait_for_room(self) -> None:
+        """Wait until the queue of requests is not full, or the channel is closed."""
         with self._room:
             # Raised before the queue is looked at again: a handler that makes room after that look sees the mark.
             self._waiting_processors += 1

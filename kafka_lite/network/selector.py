@@ -207,6 +207,7 @@ class Selector:
         self.counters.polled(select_ms, now_ms, self._time.hi_res_ms())
 
     def _clear(self) -> None:
+        """Forget what the last poll found."""
         self.connected.clear()
         self.disconnected.clear()
         self.completed_sends.clear()
@@ -219,6 +220,7 @@ class Selector:
             self._guarded_io(channel, ready)
 
     def _select(self, timeout_ms: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait for events, up to ``timeout_ms``; not at all when ``wakeup`` was called since the last time."""
         self._polling = True
         if self._wakeup_pending:
             timeout_ms = 0.0
@@ -254,6 +256,7 @@ class Selector:
             self._disconnect(channel, repr(error))
 
     def _do_io(self, channel: KafkaChannel, ready: int) -> None:
+        """Do what a channel is ready for: finish connecting, read, write. Raises OSError."""
         if channel.state is ChannelState.CLOSED:
             return  # closed by its first event of this poll
         if channel.state is ChannelState.CONNECTING:
@@ -269,6 +272,7 @@ class Selector:
                 self.completed_sends.append(send)
 
     def _read(self, channel: KafkaChannel) -> None:
+        """Read what has come, if the channel may read; note it when a whole message is there."""
         if not channel.may_read:
             channel.pause_reading()
             return

@@ -168,6 +168,7 @@ class BufferPool:
             raise
 
     def _return(self, size: int, buffer: bytearray | None) -> None:
+        """Take memory back, whole buffers to be used again, and tell the first one who waits."""
         if buffer is not None and size == self.poolable_size:
             self._free.append(buffer)
         else:
@@ -180,6 +181,7 @@ class BufferPool:
             self._unallocated += len(self._free.pop())
 
     def _notify_first(self) -> None:
+        """Wake the one who has waited longest, if there is any memory. With the lock held."""
         if self._waiters and (self._unallocated > 0 or self._free):
             self._waiters[0].notify()
 

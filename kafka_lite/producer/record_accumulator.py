@@ -156,6 +156,10 @@ class RecordAccumulator:
         callback: Callback | None,
         max_time_to_block_ms: float,
     ) -> RecordAppendResult:
+        """Begin another batch with the record, unless a thread that was quicker has begun one with room for it.
+
+        Memory is waited for without the lock, up to ``max_time_to_block_ms``, and given back when it is not needed.
+        """
         magic = self._max_usable_magic()
         size = max(self._batch_size_bytes, RecordsBuffer.estimate_size(magic, key, value, headers))
         buffer = self._pool.allocate(size, max_time_to_block_ms)
@@ -187,6 +191,10 @@ class RecordAccumulator:
         headers: Headers,
         callback: Callback | None,
     ) -> RecordAppendResult | None:
+        """Append to the partition's last batch, with the lock held; None when there is none, or no room in it.
+
+        Raises ProducerClosedError.
+        """
         if self._closed:
             raise ProducerClosedError("Cannot send after the producer is closed")
         queue = self._batches.get(topic_partition)
@@ -228,6 +236,7 @@ class RecordAccumulator:
     def _check(
         self, queue: deque[ProducerBatch], leader: Node, hurry: bool, now_ms: float, result: ReadyCheckResult
     ) -> None:
+        """Note in ``result`` that the leader can be sent the queue's first batch, or in how many ms to look again."""
         batch = queue[0]
         backing_off = self._is_backing_off(batch, now_ms)
         time_to_wait_ms = self._retry_backoff_ms if backing_off else self._linger_ms
@@ -260,6 +269,10 @@ class RecordAccumulator:
         return {node.id: self._drain_node(cluster, node, max_size_bytes, now_ms) for node in nodes}
 
     def _drain_node(self, cluster: Cluster, node: Node, max_size_bytes: int, now_ms: float) -> list[ProducerBatch]:
+        """Batches for one node, one of each partition at most, of ``max_size_bytes`` in all (or one that is larger).
+
+        Begins with the partition at which the last call ended, so that all have their turn.
+        """
         partitions = cluster.partitions_for_node(node.id)
         ready: list[ProducerBatch] = []
         size = 0

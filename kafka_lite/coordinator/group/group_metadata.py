@@ -221,6 +221,7 @@ class GroupMetadata:
         return [member for member in self.members.values() if not member.is_awaiting_join]
 
     def _set_join_callback(self, member: MemberMetadata, callback: JoinCallback | None) -> None:
+        """The member's JoinGroup waits from now on, or (None) no more; keeps count of those that do."""
         self._awaiting_join += (callback is not None) - member.is_awaiting_join
         member.awaiting_join_callback = callback
 
