@@ -1,6 +1,6 @@
 """A new generation that waits for its members to ask for their parts.
 
-Kafka 2.8: core/.../coordinator/group/DelayedSync.scala (KAFKA-12890) · book 5.4.6
+Kafka 2.8.1: core/.../coordinator/group/DelayedSync.scala (KAFKA-12890) · book 5.4.6
 """
 
 from __future__ import annotations
