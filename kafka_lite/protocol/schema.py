@@ -107,6 +107,8 @@ class Message(Struct):
     FLEXIBLE: ClassVar[Versions] = NO_VERSIONS
     _DECODERS: ClassVar[dict[int, Decoder]]
     _ENCODERS: ClassVar[dict[int, Encoder]]
+    _kept: dict[int, bytes] | None = None
+    """The bytes in each version asked for so far, of a message that keeps them."""
 
     def __init_subclass__(cls, versions: str = "none", flexible: str = "none") -> None:
         super().__init_subclass__()
@@ -147,8 +149,23 @@ class Message(Struct):
         self.encode_to(parts, version)
         return join_small_parts(parts)
 
+    def keep_encoded(self) -> Self:
+        """Encode each version only once. For a message without records that is sent often and never changed again."""
+        self._kept = {}
+        return self
+
     def encode_to(self, parts: list[Part], version: int) -> None:
         """Append the bytes of the message to a list, in as many pieces as it happens to take."""
+        if self._kept is not None:
+            if version not in self._kept:
+                pieces: list[Part] = []
+                self._encode_to(pieces, version)
+                self._kept[version] = b"".join(pieces)  # type: ignore[arg-type]  # without records: bytes only
+            parts.append(self._kept[version])
+        else:
+            self._encode_to(parts, version)
+
+    def _encode_to(self, parts: list[Part], version: int) -> None:
         encoder = self._ENCODERS.get(version) or self._compile_encoder(version)
         try:
             encoder(self, parts.append)

@@ -85,6 +85,11 @@ class MetadataApis:
         self._replicas = replica_manager
         self._create_topic = create_topic
         self._api_ranges = api_ranges
+        keys = [
+            versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
+            for key, served in sorted(api_ranges.items())
+        ]
+        self._api_versions = versions.ApiVersionsResponse(api_keys=keys).keep_encoded()
 
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -98,11 +103,7 @@ class MetadataApis:
         ):
             respond(versions.ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code))
             return
-        keys = [
-            versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
-            for key, served in sorted(self._api_ranges.items())
-        ]
-        respond(versions.ApiVersionsResponse(api_keys=keys))
+        respond(self._api_versions)
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
         """The answer, in the layout of version 0, to an ApiVersions request from the future.

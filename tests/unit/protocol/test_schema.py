@@ -109,6 +109,16 @@ def test_versions_beyond_the_range_are_refused() -> None:
         HeartbeatRequest.decode(b"", -1)
 
 
+def test_a_message_may_keep_its_bytes_version_by_version() -> None:
+    kept, plain = (ApiVersionsResponse(throttle_time_ms=7) for _ in range(2))
+    kept.keep_encoded()
+    for version in (0, 3, 0, 3):
+        assert kept.encode(version) == plain.encode(version)
+    assert kept == plain
+    kept.throttle_time_ms = 8
+    assert kept.encode(3) == plain.encode(3), "which is why it may not be changed"
+
+
 def test_bytes_behind_the_message_are_ignored() -> None:
     encoded = HeartbeatRequest(group_id="g").encode(0)
     assert HeartbeatRequest.decode(encoded + b"more", 0) == HeartbeatRequest(group_id="g")
