@@ -51,6 +51,10 @@ class Lab:
         names = (function.partition(":")[0] for task in self.tasks for function in task.functions)
         return tuple(dict.fromkeys(names))
 
+    def title_in(self, language: str) -> str:
+        """The title, in the language of the page."""
+        return self.title_zh if language == "zh" else self.title
+
     @property
     def tests(self) -> Path:
         """The folder of the open tests."""

@@ -221,7 +221,7 @@ def labs(language: str) -> str:
         [
             f"[{lab.name}]({lab.name}.md)",
             lab.section,
-            lab.title_zh if language == "zh" else lab.title,
+            lab.title_in(language),
             str(len(lab.tasks)),
         ]
         for lab in all_labs()

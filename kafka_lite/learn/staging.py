@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from kafka_lite.learn import notebooks
 from kafka_lite.learn.book_map import PROJECT_ROOT
 from kafka_lite.learn.directives import Page, expand
+from kafka_lite.learn.signpost import with_signpost
 from kafka_lite.learn.source import module_path
 
 STAGE = PROJECT_ROOT / ".build" / "docs"
@@ -71,6 +72,8 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
         if file.target.suffix == ".md":
             page = _page(file, root)
             text = expand(file.origin.read_text(encoding="utf-8"), page)
+            if page.origin.startswith("chapters/"):
+                text = with_signpost(text, page.origin, page.language, root)
             if page.language == "zh":
                 text = join_chinese_lines(text)
             sources |= page.sources

@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.learn.signpost import with_signpost
+
+BOOK = """
+[[chapter]]
+number = "3"
+zh = "三"
+en = "Three"
+folder = "chapters/ch03"
+
+[[section]]
+number = "3.1"
+zh = "启动"
+en = "Start"
+page = "chapters/ch03/page.md"
+notebook = "chapters/ch03/runs.py"
+labs = ["labs/one"]
+
+[[section]]
+number = "3.2"
+zh = "再平衡"
+en = "Rebalancing"
+page = "chapters/ch03/page.md"
+notebook = "chapters/ch03/runs.py"
+labs = ["labs/one", "labs/two"]
+
+[[section]]
+number = "3.3"
+zh = "单独"
+en = "Alone"
+page = "chapters/ch03/alone.md"
+
+[[topic]]
+name = "t"
+en = "T"
+section = "3.1"
+"""
+LAB = 'title = "{0}"\ntitle_zh = "{1}"\nsection = "3.1"\ntime_limit_s = 1\ntest_limit_s = 1\ntask = []\n'
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, titles in (("one", ("One", "一")), ("two", ("Two", "二"))):
+        (tmp_path / "labs" / name).mkdir(parents=True)
+        (tmp_path / "labs" / name / "lab.toml").write_text(LAB.format(*titles), encoding="utf-8")
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "book.toml").write_text(BOOK, encoding="utf-8")
+    return tmp_path
+
+
+def test_sections_notebook_and_labs_stand_below_the_title_each_once(root):
+    text = with_signpost("# Title\n\nText.\n", "chapters/ch03/page.md", "en", root)
+    assert text == (
+        "# Title\n\n"
+        "**Book:** 3.1 Start · 3.2 Rebalancing<br>\n"
+        "[Notebook](runs_notebook.md) · Labs: [One](../../labs/one.md), [Two](../../labs/two.md)\n"
+        "{ .signpost }\n\n\n"
+        "Text.\n"
+    )
+
+
+def test_the_chinese_page_has_them_in_chinese(root):
+    text = with_signpost("# 标题\n\n正文。\n", "chapters/ch03/page.zh.md", "zh", root)
+    assert "**书中：** 3.1 启动 · 3.2 再平衡<br>" in text
+    assert "[笔记本](runs_notebook.md) · 实验： [一](../../labs/one.md), [二](../../labs/two.md)" in text
+
+
+def test_a_page_without_notebook_and_lab_has_its_sections_only(root):
+    text = with_signpost("# Title\n", "chapters/ch03/alone.md", "en", root)
+    assert text.splitlines()[2:4] == ["**Book:** 3.3 Alone", "{ .signpost }"]
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"), [("# Title\n", "chapters/ch03/unknown.md"), ("Text first.\n", "chapters/ch03/page.md")]
+)
+def test_a_page_that_is_not_on_the_map_or_has_no_title_stays_as_it_is(root, text, origin):
+    assert with_signpost(text, origin, "en", root) == text
