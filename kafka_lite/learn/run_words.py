@@ -1,6 +1,12 @@
-"""The few words that figures of recorded runs add to names of the code, in the languages of the site."""
+"""The few words that figures of recorded runs add to names of the code, in the languages of the site.
+
+A ``word`` is one that the drawing adds. A ``phrase`` is one that the recorder has put into the run itself, in English,
+as a note ("the bell rings") or in place of a value ("generation 1, leader of 4"): it is translated when it is drawn.
+"""
 
 from __future__ import annotations
+
+import re
 
 _CHINESE = {
     "after": "等待",
@@ -80,6 +86,66 @@ _CHINESE = {
     "The request queue is full": "请求队列已满",
     "A fetch waits in purgatory until a produce completes it": "拉取请求在延迟缓存中等待，直到一次生产使其完成",
 }
+_CHINESE_LANES = {
+    "user": "用户",
+    "consumer 1": "消费者 1",
+    "consumer 2": "消费者 2",
+    "ZooKeeper's watches": "ZooKeeper 的监听",
+}
+_CHINESE_LANE_PATTERNS = (
+    (re.compile(r"(\d+) (\w+) answer"), r"\1 \2 响应"),
+    (re.compile(r"(\d+) by (\w+)"), r"\1 由 \2"),
+    (re.compile(r"(\w+)'s user"), r"\1 的用户"),
+)
+_CHINESE_PHRASES = {
+    "nothing": "无",
+    "done": "完成",
+    "complete": "完成",
+    "dies": "挂掉",
+    "ends": "结束",
+    "the time is up": "时间到",
+    "the bell rings": "铃响",
+    "in vain: once more": "没有成功，再来一次",
+    "has left": "已离开",
+    "appended": "已追加",
+    "begins a batch": "开始一个批次",
+    "a batch is full": "一个批次已满",
+    "begins a batch, a batch is full": "开始一个批次，一个批次已满",
+    "with its id": "带编号",
+    "without an id": "没有编号",
+    "the peer writes half a size": "对端写入半个长度字段",
+    "the peer writes the rest, and 60 of 100 bytes": "对端写入其余部分，以及 100 字节中的 60 个",
+    "the peer writes the last 40 bytes, and a small frame": "对端写入最后 40 字节，以及一个小帧",
+    "the peer writes another frame": "对端又写入一个帧",
+    "the peer reads everything": "对端读完全部数据",
+}
+_CHINESE_PHRASE_PATTERNS = (
+    (re.compile(r"generation (\d+)"), r"纪元 \1"),
+    (re.compile(r"generation (\d+): (.+)"), r"纪元 \1：\2"),
+    (re.compile(r"generation (\d+), leader of (\d+)"), r"纪元 \1，\2 个成员的主消费者"),
+    (re.compile(r"parts for (\d+)"), r"\1 个成员的分配结果"),
+    (re.compile(r"clock: \+ (\d+) s"), r"时钟：+ \1 秒"),
+    (re.compile(r"(on_join_prepare), had nothing"), r"\1，原来没有分区"),
+    (re.compile(r"(on_join_prepare), had (.+)"), r"\1，原有 \2"),
+    (re.compile(r"(on_join_complete), has nothing"), r"\1，没有分到"),
+    (re.compile(r"(on_join_complete), has (.+)"), r"\1，分到 \2"),
+    (re.compile(r"commit_sync: done"), "commit_sync：完成"),
+    (re.compile(r"failed: (.+)"), r"失败：\1"),
+    (re.compile(r"chunk from offset (\d+) on"), r"从偏移量 \1 开始的数据块"),
+    (re.compile(r"the message of offset (\d+)"), r"偏移量 \1 的消息"),
+    (re.compile(r"consumes offset (\d+)"), r"消费偏移量 \1"),
+    (re.compile(r"works on (.+)"), r"处理 \1"),
+    (re.compile(r"record (\d+)"), r"记录 \1"),
+    (re.compile(r"it has offset (\d+)"), r"它的偏移量是 \1"),
+    (re.compile(r"it has offsets (.+)"), r"它们的偏移量是 \1"),
+    (re.compile(r"offsets (.+)"), r"偏移量 \1"),
+    (re.compile(r"from offset (\d+) on"), r"从偏移量 \1 起"),
+    (re.compile(r"(\d+) bytes from (\d+) on"), r"从 \2 起的 \1 字节"),
+    (re.compile(r"(\d+) bytes"), r"\1 字节"),
+    (re.compile(r"answer to (.+)"), r"\1 的响应"),
+    (re.compile(r"(\d+ \w+) answer"), r"\1 响应"),
+    (re.compile(r"(\d+) by (\w+)"), r"\1 由 \2"),
+)
 _ENGLISH = {
     "request_queue": "request queue",
     "local": "local",
@@ -92,6 +158,31 @@ _ENGLISH = {
 def word(name: str, language: str) -> str:
     """A word in a language; names of the code stay as they are."""
     return (_CHINESE if language == "zh" else _ENGLISH).get(name, name)
+
+
+def lane_name(lane: str, language: str) -> str:
+    """What stands above a lane: threads that are somebody are translated, names of classes are not.
+
+    >>> lane_name("user", "zh"), lane_name("2 by JoinGroupHandler", "zh"), lane_name("Fetcher", "zh")
+    ('用户', '2 由 JoinGroupHandler', 'Fetcher')
+    """
+    return _translated(lane, _CHINESE_LANES, _CHINESE_LANE_PATTERNS) if language == "zh" else lane
+
+
+def phrase(text: str, language: str) -> str:
+    """What the recorder has put into words; whatever is not in the tables stays as it is.
+
+    >>> phrase("generation 1, leader of 4", "zh"), phrase("NOT_COORDINATOR", "zh"), phrase("has left", "en")
+    ('纪元 1，4 个成员的主消费者', 'NOT_COORDINATOR', 'has left')
+    """
+    return _translated(text, _CHINESE_PHRASES, _CHINESE_PHRASE_PATTERNS) if language == "zh" else text
+
+
+def _translated(text: str, words: dict[str, str], patterns: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+    if text in words:
+        return words[text]
+    found = ((pattern.fullmatch(text), chinese) for pattern, chinese in patterns)
+    return next((match.expand(chinese) for match, chinese in found if match), text)
 
 
 def duration(nanoseconds: float) -> str:

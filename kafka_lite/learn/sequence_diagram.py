@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.learn.recorded_run import RecordedRun, thread_names
-from kafka_lite.learn.run_words import duration, word
+from kafka_lite.learn.run_words import duration, lane_name, word
 from kafka_lite.learn.sequence_layout import Bar, Layout, Step, StepKind, lay_out
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, shorten, text_width
 
@@ -49,13 +49,13 @@ class SequenceDiagram:
         self._run = run
         self._language = language
         self._threads = list(dict.fromkeys(step.thread for step in layout.steps))
-        self._thread_names = thread_names(self._threads)
+        self._thread_names = {name: self._name(short) for name, short in thread_names(self._threads).items()}
         lanes = max(len(layout.lanes), 1)
         self._step_width = min((WIDTH - GUTTER) / lanes, 150)
         self._width = GUTTER + self._step_width * lanes
         self._pauses = _pauses([step.event.time_ns for step in layout.steps])
         self._canvas = Canvas()
-        self._headings = [_words(lane) for lane in layout.lanes]
+        self._headings = [_words(self._name(lane)) for lane in layout.lanes]
         self._head_height = 14 * max(map(len, self._headings), default=1) + 8
         self._legend_height = 22 * self._draw_legend()
         self._top = self._legend_height + self._head_height + 14
@@ -92,7 +92,10 @@ class SequenceDiagram:
         """The diagram in one sentence."""
         kind, steps = word("Sequence diagram", self._language), word("steps", self._language)
         title = word(self._run.title, self._language)
-        return f"{kind}: {title}. {len(self.layout.steps)} {steps}: {', '.join(self.layout.lanes)}."
+        return f"{kind}: {title}. {len(self.layout.steps)} {steps}: {', '.join(map(self._name, self.layout.lanes))}."
+
+    def _name(self, lane: str) -> str:
+        return lane_name(lane, self._language)
 
     def _x(self, lane: str) -> float:
         return GUTTER + self._step_width * (self.layout.lanes.index(lane) + 0.5)
@@ -138,7 +141,8 @@ class SequenceDiagram:
         x = self._x(bar.lane) - BAR / 2 + SLOT * bar.slot
         top, bottom = self._y(bar.first_row), self._y(bar.last_row)
         colour = self._colour(bar.thread)
-        with self._canvas.group(f"{bar.waiting or bar.lane}: {self._thread_names.get(bar.thread, bar.thread)}"):
+        what = word(bar.waiting, self._language) if bar.waiting else self._name(bar.lane)
+        with self._canvas.group(f"{what}: {self._thread_names.get(bar.thread, bar.thread)}"):
             self._canvas.box((x, top), (BAR, bottom - top), fill=BACKGROUND)
             if bar.waiting:
                 self._canvas.box((x, top), (BAR, bottom - top), stroke="currentColor", dash="2 2")
@@ -224,7 +228,9 @@ class SequenceDiagram:
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _step_in_words(self, step: Step) -> str:
-        way = step.target if step.source in (None, step.target) else f"{step.source} → {step.target}"
+        way = self._name(step.target)
+        if step.source is not None and step.source != step.target:
+            way = f"{self._name(step.source)} → {way}"
         return f"{way}: {self._label(step)} ({self._thread_names[step.thread]}, {_ms(step)} ms)"
 
     def in_words(self) -> list[str]:

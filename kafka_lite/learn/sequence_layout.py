@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matches, thread_names
-from kafka_lite.learn.run_words import duration, word
+from kafka_lite.learn.run_words import duration, phrase, word
 
 RETURNS = ("all", "results", "none")
 LANES_ARE = ("objects", "threads")
@@ -175,7 +175,8 @@ class _Builder:
     def _step(self, event: Event) -> Step | None:
         match event.kind:
             case Kind.CALL if self._shown_call(event):
-                return Step(StepKind.CALL, event, self._caller(event), event.who, _call_label(event))
+                label = f"{event.what}({', '.join(_values(event.detail, self._language))})"
+                return Step(StepKind.CALL, event, self._caller(event), event.who, label)
             case Kind.RETURN if self._shown_call(event):
                 return self._return_step(event)
             case Kind.PUT | Kind.TAKE:
@@ -194,7 +195,8 @@ class _Builder:
         if target is None or target == event.who:
             return None
         sign = "✗ " if "error" in event.detail else ""
-        return Step(StepKind.RETURN, event, event.who, target, sign + str("" if result is None else result))
+        label = sign + phrase(str("" if result is None else result), self._language)
+        return Step(StepKind.RETURN, event, event.who, target, label)
 
     def _hand_over_step(self, event: Event) -> Step | None:
         """By way of the queue's lane in two steps; from hand to hand in one, when it is taken."""
@@ -221,8 +223,8 @@ class _Builder:
         facts = {name: value for name, value in detail.items() if name not in ("thing", FRAME_BYTES)}
         facts |= {FRAME_BYTES: detail[FRAME_BYTES]} if FRAME_BYTES in detail else {}
         name = word(what, self._language)
-        named = f"{name}: {detail['thing']}" if "thing" in detail else name
-        return ", ".join([named, *_values(facts)])
+        named = f"{name}: {phrase(str(detail['thing']), self._language)}" if "thing" in detail else name
+        return ", ".join([named, *_values(facts, self._language)])
 
     def _repeats(self, step: Step) -> bool:
         """Whether the step only says once more what the one before said; then that one counts it."""
@@ -282,12 +284,8 @@ class _Builder:
 # ── labels ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _call_label(event: Event) -> str:
-    return f"{event.what}({', '.join(_values(event.detail))})"
-
-
-def _values(detail: Detail) -> list[str]:
-    return [str(value) if isinstance(value, str) else f"{name}={value}" for name, value in detail.items()]
+def _values(detail: Detail, language: str) -> list[str]:
+    return [phrase(value, language) if isinstance(value, str) else f"{name}={value}" for name, value in detail.items()]
 
 
 def _note_label(event: Event, language: str) -> str:
@@ -296,7 +294,7 @@ def _note_label(event: Event, language: str) -> str:
         return f"{event.what}: {detail.get('before')} → {detail.get('after')}"
     if event.kind is Kind.FILE:
         return _file_label(event, language)
-    return event.what
+    return phrase(event.what, language)
 
 
 def _file_label(event: Event, language: str) -> str:

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.learn.recorded_run import CallSpan, Kind, RecordedRun, thread_names
-from kafka_lite.learn.run_words import duration, word
+from kafka_lite.learn.run_words import duration, lane_name, phrase, word
 from kafka_lite.learn.sequence_diagram import RICH_COLOURS
 from kafka_lite.learn.svg import BACKGROUND, PALETTE, Canvas, text_width
 
@@ -224,8 +224,9 @@ def time_line(
     lanes = _phase_lanes(shown, language)
     for number, thread in enumerate(shown.threads):
         if not threads or names[thread] in threads:
-            lanes.append(Lane(names[thread], _thread_spans(shown, thread, PALETTE[number % len(PALETTE)])))
-    return TimeLine(shown, [*lanes, *_queue_lanes(shown)], language)
+            spans = _thread_spans(shown, thread, PALETTE[number % len(PALETTE)], language)
+            lanes.append(Lane(lane_name(names[thread], language), spans))
+    return TimeLine(shown, [*lanes, *_queue_lanes(shown, language)], language)
 
 
 # ── lanes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,7 +267,7 @@ def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
     return sorted(lanes, key=lambda lane: lane.spans[0].start_ns if lane.spans else 0)
 
 
-def _thread_spans(run: RecordedRun, thread: str, colour: str) -> list[Span]:
+def _thread_spans(run: RecordedRun, thread: str, colour: str, language: str) -> list[Span]:
     """The turns of a thread, and on them the calls."""
     end_ns = run.events[-1].time_ns
     spans = []
@@ -275,7 +276,8 @@ def _thread_spans(run: RecordedRun, thread: str, colour: str) -> list[Span]:
             first, last = run.events[turn.first], run.events[turn.last]
             client = run.is_client(thread)
             begun = [event for event in run if event.thread == thread and event.kind is Kind.PUT] if client else [first]
-            label = ", ".join(dict.fromkeys(str(event.detail.get("thing", event.what)) for event in begun))
+            said = (phrase(str(event.detail.get("thing", event.what)), language) for event in begun)
+            label = ", ".join(dict.fromkeys(said))
             spans.append(Span(first.time_ns, last.time_ns, label, 0, colour, hollow=client))
     spans += [
         Span(call.begin.time_ns, _end_ns(call, end_ns), f"{call.begin.who}.{call.begin.what}", call.depth + 1, colour)
@@ -289,13 +291,13 @@ def _end_ns(call: CallSpan, otherwise: int) -> int:
     return call.end.time_ns if call.end is not None else otherwise
 
 
-def _queue_lanes(run: RecordedRun) -> list[Lane]:
+def _queue_lanes(run: RecordedRun, language: str) -> list[Lane]:
     """One lane for each queue: how long things lay in it."""
     lanes: dict[str, Lane] = {}
     for pair in run.hand_overs():
         if pair.take is not None and pair.take.who == pair.put.who:
-            lane = lanes.setdefault(pair.put.what, Lane(pair.put.what))
-            label = str(pair.put.detail.get("thing", ""))
+            lane = lanes.setdefault(pair.put.what, Lane(word(pair.put.what, language)))
+            label = phrase(str(pair.put.detail.get("thing", "")), language)
             depth = sum(span.end_ns > pair.put.time_ns for span in lane.spans)
             lane.spans.append(Span(pair.put.time_ns, pair.take.time_ns, label, depth, PALETTE[-1], hollow=True))
     return list(lanes.values())

@@ -1,0 +1,38 @@
+import pytest
+
+from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_lite.learn.run_words import lane_name, phrase
+from kafka_lite.learn.sequence_diagram import sequence_diagram
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("the bell rings", "铃响"),
+        ("generation 1", "纪元 1"),
+        ("generation 1, leader of 4", "纪元 1，4 个成员的主消费者"),
+        ("generation 1: demo-0=2", "纪元 1：demo-0=2"),
+        ("on_join_prepare, had nothing", "on_join_prepare，原来没有分区"),
+        ("on_join_complete, has 0 1", "on_join_complete，分到 0 1"),
+        ("works on 0–2", "处理 0–2"),
+        ("73 bytes from 4 on", "从 4 起的 73 字节"),
+        ("REBALANCE_IN_PROGRESS", "REBALANCE_IN_PROGRESS"),
+    ],
+)
+def test_what_a_recorder_says_is_translated_and_names_of_the_code_are_not(english, chinese):
+    assert phrase(english, "zh") == chinese
+    assert phrase(english, "en") == english
+
+
+def test_lanes_of_people_are_translated_and_those_of_classes_are_not():
+    assert [lane_name(each, "zh") for each in ("user", "consumer 2", "Fetcher")] == ["用户", "消费者 2", "Fetcher"]
+    assert lane_name("3 SyncGroup answer", "zh") == "3 SyncGroup 响应"
+    assert lane_name("user", "en") == "user"
+
+
+def test_a_chinese_figure_has_no_english_note_left():
+    note = Event(10, "user", Kind.NOTE, "user", "has left")
+    diagram = sequence_diagram(RecordedRun((note,), "Members come and go"), language="zh")
+    assert "已离开" in diagram.svg()
+    assert "has left" not in diagram.svg()
+    assert diagram.in_words() == ["用户: 已离开 (用户, 0.00 ms)"]
