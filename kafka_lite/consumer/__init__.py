@@ -1,4 +1,7 @@
-"""The new consumer: :class:`~kafka_lite.consumer.kafka_consumer.KafkaConsumer` and what it is made of."""
+"""The new consumer: :class:`~kafka_lite.consumer.kafka_consumer.KafkaConsumer` and what it is made of.
+
+Kafka 0.10.2: clients/.../consumer · book 4.5
+"""
 
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords

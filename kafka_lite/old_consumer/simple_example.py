@@ -1,7 +1,7 @@
 """How a program uses SimpleConsumer: everything that the high-level consumer does by itself, done by hand.
 
 Kafka 0.10.2: examples/.../SimpleConsumerDemo.java, and the project's wiki: 0.8.0 SimpleConsumer Example
-· book 3.6.1, 3.6.2, 3.6.3
+· book 3.6.1, 3.6.2, 3.6.3, 3.6.4
 """
 
 from __future__ import annotations
