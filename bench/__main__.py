@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.brokers import COMPILED, KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
+from bench.consumers import consumer_contests
 from bench.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
@@ -95,7 +96,10 @@ def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Pla
         studies(options.rounds, options.memory_gb),
         scaled(OUTSTANDING_TIMEOUTS, options.scale),
         options.rounds,
-        producer_contests(candidates[:1], options.scale, options.rounds),
+        [
+            *producer_contests(candidates[:1], options.scale, options.rounds),
+            *consumer_contests(candidates[:1], options.scale, options.rounds),
+        ],
     )
     return plan.only(options.only)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,14 +18,35 @@ RECORD_OVERHEAD_BYTES = 9
 _IN_FLIGHT = 5
 
 
+Content = tuple[bytes | None, bytes]
+"""Key and value of a record."""
+
+
 def batch_of_payloads(size: int, codec: str = "none", batch_bytes: int = BATCH_BYTES) -> tuple[bytes, int]:
     """A batch of messages of ``size`` bytes, of about ``batch_bytes`` before compression; and how many there are."""
-    count = batch_bytes // (size + RECORD_OVERHEAD_BYTES)
+    contents = alike_contents(size, batch_bytes)
+    return batch_of_contents(contents, codec), len(contents)
+
+
+def alike_contents(size: int, batch_bytes: int = BATCH_BYTES) -> list[Content]:
+    """What a batch holds: the same value each time, and no key."""
+    return [(None, payload_of(size))] * (batch_bytes // (size + RECORD_OVERHEAD_BYTES))
+
+
+def uneven_contents(size: int, batch_bytes: int = BATCH_BYTES) -> list[Content]:
+    """What a batch holds: with keys, and values of half to one and a half times the size, one after another others."""
+    longest = payload_of(size * 2)
+    sizes = [size // 2 + index * 37 % (size + 1) for index in range(batch_bytes // (size + RECORD_OVERHEAD_BYTES))]
+    return [(b"key-%d" % index, longest[index : index + each]) for index, each in enumerate(sizes)]
+
+
+def batch_of_contents(contents: Sequence[Content], codec: str) -> bytes:
+    """The batch of these."""
     builder = MemoryRecordsBuilder(2, CompressionType[codec.upper()])
-    now_ms, payload = time.time_ns() // 1_000_000, payload_of(size)
-    for index in range(count):
-        builder.append(now_ms + index // 10, None, payload)
-    return bytes(builder.build()), count
+    now_ms = time.time_ns() // 1_000_000
+    for index, (key, value) in enumerate(contents):
+        builder.append(now_ms + index // 10, key, value)
+    return bytes(builder.build())
 
 
 @dataclass(frozen=True)
@@ -35,15 +57,22 @@ class FilledLog:
     codec: str
     at_least: int
     batch_bytes: int = BATCH_BYTES
+    uneven: bool = False
+    """Whether there are keys, and values of different lengths."""
     _topics: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.size:,} B, {self.codec}"
+        return f"{self.size:,} B{' ± half, keys' * self.uneven}, {self.codec}"
+
+    @cached_property
+    def contents(self) -> list[Content]:
+        """What is in the batch that the log consists of."""
+        return (uneven_contents if self.uneven else alike_contents)(self.size, self.batch_bytes)
 
     @cached_property
     def batch(self) -> tuple[bytes, int]:
-        """The batch that the log consists of, and the number of its messages."""
-        return batch_of_payloads(self.size, self.codec, self.batch_bytes)
+        """That batch, and the number of its messages."""
+        return batch_of_contents(self.contents, self.codec), len(self.contents)
 
     @property
     def batches(self) -> int:

@@ -19,9 +19,12 @@ from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupResponse,
 )
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
+from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupRequest
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from kafka_lite.server.broker_process import HOST
 
-COMMIT_VERSION, HEARTBEAT_VERSION, JOIN_VERSION, SYNC_VERSION = 7, 3, 3, 2
+COMMIT_VERSION, HEARTBEAT_VERSION, JOIN_VERSION, SYNC_VERSION, LEAVE_VERSION = 7, 3, 3, 2, 2
+"""In these the answer to a commit ends with its error code, and a member gets its id with its first JoinGroup."""
 SESSION_TIMEOUT_MS = 60_000
 RETRY_S = 0.1
 
@@ -39,59 +42,78 @@ def group_workloads(scale: float = 1.0) -> list[RawWorkload]:
     ]
 
 
-def _commit_frame(topic: str) -> bytes:
-    """A commit of a consumer that assigns itself."""
-    offset = OffsetCommitRequestPartition(partition_index=0, committed_offset=1, committed_metadata="")
-    topics = [OffsetCommitRequestTopic(name=topic, partitions=[offset])]
-    return frame_of(OffsetCommitRequest(group_id=topic, topics=topics), COMMIT_VERSION)
+def commit_frame(topic: str, group_id: str, member_id: str = "", generation: int = -1, offset: int = 1) -> bytes:
+    """A commit for partition 0; without a member's id that of a consumer that assigns itself."""
+    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset, committed_metadata="")
+    request = OffsetCommitRequest(
+        group_id=group_id,
+        member_id=member_id,
+        generation_id_or_member_epoch=generation,
+        topics=[OffsetCommitRequestTopic(name=topic, partitions=[partition])],
+    )
+    return frame_of(request, COMMIT_VERSION)
 
 
-def _joined(port: int, group_id: str) -> tuple[str, int]:
-    """Be the only member of a new generation; returns its id and the generation."""
+def join(channel: BlockingChannel, group_id: str) -> tuple[str, int]:
+    """Be the only member of a new generation; returns its id and the generation. Raises TimeoutError."""
     deadline = time.monotonic() + TIMEOUT_S
-    with BlockingChannel("127.0.0.1", port) as channel:
-        while time.monotonic() < deadline:
-            found = channel.exchange(FindCoordinatorRequest(key=group_id), 1)
-            assert isinstance(found, FindCoordinatorResponse)
-            if found.error_code == 0:
-                join = JoinGroupRequest(
-                    group_id=group_id,
-                    session_timeout_ms=SESSION_TIMEOUT_MS,
-                    rebalance_timeout_ms=1000,
-                    protocol_type="consumer",
-                    protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
-                )
-                joined = channel.exchange(join, JOIN_VERSION)
-                assert isinstance(joined, JoinGroupResponse)
-                if joined.error_code == 0:
-                    assignment = [SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"all")]
-                    sync = SyncGroupRequest(
-                        group_id=group_id,
-                        generation_id=joined.generation_id,
-                        member_id=joined.member_id,
-                        assignments=assignment,
-                    )
-                    channel.exchange(sync, SYNC_VERSION)
-                    return joined.member_id, joined.generation_id
-            time.sleep(RETRY_S)
+    while time.monotonic() < deadline:
+        found = channel.exchange(FindCoordinatorRequest(key=group_id), 1)
+        assert isinstance(found, FindCoordinatorResponse)
+        if found.error_code == 0:
+            request = JoinGroupRequest(
+                group_id=group_id,
+                session_timeout_ms=SESSION_TIMEOUT_MS,
+                rebalance_timeout_ms=1000,
+                protocol_type="consumer",
+                protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+            )
+            joined = channel.exchange(request, JOIN_VERSION)
+            assert isinstance(joined, JoinGroupResponse)
+            if joined.error_code == 0:
+                _sync(channel, group_id, joined)
+                return joined.member_id, joined.generation_id
+        time.sleep(RETRY_S)
     raise TimeoutError(f"no coordinator for {group_id}")
+
+
+def _sync(channel: BlockingChannel, group_id: str, joined: JoinGroupResponse) -> None:
+    assignment = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"all")
+    request = SyncGroupRequest(
+        group_id=group_id,
+        generation_id=joined.generation_id,
+        member_id=joined.member_id,
+        assignments=[assignment],
+    )
+    channel.exchange(request, SYNC_VERSION)
+
+
+def leave(channel: BlockingChannel, group_id: str, member_id: str) -> None:
+    """Leave it, so that the broker does not expire the member in the middle of another measurement."""
+    channel.exchange(LeaveGroupRequest(group_id=group_id, member_id=member_id), LEAVE_VERSION)
 
 
 def _heartbeat(port: int, name: str, count: int) -> Sequence[float]:
     group_id = f"{name}-{count}"
-    member_id, generation = _joined(port, group_id)
+    with BlockingChannel(HOST, port) as channel:
+        member_id, generation = join(channel, group_id)
     request = HeartbeatRequest(group_id=group_id, generation_id=generation, member_id=member_id)
     with RawClient(port) as client:
         return client.one_in_flight(frame_of(request, HEARTBEAT_VERSION), count)
 
 
 def _commit(port: int, name: str, count: int) -> Sequence[float]:
-    _joined(port, f"{name}-coordinator")
+    _await_coordinator(port, name)
     with RawClient(port) as client:
-        return client.one_in_flight(_commit_frame(name), count)
+        return client.one_in_flight(commit_frame(name, name), count)
 
 
 def _commit_pipelined(port: int, name: str, count: int) -> None:
-    _joined(port, f"{name}-coordinator")
+    _await_coordinator(port, name)
     with RawClient(port) as client:
-        client.pipelined(_commit_frame(name), count, 16)
+        client.pipelined(commit_frame(name, name), count, 16)
+
+
+def _await_coordinator(port: int, name: str) -> None:
+    with BlockingChannel(HOST, port) as channel:
+        join(channel, f"{name}-coordinator")

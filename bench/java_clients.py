@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from bench.brokers import KAFKA_VERSIONS, Broker, kafka_jars
 from bench.filled_log import FilledLog
@@ -23,15 +23,10 @@ from bench.measure import (
     ratio_at_most,
     topic,
 )
-from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.protocol.api_key import ApiKey
-from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
-from kafka_lite.server.broker_process import HOST
 from kafka_lite.testing import maven
 
 CLIENT_VERSION = KAFKA_VERSIONS[0]
 CLIENT_HEAP = "512m"
-_API_VERSIONS_VERSION = 2
 _CONSUMING: Mapping[str, Goal] = {MESSAGES: ratio_at_least(0.95), CPU: ratio_at_most(0.6)}
 
 
@@ -59,7 +54,7 @@ class ProducerPerformance:
 
 @dataclass(frozen=True)
 class JavaConsumer:
-    """Java's consumer with the partition assigned, which any broker can serve that has no groups."""
+    """Java's consumer with the partition assigned: without a group."""
 
     log: FilledLog
     passes: int = 2
@@ -71,7 +66,7 @@ class JavaConsumer:
 
     def run(self, broker: Broker) -> Sample:
         name = self.log.topic(broker)
-        classes = maven.compile_java(Path(__file__).with_name("JavaConsume.java"), kafka_jars(CLIENT_VERSION))
+        classes = maven.compile_java(Path(__file__).with_name("JavaConsume.java"), client_jars())
         arguments = [broker.bootstrap_servers, name, str(self.log.messages), str(self.passes)]
         messages = self.log.messages * self.passes
         return java_run(broker, messages, "JavaConsume", arguments, _last_pass, [classes])
@@ -89,19 +84,18 @@ class ConsumerPerformance:
         return f"consumer-perf-test, {self.log}"
 
     def run(self, broker: Broker) -> Sample:
-        if not serves(broker, ApiKey.JOIN_GROUP):
-            raise SkippedError("it joins a group, and the broker does not serve JoinGroup")
         arguments = ["--bootstrap-server", broker.bootstrap_servers, "--topic", self.log.topic(broker)]
         arguments += ["--messages", str(self.log.messages), "--timeout", "20000"]
         main = "org.apache.kafka.tools.ConsumerPerformance"
         return java_run(broker, self.log.messages, main, arguments, _fetched_per_second)
 
 
-def serves(broker: Broker, api: ApiKey) -> bool:
-    """Whether the broker says that it does."""
-    with BlockingChannel(HOST, broker.port) as channel:
-        answer = cast(ApiVersionsResponse, channel.exchange(ApiVersionsRequest(), _API_VERSIONS_VERSION))
-    return any(each.api_key == api for each in answer.api_keys)
+def client_jars() -> list[Path]:
+    """What Java's clients are run with. Raises SkippedError when there is no Java to run them."""
+    try:
+        return kafka_jars(CLIENT_VERSION)
+    except maven.JvmUnavailableError as reason:
+        raise SkippedError(f"it is Java's, and {reason}") from reason
 
 
 def java_run(
@@ -114,7 +108,7 @@ def java_run(
 ) -> Sample:
     """Run a class with the client's jars; ``rate`` finds the messages/s in what it prints, its start left out."""
     java = ["java", f"-Xmx{CLIENT_HEAP}", f"-Xms{CLIENT_HEAP}", "-XX:+UseG1GC"]
-    command = [*java, "-cp", maven.join([*classes, *kafka_jars(CLIENT_VERSION)]), main, *arguments]
+    command = [*java, "-cp", maven.join([*classes, *client_jars()]), main, *arguments]
     output = ""
 
     def run() -> None:

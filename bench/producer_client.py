@@ -7,15 +7,11 @@ waits until all are acknowledged, and prints a JSON object: seconds, processor t
 from __future__ import annotations
 
 import asyncio
-import json
-import resource
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-KAFKA_LITE, KAFKA_PYTHON, AIOKAFKA = "kafka_lite", "kafka-python", "aiokafka"
+from bench.python_client import AIOKAFKA, KAFKA_LITE, KAFKA_PYTHON, Measured, Stopwatch, tell
 
 BATCH_BYTES = 16 * 1024
 LINGER_MS = 5
@@ -33,24 +29,6 @@ class Work:
     codec: str
     payload: bytes
     messages: int
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What it took from the first message to the last acknowledgement."""
-
-    seconds: float
-    cpu_seconds: float
-
-
-class Stopwatch:
-    """Wall clock and processor time of this process, from its making on."""
-
-    def __init__(self) -> None:
-        self._began, self._cpu_began = time.perf_counter(), time.process_time()
-
-    def read(self) -> Measured:
-        return Measured(time.perf_counter() - self._began, time.process_time() - self._cpu_began)
 
 
 def by_kafka_lite(work: Work) -> Measured:
@@ -133,22 +111,10 @@ CLIENTS: dict[str, Callable[[Work], Measured]] = {
 }
 
 
-def resident_peak_bytes() -> int:
-    """The most memory that was resident. (Where /proc tells: getrusage counts what the parent had before the exec.)"""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) * 1024
-
-
 def main() -> None:
     client, bootstrap_servers, topic, codec, payload, messages = sys.argv[1:]
     work = Work(bootstrap_servers, topic, codec, payload.encode(), int(messages))
-    measured = CLIENTS[client](work)
-    peak_bytes = resident_peak_bytes()
-    print(json.dumps({"s": measured.seconds, "cpu_s": measured.cpu_seconds, "peak_bytes": peak_bytes}))
+    tell(CLIENTS[client](work))
 
 
 if __name__ == "__main__":

@@ -47,10 +47,11 @@ PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 7, 11, 5
 class RawClient:
     """A blocking connection that sends frames made beforehand and swallows the answers."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, buffer_bytes: int = _READ_BYTES) -> None:
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._buffer = memoryview(bytearray(_READ_BYTES))
+        self.buffer = memoryview(bytearray(buffer_bytes))
+        """What came last, from its beginning."""
 
     def __enter__(self) -> RawClient:
         return self
@@ -61,12 +62,16 @@ class RawClient:
     def exchange(self, frame: bytes) -> int:
         """Send one request and wait for its answer; the size of that, its prefix included."""
         self.sock.sendall(frame)
+        return self.receive()
+
+    def receive(self) -> int:
+        """Wait for one answer; its size, its prefix included. Of a large one the buffer has not all."""
         got = self._read()
         while got < _INT32.size:
             got += self._read(got)
-        size = _INT32.size + int(_INT32.unpack_from(self._buffer)[0])
+        size = _INT32.size + int(_INT32.unpack_from(self.buffer)[0])
         while got < size:
-            got += self._read()
+            got += self._read(got if size <= len(self.buffer) else 0)
         return size
 
     def one_in_flight(self, frame: bytes, count: int) -> list[float]:
@@ -101,7 +106,7 @@ class RawClient:
             unanswered -= complete
 
     def _read(self, at: int = 0) -> int:
-        count = self.sock.recv_into(self._buffer[at:])
+        count = self.sock.recv_into(self.buffer[at:])
         if not count:
             raise ConnectionError("the broker closed the connection")
         return count

@@ -1,4 +1,4 @@
-"""``python -m bench.records``: what the broker's work on a batch costs, without sockets and files."""
+"""``python -m bench.records``: what the work on a batch costs brokers and consumers, without sockets and files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.record_batch_reader import MessageReader, RecordBatchReader
 from kafka_lite.log.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches, records
 
 NOW_MS = 1_700_000_000_000
 REPEATS = 15
+PARTITION, MAX_POLL_RECORDS = TopicPartition("topic", 0), 500
 
 
 def main() -> None:
@@ -66,9 +70,17 @@ def validate(data: bytearray) -> None:
 
 
 def decode(data: bytearray) -> None:
-    """What a consumer does, and a compaction."""
+    """What a compaction does."""
     for _ in records(data):
         pass
+
+
+def consume(data: bytearray) -> None:
+    """What a consumer does with a batch that it has checked, 500 records each poll."""
+    for each in batches(data):
+        reader = RecordBatchReader(each, PARTITION) if isinstance(each, RecordBatch) else MessageReader(each, PARTITION)
+        while reader.take(MAX_POLL_RECORDS):
+            pass
 
 
 def to_v1(data: bytearray) -> None:
@@ -80,6 +92,7 @@ WORK: dict[str, Callable[[bytearray], None]] = {
     "view + CRC": check,
     "validate in place": validate,
     "decode all": decode,
+    "consume": consume,
     "down to v1": to_v1,
 }
 

@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench import timers
 from bench.brokers import Broker, Candidate
+from bench.contest import Contest
 from bench.measure import Goal, Section, SkippedError, Study, Workload
-from bench.producers import ProducerContest
 from bench.report import Results, SectionResults, rich_table
 from bench.sections import warm_up
 from kafka_lite.common.errors import KafkaError
@@ -31,13 +31,13 @@ FAILURES = (RuntimeError, OSError, KafkaException, KafkaError, subprocess.Subpro
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: parts that share running brokers, parts that start their own, the timers and the producers."""
+    """What to run: parts that share running brokers, parts that start their own, the timers, and clients of Python."""
 
     sections: Sequence[Section]
     studies: Sequence[Study]
     timeouts: int
     rounds: int
-    contests: Sequence[ProducerContest] = ()
+    contests: Sequence[Contest] = ()
 
     def only(self, texts: Sequence[str]) -> Plan:
         """What is left of it when names must contain one of these texts."""
@@ -151,8 +151,8 @@ class Runner:
                             found.fail(study.name, candidate.name, error)
                     self._step(found)
 
-    def _run_contest(self, contest: ProducerContest, folder: Path) -> None:
-        """Within a round each client sends the same, and the first goes last in the next."""
+    def _run_contest(self, contest: Contest, folder: Path) -> None:
+        """Within a round each client does the same, and the first goes last in the next."""
         goals = {workload.name: workload.goals for workload in contest.workloads}
         with (
             self._section(contest.name, contest.clients, contest.reference, goals) as found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench.big_log import BigLog, start_up
 from bench.brokers import Broker
 from bench.filled_log import FilledLog
+from bench.groups import groups_workloads
 from bench.java_clients import ConsumerPerformance, JavaConsumer, ProducerPerformance
 from bench.librdkafka import BATCH_1_MB, BATCH_16_KB, Consume, EndToEnd, Produce, RoundTrip
 from bench.measure import MESSAGES, Section, Study, ratio_at_least
@@ -47,6 +48,7 @@ def sections(scale: float) -> list[Section]:
         ),
         Section("Requests", _requests(scale)),
         Section("End to end", [EndToEnd(max(500, int(3000 * scale)))]),
+        Section("Groups", groups_workloads(scale)),
         Section(
             "Connections and partitions beside",
             [BesideIdleConnections(max(200, int(4000 * scale))), ManyPartitions(max(1000, int(4000 * scale)))],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench.__main__ import main
 from bench.brokers import kafka_lite
+from bench.consumer_client import Digest, Entry, Reading, Work
+from bench.group_members import Sight
+from bench.groups import is_shared, seen_again
 from bench.measure import MESSAGES, SHARE
 from bench.raw_workloads import ManyPartitions
 from kafka_lite.learn.bench_results import as_markdown
@@ -24,6 +28,8 @@ KINDS = (
     "raw fetches of 16 KB",
     "raw, produce 100 B, acks all",
     "consumer-perf-test, 100 B",
+    "Groups: a member leaves",
+    "Groups: 1,000 groups that commit",
     "Requests: ApiVersions, 10 connections",
     "Requests: produce 100 B, acks 1, 64 in flight",
     "End to end",
@@ -32,6 +38,8 @@ KINDS = (
     "kill -9",
     "timeouts",
     "Producers of Python, to kafka_lite: 100 B, lz4",
+    "Consumers of Python, from kafka_lite: 100 B ± half, keys, none",
+    "Consumers of Python, from kafka_lite: 100 B, zstd",
 )
 
 
@@ -70,9 +78,58 @@ def test_figures_are_numbers_that_can_be(document: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_run_is_told(document: dict[str, Any]) -> None:
-    reasons = [each["reason"] for part in document["sections"] for each in part["skipped"]]
-    assert all("JoinGroup" in reason for reason in reasons)
-    assert "thousand messages/s" in as_markdown(document)
+    skipped = [each for part in document["sections"] for each in part["skipped"]]
+    assert all("it is Java's" in each["reason"] for each in skipped), skipped
+    assert all(each["reason"] in as_markdown(document) for each in skipped)
+
+
+@pytest.mark.slow
+def test_every_client_of_python_has_read_everything(document: dict[str, Any]) -> None:
+    (section,) = (part for part in document["sections"] if part["name"].startswith("Consumers of Python"))
+    rates = [figure for figure in section["figures"] if figure["figure"] == MESSAGES]
+    assert [set(figure["samples"]) for figure in rates] == [set(section["columns"])] * 2
+    assert {"kafka_lite", "aiokafka", "kafka-python", "confluent-kafka"} <= set(section["columns"])
+
+
+def test_a_digest_tells_records_apart() -> None:
+    def digest(*entries: Entry) -> str:
+        made = Digest()
+        made.update(entries)
+        return made.hexdigest()
+
+    assert digest((0, None, b"a"), (1, b"k", b"b")) == digest((0, None, b"a"), (1, b"k", b"b"))
+    others = [
+        digest((0, None, b"a")),
+        digest((0, b"", b"a")),
+        digest((0, b"a", b"")),
+        digest((1, None, b"a")),
+        digest((0, None, None)),
+        digest((0, None, b"a"), (1, None, b"b")),
+        digest((1, None, b"b"), (0, None, b"a")),
+    ]
+    assert len(set(others)) == len(others)
+
+
+def test_reading_more_than_there_is_is_an_error() -> None:
+    reading = Reading(Work("", "topic", messages=2, seconds=0.0))
+    record = SimpleNamespace(offset=0, key=None, value=b"a")
+    with pytest.raises(RuntimeError, match="1 records too many"):
+        reading.run(lambda: [record] * 3, lambda: None)
+
+
+def test_reading_something_else_the_second_time_is_an_error() -> None:
+    polls = iter([b"a", b"bc"])
+    reading = Reading(Work("", "topic", messages=1, seconds=0.0))
+    with pytest.raises(RuntimeError, match="2 bytes came, and 1 at first"):
+        reading.run(lambda: [SimpleNamespace(offset=0, key=None, value=next(polls))], lambda: None)
+
+
+def test_who_owns_a_partition_is_who_read_it_last() -> None:
+    sights = [Sight("g", "a", 0, 1.0), Sight("g", "a", 1, 1.1), Sight("other", "c", 0, 1.5), Sight("g", "b", 1, 2.0)]
+    assert is_shared(sights, "g", partitions=2, members=2)
+    assert not is_shared(sights[:3], "g", partitions=2, members=2), "the first member has both"
+    assert not is_shared(sights, "g", partitions=4, members=2), "of two partitions nothing was read"
+    assert seen_again([*sights, Sight("g", "a", 1, 3.0), Sight("g", "a", 1, 4.0)], "g", 2.5) == {1: 3.0}
 
 
 @pytest.mark.slow

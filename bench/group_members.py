@@ -1,0 +1,178 @@
+"""Members of groups, librdkafka's, and what each of them sees and when.
+
+``python -m bench.group_members BOOTSTRAP_SERVERS TOPIC GROUP …`` is a process with one member in each group. It prints
+a JSON array for each record (group, member, partition, time) until a line comes from its standard input; then all
+leave, and it prints when each began to. Times are those of the monotonic clock, which all processes share.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, NamedTuple, Self
+
+from confluent_kafka import Consumer
+
+TIMEOUT_S = 60.0
+SESSION_TIMEOUT_MS = 6000
+"""The least that brokers allow, unless they are told otherwise."""
+HEARTBEAT_INTERVAL_MS = 100
+_POLL_S = 0.1
+_WATCH_S = 0.02
+_PROJECT = Path(__file__).parent.parent
+
+
+class Sight(NamedTuple):
+    """A member has got a record."""
+
+    group: str
+    member: str
+    partition: int
+    at_s: float
+
+
+Sights = list[Sight]
+
+
+class GroupMembers:
+    """A member for each of ``groups`` (which may name one several times), polled by a thread of its own.
+
+    Nothing is committed: whoever gets a partition reads it from its beginning. So a record is seen again whenever its
+    partition gets an owner anew, and when that is, is when the partition is consumed again.
+    """
+
+    def __init__(
+        self, bootstrap_servers: str, topic: str, groups: Sequence[str], name: str, see: Callable[[Sight], object]
+    ) -> None:
+        self._topic = topic
+        self._see = see
+        self._stopping = threading.Event()
+        self.left_at: dict[str, float] = {}
+        """When the member of each group began to leave."""
+        self._consumers = [
+            (group, f"{name}-{number}", Consumer(settings(bootstrap_servers, group)))
+            for number, group in enumerate(groups)
+        ]
+        self._threads = [
+            threading.Thread(target=self._poll, args=each, name=f"member-{each[1]}") for each in self._consumers
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def join(self) -> None:
+        """All join their groups."""
+        for thread in self._threads:
+            thread.start()
+
+    def leave(self) -> None:
+        """All leave their groups, and nobody waits for another."""
+        self._stopping.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
+
+    def _poll(self, group: str, member: str, consumer: Consumer) -> None:
+        consumer.subscribe([self._topic])
+        while not self._stopping.is_set():
+            message = consumer.poll(_POLL_S)
+            if message is not None and message.error() is None:
+                self._see(Sight(group, member, message.partition() or 0, time.monotonic()))
+        self.left_at[group] = time.monotonic()
+        consumer.close()
+
+
+def settings(bootstrap_servers: str, group: str) -> dict[str, str | int | bool]:
+    """The configuration of one member."""
+    return {
+        "bootstrap.servers": bootstrap_servers,
+        "log_level": 2,
+        "group.id": group,
+        "session.timeout.ms": SESSION_TIMEOUT_MS,
+        "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    }
+
+
+class MemberProcess:
+    """The same in a process that can be killed; a context manager that starts it, and certainly ends it."""
+
+    def __init__(
+        self, bootstrap_servers: str, topic: str, groups: Sequence[str], see: Callable[[Sight], object]
+    ) -> None:
+        self._command = [sys.executable, "-m", "bench.group_members", bootstrap_servers, topic, *groups]
+        self._see = see
+        self._left_at: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=_PROJECT
+        )
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), name="reader")
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+
+    def kill(self) -> float:
+        """kill -9; when that was."""
+        self._process.kill()
+        return time.monotonic()
+
+    def leave(self) -> dict[str, float]:
+        """All members leave their groups; when each began to."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("leave\n")
+        self._process.stdin.flush()
+        self._process.wait(TIMEOUT_S)
+        self._reader.join()
+        return self._left_at
+
+    def _read(self, output: IO[str]) -> None:
+        with suppress(ValueError):  # half a line, when it was killed
+            for line in output:
+                said = json.loads(line)
+                if isinstance(said, dict):
+                    self._left_at = said
+                else:
+                    self._see(Sight(*said))
+
+
+def await_condition(what: str, condition: Callable[[], bool]) -> None:
+    """Raises RuntimeError when it does not come true in time."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{what}: not within {TIMEOUT_S:.0f} s")
+        time.sleep(_WATCH_S)
+
+
+def main() -> None:
+    bootstrap_servers, topic, *groups = sys.argv[1:]
+
+    def see(sight: Sight) -> None:
+        sys.stdout.write(json.dumps(sight) + "\n")
+        sys.stdout.flush()
+
+    with GroupMembers(bootstrap_servers, topic, groups, "goer", see) as members:
+        members.join()
+        sys.stdin.readline()
+    print(json.dumps(members.left_at))
+
+
+if __name__ == "__main__":
+    main()
