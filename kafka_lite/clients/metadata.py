@@ -126,8 +126,8 @@ class Metadata:
             return  # it was used since the last update already: so it is for nearly every record
         with self._changed:
             is_new = topic not in self._topics
-            if is_new and not _can_be_asked_for(topic):
-                raise invalid_topic(topic)
+            if is_new:
+                ensure_can_be_asked_for(topic)
             self._topics[topic] = None
             if is_new:
                 self._request_update_for_new_topics()
@@ -139,8 +139,8 @@ class Metadata:
         """
         wanted = dict.fromkeys(topics)
         for topic in wanted:
-            if topic not in self._topics and not _can_be_asked_for(topic):
-                raise invalid_topic(topic)
+            if topic not in self._topics:
+                ensure_can_be_asked_for(topic)
         with self._changed:
             has_new = not wanted.keys() <= self._topics.keys()
             self._topics = dict(wanted)
@@ -220,12 +220,17 @@ class Metadata:
         self.request_update()
 
 
-def _can_be_asked_for(topic: object) -> bool:
-    """Whether it can be encoded: a str, without half of a surrogate pair, of a length that can be told."""
+def ensure_can_be_asked_for(topic: object) -> None:
+    """Raise ``invalid_topic`` for a name that no request can bear.
+
+    It must be a str, without half of a surrogate pair, of a length that can be told.
+    """
     try:
-        return isinstance(topic, str) and len(topic.encode()) <= MAX_STRING_BYTES
+        if isinstance(topic, str) and len(topic.encode()) <= MAX_STRING_BYTES:
+            return
     except UnicodeEncodeError:
-        return False
+        pass
+    raise invalid_topic(topic)
 
 
 def invalid_topic(topic: object) -> ApiError:

@@ -310,6 +310,15 @@ class ConfigKey:
         return "null" if text is None else text or '""'
 
 
+def configs_of(client: str, configs: object) -> dict[str, object]:
+    """What the user of a client has given, copied. Raises TypeError unless it is a mapping."""
+    if not isinstance(configs, Mapping):
+        kind = "None" if configs is None else f"a {type(configs).__name__}"
+        example = {"bootstrap.servers": "localhost:9092"}
+        raise TypeError(f"{client} takes its configuration as a dict, such as {example}, and not {kind}")
+    return dict(configs)
+
+
 class ConfigDef:
     """A set of keys, declared by a chain of ``define`` calls."""
 

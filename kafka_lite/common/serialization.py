@@ -47,6 +47,16 @@ class Deserializer(ABC, Generic[T]):
         """Called once, after the last record."""
 
 
+def ensure_serializer(given: object, kind: type[Any], what: str) -> None:
+    """Raise TypeError unless an object has the method of a Serializer or Deserializer, which is what it is called for.
+
+    A function, or the class itself, is a likely mistake.
+    """
+    method = "serialize" if issubclass(kind, Serializer) else "deserialize"
+    if given is not None and (isinstance(given, type) or not callable(getattr(given, method, None))):
+        raise TypeError(f"{what} must be an object derived from {kind.__name__}, and not {given!r}")
+
+
 class ByteArraySerializer(Serializer[Any]):
     """Bytes are bytes."""
 

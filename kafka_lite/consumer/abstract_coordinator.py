@@ -9,17 +9,20 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import cast
 
-from kafka_lite.clients.client_request import ClientResponse
 from kafka_lite.clients.cluster import Node
-from kafka_lite.clients.request_future import DisconnectError, RequestFuture, RequestFutureAdapter, S
+from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer import group_requests
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.coordinator_metrics import CoordinatorMetrics
 from kafka_lite.consumer.coordinator_request_manager import CoordinatorRequestManager
+from kafka_lite.consumer.coordinator_response_handler import (
+    HeartbeatResponseHandler,
+    JoinGroupResponseHandler,
+    SyncGroupResponseHandler,
+)
 from kafka_lite.consumer.group_rebalance_config import (
     NO_GENERATION,
     VALID_PREVIOUS_STATES,
@@ -36,13 +39,8 @@ from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
-from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatResponse
-from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 
 logger = logging.getLogger(__name__)
-
-ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR})
-"""Errors that say: ask again who the coordinator is."""
 
 
 class AbstractCoordinator(ABC):
@@ -167,6 +165,8 @@ class AbstractCoordinator(ABC):
             member_id = self._generation.member_id if keep_member_id else NO_GENERATION.member_id
             self._generation = NO_GENERATION._replace(member_id=member_id)
             self._transition_to(MemberState.UNJOINED)
+            if self.assigned_partition_count():
+                self._needs_join_prepare = True  # what the member still has is lost, also in the midst of a join
             self.request_rejoin(reason)
 
     def request_rejoin(self, reason: str) -> None:
@@ -284,7 +284,7 @@ class AbstractCoordinator(ABC):
             self.config, self._generation.member_id, self.protocol_type, self.protocols()
         )
         future = self._client.send(coordinator, request, request_timeout_ms=self.config.join_timeout_ms)
-        return future.compose(_JoinGroupHandler(self, self._generation))
+        return future.compose(JoinGroupResponseHandler(self, self._generation))
 
     def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
         """JoinGroup was answered well: go on with SyncGroup, whose future ends the one of the join."""
@@ -314,7 +314,7 @@ class AbstractCoordinator(ABC):
         generation = self._generation
         request = group_requests.sync_group(self.config, generation, self.protocol_type, assignments)
         future = self._client.send(coordinator, request, request_timeout_ms=self.config.join_timeout_ms)
-        return future.compose(_SyncGroupHandler(self, generation))
+        return future.compose(SyncGroupResponseHandler(self, generation))
 
     def set_member_id(self, member_id: str, future: RequestFuture[bytes]) -> None:
         """The coordinator has given an id to join again with (KIP-394)."""
@@ -400,7 +400,9 @@ class AbstractCoordinator(ABC):
         self._heartbeat.sent(now_ms)
         generation = self._generation
         request = group_requests.heartbeat(self.config, generation)
-        future = self._client.send(coordinator, request, background=True).compose(_HeartbeatHandler(self, generation))
+        future = self._client.send(coordinator, request, background=True).compose(
+            HeartbeatResponseHandler(self, generation)
+        )
         future.add_listener(self._on_heartbeat_answered, self._on_heartbeat_failed)
 
     def _on_heartbeat_answered(self, _: None) -> None:
@@ -449,103 +451,10 @@ class AbstractCoordinator(ABC):
             thread.shutdown(timer.remaining_ms / 1000 if timer.remaining_ms < float("inf") else None)
         coordinator = self.finder.last_known
         if self.config.leave_group_on_close:
-            self.on_leave_prepare()
-            self.maybe_leave_group("the consumer is being closed")
+            try:
+                self.on_leave_prepare()
+            finally:
+                self.maybe_leave_group("the consumer is being closed")
         if coordinator is not None and not self._client.await_pending_requests(coordinator, timer):
             pending = self._client.pending_request_count(coordinator)
             logger.warning("Close timed out with %d pending requests to coordinator", pending)
-
-
-# ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
-    """Handles an answer of the coordinator; knows the generation in which it was asked."""
-
-    def __init__(self, owner: AbstractCoordinator, sent_generation: Generation) -> None:
-        self._owner = owner
-        self._sent_generation = sent_generation
-
-    @abstractmethod
-    def handle(self, value: ClientResponse, future: RequestFuture[S]) -> None:
-        """Complete the future by the answer."""
-
-    def on_success(self, value: ClientResponse, future: RequestFuture[S]) -> None:
-        """``handle``; what goes wrong in it is an outcome too."""
-        try:
-            self.handle(value, future)
-        except Exception as error:
-            logger.exception("Uncaught error while handling an answer of the group coordinator")
-            if not future.is_done:
-                future.fail(error)
-
-    def on_failure(self, exception: BaseException, future: RequestFuture[S]) -> None:
-        """A lost connection: perhaps another broker is the coordinator by now."""
-        if isinstance(exception, DisconnectError):
-            self._owner.finder.mark_unknown(str(exception))
-        future.fail(exception)
-
-    @property
-    def generation_is_current(self) -> bool:
-        """Whether the answer is about the present. Otherwise it says nothing about it."""
-        return self._sent_generation == self._owner.generation
-
-    def reset_generation(self, error: Errors) -> None:
-        """The coordinator does not know this member, or generation (any more)."""
-        if self.generation_is_current:
-            keep = error is Errors.ILLEGAL_GENERATION
-            self._owner.reset_generation(f"the coordinator answered {error.name}", keep_member_id=keep)
-
-
-class _JoinGroupHandler(CoordinatorResponseHandler[bytes]):
-    def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
-        response = cast(JoinGroupResponse, value.response)
-        error, owner = Errors.for_code(response.error_code), self._owner
-        if error is Errors.NONE:
-            owner.sensors.join_latency.record(value.request_latency_ms)
-            owner.joined(response, future)
-            return
-        level = logging.DEBUG if error is Errors.MEMBER_ID_REQUIRED else logging.INFO
-        logger.log(level, "Group %s: JoinGroup failed: %s", owner.config.group_id, error.name)
-        if error is Errors.UNKNOWN_MEMBER_ID:
-            self.reset_generation(error)
-        elif error is Errors.MEMBER_ID_REQUIRED:
-            owner.set_member_id(response.member_id, future)
-            return
-        elif error in ANOTHER_COORDINATOR:
-            owner.finder.mark_unknown(error.name)
-        future.fail(group_requests.group_error(error, owner.config.group_id))
-
-
-class _SyncGroupHandler(CoordinatorResponseHandler[bytes]):
-    def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
-        response = cast(SyncGroupResponse, value.response)
-        error, owner = Errors.for_code(response.error_code), self._owner
-        if error is Errors.NONE:
-            owner.sensors.sync_latency.record(value.request_latency_ms)
-            future.complete(response.assignment)
-            return
-        logger.info("Group %s: SyncGroup failed: %s", owner.config.group_id, error.name)
-        if error in (Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION):
-            self.reset_generation(error)
-        elif error in ANOTHER_COORDINATOR:
-            owner.finder.mark_unknown(error.name)
-        future.fail(group_requests.group_error(error, owner.config.group_id))
-
-
-class _HeartbeatHandler(CoordinatorResponseHandler[None]):
-    def handle(self, value: ClientResponse, future: RequestFuture[None]) -> None:
-        self._owner.sensors.heartbeat_latency.record(value.request_latency_ms)
-        error = Errors.for_code(cast(HeartbeatResponse, value.response).error_code)
-        if error is Errors.NONE:
-            future.complete(None)
-            return
-        logger.debug("Attempt to heartbeat failed: %s", error.name)
-        if error in ANOTHER_COORDINATOR:
-            self._owner.finder.mark_unknown(error.name)
-        elif error is Errors.REBALANCE_IN_PROGRESS:
-            if self.generation_is_current:
-                self._owner.request_rejoin("group is already rebalancing")
-        elif error in (Errors.ILLEGAL_GENERATION, Errors.UNKNOWN_MEMBER_ID, Errors.FENCED_INSTANCE_ID):
-            self.reset_generation(error)
-        future.fail(group_requests.group_error(error, self._owner.config.group_id))

@@ -5,17 +5,19 @@ Kafka 0.10.2: clients/.../consumer/ConsumerConfig.java (partition.assignment.str
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.new_instance import new_instance
-from kafka_lite.consumer.partition_assignor import PartitionAssignor
+from kafka_lite.consumer.cooperative_sticky_assignor import CooperativeStickyAssignor
+from kafka_lite.consumer.partition_assignor import PartitionAssignor, RebalanceProtocol
 from kafka_lite.consumer.range_assignor import RangeAssignor
 from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
 from kafka_lite.consumer.sticky_assignor import StickyAssignor
 
+KEY = "partition.assignment.strategy"
 BY_NAME: dict[str, type[PartitionAssignor]] = {
-    kind.name: kind for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor)
+    kind.name: kind for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor, CooperativeStickyAssignor)
 }
 
 
@@ -24,9 +26,22 @@ def assignors_of(names: Iterable[str], configs: Mapping[str, object]) -> list[Pa
     assignors: list[PartitionAssignor] = []
     for name in names:
         known = BY_NAME.get(name)
-        assignor = known() if known else new_instance("partition.assignment.strategy", PartitionAssignor, name)
+        assignor = known() if known else new_instance(KEY, PartitionAssignor, name)
         if any(assignor.name == each.name for each in assignors):
-            raise ConfigError("partition.assignment.strategy", name, f"{assignor.name} is there twice")
+            raise ConfigError(KEY, name, f"{assignor.name} is there twice")
         assignor.configure(configs)
         assignors.append(assignor)
     return assignors
+
+
+def common_protocol(assignors: Sequence[PartitionAssignor]) -> RebalanceProtocol:
+    """The most advanced protocol that *all* of them know: whichever the group chooses, the member has joined before.
+
+    So a group becomes cooperative in two deployments: with both, ``range,cooperative-sticky``, its members are eager;
+    when all have both, the second one leaves ``cooperative-sticky`` alone. Raises ConfigError if there is none.
+    """
+    common = set(RebalanceProtocol).intersection(*(each.supported_protocols for each in assignors))
+    if not common:
+        names = ", ".join(each.name for each in assignors)
+        raise ConfigError(KEY, names, "the assignors have no rebalance protocol in common")
+    return max(common)

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.abstract_coordinator import (
-    ANOTHER_COORDINATOR,
-    AbstractCoordinator,
-    CoordinatorResponseHandler,
-)
+from kafka_lite.consumer.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.coordinator_response_handler import ANOTHER_COORDINATOR, CoordinatorResponseHandler
 from kafka_lite.consumer.group_rebalance_config import NO_GENERATION, Generation, MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
+from kafka_lite.consumer.timer import Timer
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -73,6 +72,7 @@ class CommitRequestManager:
         self._client = client
         self._subscriptions = subscriptions
         self._require_stable = require_stable
+        self._pending_fetch: _PendingFetch | None = None
 
     def send_commit(self, offsets: Offsets) -> RequestFuture[None]:
         """Commit once. Fails with CommitFailedError when the member is in no generation, before anything is sent."""
@@ -142,6 +142,40 @@ class CommitRequestManager:
         return self._client.send(node, request).compose(
             _OffsetFetchHandler(self._coordinator, self._coordinator.generation)
         )
+
+    def fetch_committed_offsets(self, partitions: set[TopicPartition], timer: Timer) -> CommittedOffsets | None:
+        """What the group has committed for these; None when the timer runs out. Raises fatal errors.
+
+        The request of an earlier call that ran out of time is waited for instead of being sent again.
+        """
+        if not partitions:
+            return {}
+        while self._coordinator.finder.ensure_ready(timer):
+            pending, generation = self._pending_fetch, self._coordinator.generation
+            if pending is None or (pending.partitions, pending.generation) != (partitions, generation):
+                pending = _PendingFetch(partitions, generation, self.send_fetch(partitions))
+                self._pending_fetch = pending
+            future = pending.future
+            if not self._client.poll_future(future, timer):
+                return None
+            self._pending_fetch = None
+            if future.succeeded:
+                return future.value
+            if not future.is_retriable:
+                raise future.exception
+            timer.sleep(self._coordinator.config.retry_backoff_ms)
+            if timer.is_expired:
+                return None
+        return None
+
+
+@dataclass(frozen=True)
+class _PendingFetch:
+    """An OffsetFetch under way."""
+
+    partitions: set[TopicPartition]
+    generation: Generation
+    future: RequestFuture[CommittedOffsets]
 
 
 class _OffsetCommitHandler(CoordinatorResponseHandler[None]):

@@ -19,6 +19,7 @@ from kafka_lite.common.config_def import (
     Range,
     Type,
     ValidString,
+    configs_of,
 )
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,8 @@ GROUP_CONFIG = (
             "How long the user may take from one poll to the next before the consumer leaves the group; and how long "
             "the others wait for it in a rebalance.", Range.at_least(1))
     .define("partition.assignment.strategy", Type.LIST, "range", MEDIUM,
-            "How the group shares partitions, the most wanted first: range, roundrobin, sticky, or names of classes.",
+            "How the group shares partitions, the most wanted first: range, roundrobin, sticky, cooperative-sticky, or "
+            "names of classes. With cooperative-sticky alone, members go on reading while the group rebalances.",
             NON_EMPTY)
     .define("enable.auto.commit", Type.BOOLEAN, True, MEDIUM,
             "Whether positions are committed from time to time, within poll, and before partitions are given up.")
@@ -148,7 +150,10 @@ class ConsumerConfig:
     """
 
     def __init__(self, configs: Mapping[str, object]) -> None:
-        self.originals = dict(configs)
+        self.originals = configs_of("KafkaConsumer", configs)
+        for key in CONFIG.keys & configs.keys():
+            if configs[key] is None and CONFIG.keys[key].default is not None:
+                raise ConfigError(key, None, "it has no value; leave it out, and it has its default")
         self._values = CONFIG.parse(configs)
         self.group_id: str | None = self["group.id"] or None
         if not self["client.id"]:

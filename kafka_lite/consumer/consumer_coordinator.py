@@ -12,20 +12,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
-from kafka_lite.clients.request_future import RequestFuture, is_retriable
+from kafka_lite.clients.request_future import is_retriable
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.abstract_coordinator import AbstractCoordinator
-from kafka_lite.consumer.commit_request_manager import CommitRequestManager, CommittedOffsets, Offsets
+from kafka_lite.consumer.assignors import common_protocol
+from kafka_lite.consumer.commit_before_join import CommitBeforeJoin
+from kafka_lite.consumer.commit_request_manager import CommitRequestManager, Offsets
 from kafka_lite.consumer.consumer_errors import RetriableCommitFailedError, WakeupError
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptors
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
-from kafka_lite.consumer.group_rebalance_config import NO_GENERATION_ID, Generation, GroupRebalanceConfig
+from kafka_lite.consumer.consumer_rebalance_listener_invoker import (
+    ConsumerRebalanceListenerInvoker,
+    Partitions,
+    names,
+    raise_first,
+)
+from kafka_lite.consumer.cooperative_sticky_assignor import validate_cooperative_assignment
+from kafka_lite.consumer.group_rebalance_config import (
+    NO_GENERATION_ID,
+    Generation,
+    GroupRebalanceConfig,
+    MemberState,
+)
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback
 from kafka_lite.consumer.partition_assignor import (
     PROTOCOL_TYPE,
     PartitionAssignor,
+    RebalanceProtocol,
     Subscription,
     deserialize_assignment,
     deserialize_subscription,
@@ -51,10 +66,17 @@ class ConsumerCoordinator(AbstractCoordinator):
         poll ─ callbacks of finished commits ─ heartbeat.poll ─ coordinator known? ─ in the group? ─ time to commit?
 
         rejoin_needed   a heartbeat said so · the subscription has changed · as leader: the partitions of a topic have
-        is_ready_to_join      commit
-        on_join_prepare       on_partitions_revoked
+                              eager                               cooperative
+        is_ready_to_join      commit                              commit
+        on_join_prepare       on_partitions_revoked: all          –
         perform_assignment    as leader: the assignor, on the subscriptions of all members
-        on_join_complete      the new assignment, on_partitions_assigned
+        on_join_complete      –                                   on_partitions_revoked: what others are to have
+                              the new assignment                  the new assignment
+                              on_partitions_assigned: all         on_partitions_assigned: what is new
+                                                                  if anything was given up: join again
+
+    Which of the two columns, the assignors decide (``RebalanceProtocol``). A cooperative member reads on while it
+    joins, so its polls do not wait for the group: they look how far the join has come, and fetch.
 
     Positions are committed in three ways. *Automatically*: asynchronously within poll, once in
     ``auto.commit.interval.ms``, and synchronously before partitions are given up. What is committed is the position,
@@ -82,6 +104,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._subscriptions = subscriptions
         super().__init__(config, client, metrics, time=time)
         self._assignors = assignors
+        self._protocol = common_protocol(assignors)
+        self._listener = ConsumerRebalanceListenerInvoker(subscriptions, self.sensors, time)
         self._interceptors = interceptors
         self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
@@ -91,8 +115,13 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
         self._completed_commits: deque[Callable[[], None]] = deque()
         self._pending_async_commits = 0
-        self._pending_fetch: _PendingFetch | None = None
-        self._last_commit: _LastCommit | None = None
+        self._last_commit: CommitBeforeJoin | None = None
+        self._given_up: dict[TopicPartition, OffsetAndMetadata] = {}
+        """Positions of partitions that others are to have, to be committed before the member joins again."""
+        self._untold: Partitions = frozenset()
+        """New partitions, while the listener is told of them: a wakeup may have kept it from hearing of them."""
+        self._assigned_in = NO_GENERATION_ID
+        """The generation of the assignment."""
         self._is_leader = False
         self._joined_subscription: frozenset[str] = frozenset()
         self._metadata_snapshot: MetadataSnapshot = {}
@@ -109,12 +138,18 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._subscriptions.has_auto_assigned_partitions:
             # Also when the join takes long: the user polls, which is what max.poll.interval.ms is about.
             self.poll_heartbeat(timer.update())
-            if self.finder.is_unknown and not self.finder.ensure_ready(timer):
+            patience = timer.part(0) if self.reads_on else timer
+            if self.finder.is_unknown and not self.finder.ensure_ready(patience):
                 return False
-            if self.rejoin_needed_or_pending() and not self._rejoin(timer):
+            if self.rejoin_needed_or_pending() and not self._rejoin(patience):
                 return False
         self.maybe_auto_commit_offsets_async(timer.update())
         return True
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether the member has partitions to read also while it is not (yet) in the next generation."""
+        return self._protocol is RebalanceProtocol.COOPERATIVE and self.assigned_partition_count() > 0
 
     def _rejoin(self, timer: Timer) -> bool:
         if self._subscriptions.has_pattern_subscription:
@@ -126,6 +161,8 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     def time_to_next_poll(self, now_ms: float) -> float:
         """How long the consumer may wait for records before there is something to do here."""
+        if self.reads_on and self.rejoin_needed_or_pending():
+            return self.config.retry_backoff_ms
         return min(max(0.0, self._next_auto_commit_ms - now_ms), self.time_to_next_heartbeat_ms(now_ms))
 
     def on_subscription_changed(self) -> None:
@@ -194,13 +231,11 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._joined_subscription = subscribed = self._subscriptions.subscription
         topics = tuple(sorted(subscribed))
         owned = tuple(sorted(self._subscriptions.assigned_partitions))
-        return [
-            JoinGroupRequestProtocol(
-                name=assignor.name,
-                metadata=serialize_subscription(Subscription(topics, assignor.subscription_user_data(topics), owned)),
-            )
-            for assignor in self._assignors
-        ]
+        protocols = []
+        for assignor in self._assignors:
+            said = Subscription(topics, assignor.subscription_user_data(topics), owned, self._assigned_in)
+            protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=serialize_subscription(said)))
+        return protocols
 
     def _assignor(self, name: str) -> PartitionAssignor:
         for assignor in self._assignors:
@@ -209,17 +244,27 @@ class ConsumerCoordinator(AbstractCoordinator):
         raise KafkaError(f"Coordinator selected invalid assignment protocol: {name!r}")
 
     def on_join_prepare(self, generation: Generation) -> None:
-        """Let the user's listener give up the partitions."""
-        revoked = self._subscriptions.assigned_partitions
-        logger.info("Group %s: revoking previously assigned partitions %s", self.config.group_id, _text(revoked))
-        if revoked and generation.generation_id == NO_GENERATION_ID:
-            self._call_listener("lost", self._subscriptions.listener.on_partitions_lost, revoked)
-        else:
-            self._call_listener("revoked", self._subscriptions.listener.on_partitions_revoked, revoked)
+        """Give up what must not be read any more from here on: all; in cooperation, what is not subscribed to now."""
+        owned = self._subscriptions.assigned_partitions
+        is_eager = self._protocol is RebalanceProtocol.EAGER
+        is_lost = bool(owned) and generation.generation_id == NO_GENERATION_ID
+        given_up = owned
+        if not is_eager and not is_lost:
+            given_up = frozenset(each for each in owned if each.topic not in self._subscriptions.subscription)
+        failure = None
+        if given_up or is_eager:
+            failure = self._let_go(given_up, is_lost=is_lost)
+            self._subscriptions.reassign_from_subscribed(owned - given_up)
         self._is_leader = False
         self._assignment_snapshot = None
+        self._untold = frozenset()
         self._subscriptions.reset_group_subscription()
-        self._subscriptions.assign_from_subscribed(())
+        raise_first([failure])
+
+    def _let_go(self, partitions: Partitions, *, is_lost: bool) -> KafkaError | None:
+        if is_lost:
+            return self._listener.invoke_partitions_lost(partitions)
+        return self._listener.invoke_partitions_revoked(partitions)
 
     def perform_assignment(
         self, leader_id: str, protocol_name: str, members: Sequence[JoinGroupResponseMember]
@@ -234,8 +279,10 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._is_leader = True
         logger.debug("Group %s: leader %s assigns with %s", self.config.group_id, leader_id, assignor.name)
         assignment = assignor.assign(self._metadata.fetch(), subscriptions)
+        if self._protocol is RebalanceProtocol.COOPERATIVE:
+            validate_cooperative_assignment(assignor, subscriptions, assignment)
         assigned_topics = {partition.topic for each in assignment.values() for partition in each.partitions}
-        if topics - assigned_topics:
+        if topics - assigned_topics and self._protocol is RebalanceProtocol.EAGER:
             logger.warning("Subscribed topics that no member is assigned: %s", sorted(topics - assigned_topics))
         if assigned_topics - topics:
             logger.info("Assigned topics that no member has subscribed to: %s", sorted(assigned_topics - topics))
@@ -251,22 +298,42 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._client.ensure_fresh_metadata(unlimited(self._time), disable_wakeup=True)
 
     def on_join_complete(self, generation: Generation, assignment: bytes) -> None:
-        """Take over what the leader has decided."""
+        """Take over what the leader has decided. Repeated if a wakeup comes in between."""
         if not self._is_leader:
             self._assignment_snapshot = None
         assignor, assigned = self._assignor(generation.protocol_name or ""), deserialize_assignment(assignment)
         if not all(self._subscriptions.matches_subscription(each) for each in assigned.partitions):
             self.request_rejoin("the assignment has topics that are not subscribed to (any more)")
             return
-        self._add_matching_topics({partition.topic for partition in assigned.partitions})
-        self._subscriptions.assign_from_subscribed(assigned.partitions)
+        partitions = frozenset(assigned.partitions)
+        revoked, added = self._changes(partitions)
+        failures = [self._give_up_for_others(revoked)] if revoked else []
+        self._add_matching_topics({partition.topic for partition in partitions})
+        self._untold, self._assigned_in = added, generation.generation_id
+        self._subscriptions.reassign_from_subscribed(assigned.partitions)
         self._set_metadata_topics()
         assignor.on_assignment(assigned, generation.generation_id)
         if self._auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = self._time.hi_res_ms() + self._auto_commit_interval_ms
-        partitions = self._subscriptions.assigned_partitions
-        logger.info("Group %s: newly assigned partitions: %s", self.config.group_id, _text(partitions))
-        self._call_listener("assigned", self._subscriptions.listener.on_partitions_assigned, partitions)
+        failures.append(self._listener.invoke_partitions_assigned(added))
+        self._untold = frozenset()
+        raise_first(failures)
+
+    def _changes(self, assigned: Partitions) -> tuple[Partitions, Partitions]:
+        """What goes and what comes: nothing goes from a member that has given up everything before."""
+        if self._protocol is RebalanceProtocol.EAGER:
+            return frozenset(), assigned
+        owned = self._subscriptions.assigned_partitions
+        return owned - assigned, assigned - owned | self._untold
+
+    def _give_up_for_others(self, revoked: Partitions) -> KafkaError | None:
+        """They are free for others when this member has joined without them, with what was read of them committed."""
+        failure = self._listener.invoke_partitions_revoked(revoked)
+        if self._auto_commit_interval_ms is not None:
+            positions = self._subscriptions.all_consumed()
+            self._given_up |= {partition: positions[partition] for partition in revoked if partition in positions}
+        self.request_rejoin(f"partitions {names(revoked)} were given up for others")
+        return failure
 
     def _add_matching_topics(self, assigned: set[str]) -> None:
         """The leader may have seen a topic of the pattern before this member did."""
@@ -274,33 +341,20 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
             self._joined_subscription = self._subscriptions.subscription
 
-    def _call_listener(
-        self, event: str, method: Callable[[frozenset[TopicPartition]], None], partitions: frozenset[TopicPartition]
-    ) -> None:
-        """Call the user's listener. What it raises reaches the user through ``poll``; in 0.10.2 it was only logged."""
-        began_ms = self._time.hi_res_ms()
-        try:
-            method(partitions)
-            now_ms = self._time.hi_res_ms()
-            self.sensors.callback_latency[event].record(now_ms - began_ms, now_ms)
-        except (WakeupError, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            logger.exception("User provided listener failed on invocation for partitions %s", event)
-            raise KafkaError(f"User rebalance callback throws an error: {error}") from error
-
     def on_leave_prepare(self) -> None:
         """The partitions are given up."""
         partitions = self._subscriptions.assigned_partitions
+        failure = None
         if self._subscriptions.has_auto_assigned_partitions and partitions:
-            if self.generation.generation_id == NO_GENERATION_ID or self.rejoin_needed():
-                self._call_listener("lost", self._subscriptions.listener.on_partitions_lost, partitions)
-            else:
-                self._call_listener("revoked", self._subscriptions.listener.on_partitions_revoked, partitions)
+            is_out = self.generation.generation_id == NO_GENERATION_ID
+            is_lost = is_out or self.state is MemberState.REBALANCING  # in which nothing can be committed any more
+            failure = self._let_go(partitions, is_lost=is_lost)
             self._subscriptions.assign_from_subscribed(())
         self._is_leader = False
         self._assignment_snapshot = None
         self._joined_subscription = frozenset()
+        self._untold, self._given_up = frozenset(), {}
+        raise_first([failure])
 
     # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -323,29 +377,8 @@ class ConsumerCoordinator(AbstractCoordinator):
     def fetch_committed_offsets(
         self, partitions: set[TopicPartition], timer: Timer
     ) -> dict[TopicPartition, OffsetAndMetadata] | None:
-        """What the group has committed for these; None when the timer runs out. Raises fatal errors.
-
-        The request of an earlier call that ran out of time is waited for instead of being sent again.
-        """
-        if not partitions:
-            return {}
-        while self.finder.ensure_ready(timer):
-            pending = self._pending_fetch
-            if pending is None or pending.partitions != partitions or pending.generation != self.generation:
-                pending = _PendingFetch(partitions, self.generation, self._commits.send_fetch(partitions))
-                self._pending_fetch = pending
-            future = pending.future
-            if not self._client.poll_future(future, timer):
-                return None
-            self._pending_fetch = None
-            if future.succeeded:
-                return future.value
-            if not future.is_retriable:
-                raise future.exception
-            timer.sleep(self.config.retry_backoff_ms)
-            if timer.is_expired:
-                return None
-        return None
+        """What the group has committed for these; None when the timer runs out. Raises fatal errors."""
+        return self._commits.fetch_committed_offsets(partitions, timer)
 
     # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -441,49 +474,28 @@ class ConsumerCoordinator(AbstractCoordinator):
             logger.warning("Asynchronous auto-commit of offsets %s failed: %s", dict(offsets), error)
 
     def is_ready_to_join(self, timer: Timer) -> bool:
-        """Commit before the partitions are given up, over several polls if need be, as long as a rebalance may take.
-
-        If it fails, others read again what was read: nothing is lost.
-        """
+        """Commit before partitions are given up, over several polls if need be, as long as a rebalance may take."""
         if self._auto_commit_interval_ms is None:
             return True
         if self._last_commit is None:
+            offsets = self._given_up | self._subscriptions.all_consumed()
             deadline = Timer(self._time, self.config.rebalance_timeout_ms)
-            self._last_commit = _LastCommit(self._subscriptions.all_consumed(), deadline)
-        last = self._last_commit
-        if not last.offsets or self._is_committed(last, timer):
-            self._last_commit = None
-            return True
-        return False
-
-    def _is_committed(self, last: _LastCommit, timer: Timer) -> bool:
-        """Whether there is no more to wait for: it has succeeded, failed for good, or took too long."""
-        while True:
-            if last.future is None:
-                if not self.finder.ensure_ready(timer):
-                    break
-                last.future = self._commits.send_commit(last.offsets)
-            if not self._client.poll_future(last.future, timer):
-                break
-            self.invoke_completed_commit_callbacks()
-            future, last.future = last.future, None
-            if future.succeeded:
-                self._interceptors.on_commit(last.offsets)
-                return True
-            if not future.is_retriable:
-                logger.warning("Auto-commit of %s before a rebalance failed: %s", last.offsets, future.exception)
-                return True
-            timer.sleep(self.config.retry_backoff_ms)
-            if timer.is_expired:
-                break
-        last.deadline.update()
-        return last.deadline.is_expired
+            self._last_commit = CommitBeforeJoin(offsets, deadline, self._commits, self._client, self.finder)
+        commit = self._last_commit
+        is_over = commit.is_over(timer)
+        self.invoke_completed_commit_callbacks()
+        if not is_over:
+            return False
+        if commit.has_succeeded:
+            self._interceptors.on_commit(commit.offsets)
+        self._last_commit, self._given_up = None, {}
+        return True
 
     def _maybe_auto_commit_offsets_sync(self, timer: Timer) -> None:
         """Commit when the consumer closes."""
         if self._auto_commit_interval_ms is None:
             return
-        offsets = self._subscriptions.all_consumed()
+        offsets = self._given_up | self._subscriptions.all_consumed()
         try:
             logger.debug("Sending synchronous auto-commit of offsets %s", offsets)
             if not self.commit_offsets_sync(offsets, timer):
@@ -508,31 +520,3 @@ class ConsumerCoordinator(AbstractCoordinator):
             super().close(timer)
             self.invoke_completed_commit_callbacks()
             self._metadata.remove_listener(self._on_metadata_update)
-
-
-class _LastCommit:
-    """The automatic commit before a rebalance."""
-
-    def __init__(self, offsets: dict[TopicPartition, OffsetAndMetadata], deadline: Timer) -> None:
-        self.offsets = offsets
-        self.deadline = deadline
-        self.future: RequestFuture[None] | None = None
-        """While it is under way."""
-
-
-class _PendingFetch:
-    """An OffsetFetch under way."""
-
-    def __init__(
-        self,
-        partitions: set[TopicPartition],
-        generation: Generation,
-        future: RequestFuture[CommittedOffsets],
-    ) -> None:
-        self.partitions = partitions
-        self.generation = generation
-        self.future = future
-
-
-def _text(partitions: Iterable[TopicPartition]) -> str:
-    return "[" + ", ".join(str(each) for each in sorted(partitions)) + "]"

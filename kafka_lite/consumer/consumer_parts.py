@@ -12,7 +12,7 @@ from kafka_lite.clients.client_utils import new_network_client, parse_and_valida
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.new_instance import new_instance
-from kafka_lite.common.serialization import ByteArrayDeserializer, Deserializer
+from kafka_lite.common.serialization import ByteArrayDeserializer, Deserializer, ensure_serializer
 from kafka_lite.common.time import Time
 from kafka_lite.consumer.assignors import assignors_of
 from kafka_lite.consumer.consumer_config import ConsumerConfig
@@ -55,6 +55,8 @@ class ConsumerParts:
     ) -> None:
         self._config = config
         self._time = time
+        ensure_serializer(key_deserializer, Deserializer, "key_deserializer")
+        ensure_serializer(value_deserializer, Deserializer, "value_deserializer")
         self.key_deserializer = key_deserializer or self._deserializer("key")
         self.value_deserializer = value_deserializer or self._deserializer("value")
         self.interceptors = ConsumerInterceptors([

@@ -49,7 +49,7 @@ class CoordinatorRequestManager:
         self._group_id = group_id
         self._client = client
         self._lock = lock
-        self._retry_backoff_ms = retry_backoff_ms
+        self.retry_backoff_ms = retry_backoff_ms
         self._on_found = on_found
         self._coordinator: Node | None = None
         self._find_coordinator_future: RequestFuture[None] | None = None
@@ -97,7 +97,7 @@ class CoordinatorRequestManager:
                 self._client.await_metadata_update(timer)
             elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
                 self.mark_unknown("the connection to the new coordinator failed")
-                timer.sleep(self._retry_backoff_ms)
+                timer.sleep(self.retry_backoff_ms)
             timer.update()
             if timer.is_expired:
                 break

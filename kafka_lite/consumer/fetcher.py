@@ -203,7 +203,7 @@ class Fetcher:
                     if not self._completed:
                         break
                     self._take_next(keep_errors=bool(fetched))
-                elif self._is_paused(current.partition):
+                elif self._is_held_back(current.partition):
                     paused.append(current)
                     self._next_in_line = None
                 else:
@@ -218,9 +218,9 @@ class Fetcher:
             self._completed.extend(paused)
         return fetched
 
-    def _is_paused(self, partition: TopicPartition) -> bool:
+    def _is_held_back(self, partition: TopicPartition) -> bool:
         state = self._subscriptions.state_or_none(partition)
-        return state is not None and state.paused
+        return state is not None and (state.paused or not self._subscriptions.is_subscribed(partition))
 
     def _take_next(self, keep_errors: bool) -> None:
         """Make the oldest completed fetch the next in line; with ``keep_errors`` one that raises stays where it is."""

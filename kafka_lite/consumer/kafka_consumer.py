@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -16,10 +15,10 @@ from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.serialization import Deserializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import consumer_arguments
 from kafka_lite.consumer.consumer_config import ConsumerConfig
 from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.consumer_errors import (
-    ConcurrentModificationError,
     ConsumerTimeoutError,
     IllegalConsumerStateError,
     InvalidGroupIdError,
@@ -34,6 +33,7 @@ from kafka_lite.consumer.offset_and_metadata import (
     OffsetCommitCallback,
     OffsetResetStrategy,
 )
+from kafka_lite.consumer.single_thread_guard import SingleThreadGuard
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
@@ -99,15 +99,18 @@ class KafkaConsumer:
         """Read these topics, or those whose whole names match the pattern, sharing partitions with the group.
 
         Replaces an earlier subscription; no topics: as ``unsubscribe``. Raises IllegalConsumerStateError after
-        ``assign``, InvalidGroupIdError without a group.
+        ``assign``, InvalidGroupIdError without a group; TypeError, ValueError and ApiError INVALID_TOPIC_EXCEPTION for
+        what are no topics, or no listener.
         """
         with self._open():
             if self._coordinator is None:
                 raise InvalidGroupIdError
+            listener = consumer_arguments.rebalance_listener(listener)
             if isinstance(topics, re.Pattern):
-                self._subscribe_pattern(topics, listener, self._coordinator)
+                pattern = consumer_arguments.topic_pattern(topics)
+                self._subscribe_pattern(pattern, listener, self._coordinator)
                 return
-            names = _names(topics)
+            names = consumer_arguments.topic_names(topics)
             if not names:
                 self.unsubscribe()
                 return
@@ -132,9 +135,7 @@ class KafkaConsumer:
         Raises IllegalConsumerStateError after ``subscribe``.
         """
         with self._open():
-            wanted = [TopicPartition(*each) for each in partitions]
-            if any(not each.topic or each.partition < 0 for each in wanted):
-                raise ValueError("a partition to assign needs the name of a topic and a number")
+            wanted = consumer_arguments.topic_partitions(partitions, "assign")
             if not wanted:
                 self.unsubscribe()
                 return
@@ -159,13 +160,13 @@ class KafkaConsumer:
     @property
     def assignment(self) -> frozenset[TopicPartition]:
         """The partitions that it reads now."""
-        with self._guard:
+        with self._open():
             return self._subscriptions.assigned_partitions
 
     @property
     def subscription(self) -> frozenset[str]:
         """The topics that it is subscribed to."""
-        with self._guard:
+        with self._open():
             return self._subscriptions.subscription
 
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,9 +180,9 @@ class KafkaConsumer:
         RecordTooLargeError, RecordDeserializationError, ApiError.
         """
         with self._open():
+            timer = Timer(self._time, consumer_arguments.timeout(timeout_ms))
             if self._subscriptions.has_no_subscription_or_user_assignment:
                 raise IllegalConsumerStateError("Consumer is not subscribed to any topics or assigned any partitions")
-            timer = Timer(self._time, timeout_ms)
             self._parts.metrics.poll_started(timer.now_ms)
             try:
                 return self._poll(timer)
@@ -199,14 +200,19 @@ class KafkaConsumer:
                 return EMPTY_RECORDS
 
     def _poll_once(self, timer: Timer) -> dict[TopicPartition, list[ConsumerRecord]]:
-        if self._coordinator is not None and not self._coordinator.poll(timer):
+        if self._coordinator is not None and not self._coordinator.poll(timer) and not self._reads_on:
             return {}
         if self._fetched_assignment != self._subscriptions.assignment_id:
             self._fetched_assignment = self._subscriptions.assignment_id
             self._fetcher.on_assignment(self._subscriptions.assigned_partitions)
-        if not self._update_fetch_positions(timer):
+        # A cooperative member does not wait: it has other partitions to read meanwhile.
+        if not self._update_fetch_positions(timer.part(0) if self._reads_on else timer) and not self._reads_on:
             return {}
         return self._poll_for_fetches(timer)
+
+    @property
+    def _reads_on(self) -> bool:
+        return self._coordinator is not None and self._coordinator.reads_on
 
     def _send_ahead(self) -> None:
         """Let the next fetches travel while the user works on what is returned. Nothing may be raised from here on."""
@@ -225,7 +231,7 @@ class KafkaConsumer:
             timeout_ms = min(timeout_ms, self._retry_backoff_ms)
         self._client.poll(timer.part(timeout_ms), lambda: not self._fetcher.has_available_fetches())
         timer.update()
-        if self._coordinator is not None and self._coordinator.rejoin_needed_or_pending():
+        if self._coordinator is not None and self._coordinator.rejoin_needed_or_pending() and not self._reads_on:
             return {}  # not to be given out any more if the partition is about to become another member's
         return self._fetcher.fetched_records()
 
@@ -280,17 +286,13 @@ class KafkaConsumer:
         It is not repeated when it fails: a later commit may have succeeded meanwhile, and would be undone.
         """
         with self._open():
+            consumer_arguments.callback_of_commit(callback)
             self._group().commit_offsets_async(self._offsets_to_commit(offsets), callback)
 
     def _offsets_to_commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        if offsets is None:
-            return self._subscriptions.all_consumed()
-        for partition, each in offsets.items():
-            if each.offset < 0:
-                raise ValueError(f"Invalid offset to commit for {partition}: {each.offset}")
-        return dict(offsets)
+        return self._subscriptions.all_consumed() if offsets is None else consumer_arguments.offsets_to_commit(offsets)
 
     def committed(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
@@ -300,7 +302,8 @@ class KafkaConsumer:
         Raises ConsumerTimeoutError, ApiError.
         """
         with self._open():
-            wanted, timer = set(partitions), self._timer(timeout_ms)
+            wanted = set(consumer_arguments.topic_partitions(partitions, "committed"))
+            timer = self._timer(timeout_ms)
             began_ms = timer.now_ms
             try:
                 found = self._group().fetch_committed_offsets(wanted, timer)
@@ -319,10 +322,9 @@ class KafkaConsumer:
 
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
         """Go on at ``offset`` with the next poll. Raises IllegalConsumerStateError unless the partition is assigned."""
-        wanted = offset.offset if isinstance(offset, OffsetAndMetadata) else offset
-        if wanted < 0:
-            raise ValueError("seek offset must not be a negative number")
         with self._open():
+            wanted = consumer_arguments.position(offset)
+            partition = consumer_arguments.topic_partition(partition, "seek")
             logger.info("Seeking to offset %d for partition %s", wanted, partition)
             self._subscriptions.seek(partition, wanted)
 
@@ -336,7 +338,8 @@ class KafkaConsumer:
 
     def _seek_to_end_of_log(self, partitions: Iterable[TopicPartition] | None, strategy: OffsetResetStrategy) -> None:
         with self._open():
-            for partition in list(partitions or ()) or self._subscriptions.assigned_partitions:
+            named = [] if partitions is None else consumer_arguments.topic_partitions(partitions, "seek")
+            for partition in named or self._subscriptions.assigned_partitions:
                 logger.info("Seeking to %s offset of partition %s", strategy.name, partition)
                 self._subscriptions.need_offset_reset(partition, strategy)
 
@@ -372,21 +375,21 @@ class KafkaConsumer:
             return None if end is None or state.position is None else max(0, end - state.position)
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
-        """Give no records of these until ``resume``; a rebalance forgets it."""
+        """Give no records of these until ``resume``, or until they are taken away by a rebalance."""
         with self._open():
-            for partition in partitions:
+            for partition in consumer_arguments.topic_partitions(partitions, "pause"):
                 self._subscriptions.pause(partition)
 
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
         """Give records of these again."""
         with self._open():
-            for partition in partitions:
+            for partition in consumer_arguments.topic_partitions(partitions, "resume"):
                 self._subscriptions.resume(partition)
 
     @property
     def paused(self) -> frozenset[TopicPartition]:
         """The partitions that are paused."""
-        with self._guard:
+        with self._open():
             return self._subscriptions.paused_partitions()
 
     # ── The cluster ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -394,7 +397,7 @@ class KafkaConsumer:
     def partitions_for(self, topic: str, timeout_ms: float | None = None) -> tuple[PartitionInfo, ...]:
         """The partitions of a topic; none if there is no such topic. Raises ConsumerTimeoutError, ApiError."""
         with self._open():
-            known = self._metadata.fetch().partitions_for_topic(topic)
+            known = self._metadata.fetch().partitions_for_topic(consumer_arguments.topic_name(topic))
             return known or self._parts.topic_metadata_fetcher.get_topic_metadata(topic, self._timer(timeout_ms))
 
     def list_topics(self, timeout_ms: float | None = None) -> dict[str, tuple[PartitionInfo, ...]]:
@@ -409,9 +412,8 @@ class KafkaConsumer:
 
         Raises ConsumerTimeoutError, and ApiError UNSUPPORTED_VERSION when the broker is older than 0.10.1.
         """
-        if any(timestamp < 0 for timestamp in timestamps.values()):
-            raise ValueError("a time to search for cannot be negative")
         with self._open():
+            consumer_arguments.ensure_timestamps(timestamps)
             return self._offset_fetcher.offsets_for_times(timestamps, self._timer(timeout_ms))
 
     def beginning_offsets(
@@ -419,14 +421,16 @@ class KafkaConsumer:
     ) -> dict[TopicPartition, int]:
         """The first offset of each partition. Raises ConsumerTimeoutError."""
         with self._open():
-            return self._offset_fetcher.beginning_offsets(partitions, self._timer(timeout_ms))
+            wanted = consumer_arguments.topic_partitions(partitions, "beginning_offsets")
+            return self._offset_fetcher.beginning_offsets(wanted, self._timer(timeout_ms))
 
     def end_offsets(
         self, partitions: Collection[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
         """The offset behind the last record of each partition that may be read. Raises ConsumerTimeoutError."""
         with self._open():
-            return self._offset_fetcher.end_offsets(partitions, self._timer(timeout_ms))
+            wanted = consumer_arguments.topic_partitions(partitions, "end_offsets")
+            return self._offset_fetcher.end_offsets(wanted, self._timer(timeout_ms))
 
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
         """All metrics by name; each reads its ``value`` anew. Any thread may call it."""
@@ -442,12 +446,13 @@ class KafkaConsumer:
     def close(self, timeout_ms: float = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
         """Commit if that is automatic, leave the group, close; what takes longer than ``timeout_ms`` is given up."""
         with self._guard:
+            timer = Timer(self._time, consumer_arguments.timeout(timeout_ms))
             if self._closing:
                 return
             self._closing = True  # listeners are called meanwhile, which may still commit
             self._client.disable_wakeups()
             try:
-                self._parts.close(Timer(self._time, timeout_ms))
+                self._parts.close(timer)
             finally:
                 self._closed = True
             logger.debug("Kafka consumer %s has been closed", self.config["client.id"])
@@ -466,30 +471,7 @@ class KafkaConsumer:
         return self._guard
 
     def _timer(self, timeout_ms: float | None) -> Timer:
-        return Timer(self._time, self._api_timeout_ms if timeout_ms is None else timeout_ms)
-
-
-class SingleThreadGuard:
-    """Lets one thread in, as often as it likes; others get an error instead of waiting: they have made a mistake."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise ConcurrentModificationError("KafkaConsumer is not safe for multi-threaded access")
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
-def _names(topics: Iterable[str]) -> set[str]:
-    if isinstance(topics, str):
-        raise TypeError("subscribe takes a list of topics, or a compiled pattern")
-    names = set(topics)
-    if any(not name or not name.strip() for name in names):
-        raise ValueError("Topic collection to subscribe to cannot contain null or empty topic")
-    return names
+        return Timer(self._time, self._api_timeout_ms if timeout_ms is None else consumer_arguments.timeout(timeout_ms))
 
 
 def _of_topics(partitions: Iterable[TopicPartition], topics: Collection[str]) -> frozenset[TopicPartition]:

@@ -10,9 +10,11 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.group_rebalance_config import NO_GENERATION_ID
 from kafka_lite.protocol.messages import consumer_protocol
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.version_prefixed import decode_with_version, encode_with_version
@@ -20,9 +22,18 @@ from kafka_lite.protocol.version_prefixed import decode_with_version, encode_wit
 logger = logging.getLogger(__name__)
 
 PROTOCOL_TYPE = "consumer"
-SUBSCRIPTION_VERSION = 1
-"""What is written; later versions are read as well. Version 1 tells the leader what a member owned."""
+SUBSCRIPTION_VERSION = 3
+"""What is written; later versions are read as well, and readers of earlier ones skip what was added."""
 ASSIGNMENT_VERSION = 0
+
+
+class RebalanceProtocol(IntEnum):
+    """What members do with their partitions while the group rebalances (KIP-429)."""
+
+    EAGER = 0
+    """Before it joins, a member gives up all that it has."""
+    COOPERATIVE = 1
+    """A member goes on reading all that it has, and gives up afterwards what it has not been assigned again."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,9 @@ class Subscription:
     user_data: bytes | None = None
     """The assignor's own."""
     owned_partitions: tuple[TopicPartition, ...] = ()
-    """What the member read until now, if its client tells."""
+    """What the member goes on reading while it joins, if its client tells."""
+    generation_id: int = NO_GENERATION_ID
+    """In which generation it was assigned these; unknown before version 2."""
     group_instance_id: str | None = None
     """Of a static member."""
 
@@ -64,6 +77,8 @@ class PartitionAssignor(ABC):
 
     name: str
     """What members call it when they agree on one."""
+    supported_protocols: tuple[RebalanceProtocol, ...] = (RebalanceProtocol.EAGER,)
+    """With COOPERATIVE, it must not assign a partition that another member owns before that one has given it up."""
 
     def configure(self, configs: Mapping[str, object]) -> None:  # noqa: B027 - override it or not
         """Called once with the consumer's configuration."""
@@ -123,6 +138,7 @@ def serialize_subscription(subscription: Subscription) -> bytes:
         topics=sorted(subscription.topics),
         user_data=subscription.user_data,
         owned_partitions=_by_topic(subscription.owned_partitions),
+        generation_id=subscription.generation_id,
     )
     return encode_with_version(message, SUBSCRIPTION_VERSION)
 
@@ -130,8 +146,13 @@ def serialize_subscription(subscription: Subscription) -> bytes:
 def deserialize_subscription(data: bytes, group_instance_id: str | None = None) -> Subscription:
     """Out of the answer to the leader's JoinGroup. Raises SchemaError."""
     message = decode_with_version(ConsumerProtocolSubscription, data, lenient=True)
-    owned = _partitions(message.owned_partitions)
-    return Subscription(tuple(message.topics), message.user_data, owned, group_instance_id)
+    return Subscription(
+        tuple(message.topics),
+        message.user_data,
+        _partitions(message.owned_partitions),
+        max(NO_GENERATION_ID, message.generation_id),
+        group_instance_id,
+    )
 
 
 def serialize_assignment(assignment: Assignment) -> bytes:

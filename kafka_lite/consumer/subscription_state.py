@@ -114,6 +114,7 @@ class SubscriptionState:
     # ── Subscribing ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _set_type(self, wanted: SubscriptionType) -> None:
+        """From now on this way to subscribe. Raises IllegalConsumerStateError when there is another one."""
         if self.type is SubscriptionType.NONE:
             self.type = wanted
         elif self.type is not wanted:
@@ -140,6 +141,7 @@ class SubscriptionState:
         return self._change_subscription(set(topics))
 
     def _change_subscription(self, topics: set[str]) -> bool:
+        """Replace the topics; false if they are the same. What the group reads follows a pattern; else it grows."""
         if topics == self._subscription:
             return False
         self._subscription = topics
@@ -215,6 +217,13 @@ class SubscriptionState:
         if not self.has_auto_assigned_partitions:
             raise IllegalConsumerStateError("Attempt to dynamically assign partitions while manual assignment in use")
         self._replace_assignment({partition: TopicPartitionState() for partition in partitions})
+
+    def reassign_from_subscribed(self, partitions: Collection[TopicPartition]) -> None:
+        """The group has assigned these, in cooperation: of those that the member has had all along nothing changes."""
+        before = self._assignment
+        self.assign_from_subscribed(partitions)
+        for partition in self._assignment.keys() & before.keys():
+            self._assignment[partition] = before[partition]
 
     def matches_subscription(self, partition: TopicPartition) -> bool:
         """Whether the group may assign the partition: its topic was subscribed to when the member joined."""
@@ -307,7 +316,11 @@ class SubscriptionState:
     def is_fetchable(self, partition: TopicPartition) -> bool:
         """Whether records of the partition are wanted."""
         state = self._assignment.get(partition)
-        return state is not None and state.is_fetchable
+        return state is not None and state.is_fetchable and self.is_subscribed(partition)
+
+    def is_subscribed(self, partition: TopicPartition) -> bool:
+        """Whether it is still wanted; the group takes away what is not, but for that the member has to join again."""
+        return self.type is not SubscriptionType.AUTO_TOPICS or partition.topic in self._subscription
 
     def move_partition_to_end(self, partition: TopicPartition) -> None:
         """Something has come of it: the others are fetched first."""

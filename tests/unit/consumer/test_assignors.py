@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.abstract_sticky_assignor import Claims, MemberData
 from kafka_lite.consumer.assignors import assignors_of
+from kafka_lite.consumer.cooperative_sticky_assignor import CooperativeStickyAssignor
 from kafka_lite.consumer.partition_assignor import (
     Assignment,
     PartitionAssignor,
@@ -147,6 +149,116 @@ def test_user_data_of_before_generations_is_read() -> None:
     assert decode_user_data(data[:-4]) == (partitions, -1)
 
 
+def test_what_two_members_claim_in_one_generation_is_neithers() -> None:
+    partitions = (TopicPartition("t", 0), TopicPartition("t", 1))
+    claims = Claims.of({"a": MemberData(partitions, 3), "b": MemberData(partitions[:1], 3), "c": MemberData((), 4)})
+    assert claims.owners == {partitions[1]: "a"}
+    assert claims.contested == {partitions[0]}
+
+
+# ── Cooperative ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class CooperativeGroup:
+    """A group whose members own what they are assigned until a rebalance takes it away."""
+
+    def __init__(self) -> None:
+        self.owned: dict[str, set[TopicPartition]] = {}
+        self.topics: dict[str, tuple[str, ...]] = {}
+        self.generation = 0
+
+    def join(self, member: str, *topics: str) -> None:
+        self.owned[member], self.topics[member] = set(), topics
+
+    def leave(self, member: str) -> None:
+        del self.owned[member], self.topics[member]
+
+    def subscriptions(self) -> dict[str, Subscription]:
+        return {
+            member: Subscription(self.topics[member], None, tuple(sorted(owned)), self.generation)
+            for member, owned in self.owned.items()
+        }
+
+    def rebalance(self, of: Cluster) -> bool:
+        """Whether any member has to give something up, and so to join again."""
+        assignment = CooperativeStickyAssignor().assign(of, self.subscriptions())
+        self.generation += 1
+        owners = Counter(partition for owned in self.owned.values() for partition in owned)
+        for member, share in assignment.items():
+            added = set(share.partitions) - self.owned[member]
+            assert not added & owners.keys(), "a partition is given to nobody while somebody still reads it"
+        gives_up = any(self.owned[member] - set(share.partitions) for member, share in assignment.items())
+        self.owned = {member: set(share.partitions) for member, share in assignment.items()}
+        return gives_up
+
+    def settle(self, of: Cluster) -> int:
+        """Rebalance until nobody gives anything up; how often that was."""
+        rounds = 1
+        while self.rebalance(of):
+            rounds += 1
+        return rounds
+
+
+def test_a_partition_that_moves_is_nobodys_for_one_generation() -> None:
+    group, topics = CooperativeGroup(), cluster(t=4)
+    group.join("a", "t")
+    group.settle(topics)
+    group.join("b", "t")
+    assert group.rebalance(topics)
+    assert [len(group.owned[each]) for each in "ab"] == [2, 0]
+    assert not group.rebalance(topics)
+    assert [len(group.owned[each]) for each in "ab"] == [2, 2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.dictionaries(st.sampled_from("tuv"), st.integers(1, 8), min_size=1),
+    events=st.lists(st.tuples(st.integers(0, 5), st.sets(st.sampled_from("tuv"), min_size=1)), min_size=1, max_size=8),
+    same=st.booleans(),
+)
+def test_cooperative_groups_settle_in_two_rebalances_balanced_and_with_what_they_had(
+    counts: dict[str, int], events: list[tuple[int, set[str]]], same: bool
+) -> None:
+    group, topics = CooperativeGroup(), cluster(**counts)
+    for number, wishes in events:
+        member = f"m{number}"
+        group.leave(member) if member in group.owned else group.join(member, *(counts if same else sorted(wishes)))
+        if not group.owned:
+            continue
+        before = {each: set(owned) for each, owned in group.owned.items()}
+        assert group.settle(topics) <= 2
+        wanted = {topic for each in group.topics.values() for topic in each if topic in counts}
+        everything = {TopicPartition(topic, index) for topic in wanted for index in range(counts[topic])}
+        assert {partition for owned in group.owned.values() for partition in owned} == everything
+        assert_balanced(group)
+        if same:
+            quota = len(everything) // len(group.owned)
+            for each, owned in group.owned.items():
+                assert len(before[each] & owned) >= min(len(before[each]), quota)
+
+
+def assert_balanced(group: CooperativeGroup) -> None:
+    """No partition could move so that two members would be more equal."""
+    for rich, owned in group.owned.items():
+        for poor in group.owned:
+            if len(owned) > len(group.owned[poor]) + 1:
+                assert not any(partition.topic in group.topics[poor] for partition in owned), (rich, poor)
+
+
+def test_generations_are_read_of_all_versions() -> None:
+    """Of version 2 and later, of Java's user data before, and of librdkafka's."""
+    owned = (TopicPartition("t", 1),)
+    assignor = CooperativeStickyAssignor()
+    assignor.on_assignment(Assignment(owned), 7)
+    java = assignor.subscription_user_data(["t"])
+    assert java == b"\0\0\0\7"
+    for user_data, generation, expected in (
+        (None, -1, -1), (None, 5, 5), (java, 5, 5), (java, -1, 7), (encode_user_data(owned, 6), -1, 6),
+        (b"\0\0", -1, -1),
+    ):  # fmt: skip
+        assert assignor.member_data(Subscription(("t",), user_data, owned, generation)) == (owned, expected)
+
+
 # ── All of them ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -154,7 +266,7 @@ def test_user_data_of_before_generations_is_read() -> None:
 @given(
     counts=st.dictionaries(st.sampled_from("tuvw"), st.integers(1, 9), min_size=1),
     wishes=st.lists(st.sets(st.sampled_from("tuvw"), min_size=1), min_size=1, max_size=6),
-    name=st.sampled_from(["range", "roundrobin", "sticky"]),
+    name=st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"]),
     seed=st.integers(0, 1000),
 )
 def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
@@ -174,7 +286,7 @@ def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
     assert text(assignor.assign(cluster(**counts), {each: members[each] for each in shuffled})) == text(
         {each: assignment[each] for each in shuffled}
     )
-    if name == "sticky" and all(topics == wishes[0] for topics in wishes):
+    if "sticky" in name and all(topics == wishes[0] for topics in wishes):
         sizes = [len(share.partitions) for share in assignment.values()]
         assert max(sizes) - min(sizes) <= 1
 
@@ -198,7 +310,7 @@ def test_assignors_are_found_by_name_and_by_class() -> None:
 
 def test_what_members_tell_each_other_survives_the_way() -> None:
     owned = (TopicPartition("t", 1), TopicPartition("t", 0))
-    subscription = Subscription(("t", "u"), b"mine", owned)
+    subscription = Subscription(("t", "u"), b"mine", owned, 4)
     assert deserialize_subscription(serialize_subscription(subscription)) == subscription
     assignment = Assignment(owned, None)
     assert deserialize_assignment(serialize_assignment(assignment)) == assignment

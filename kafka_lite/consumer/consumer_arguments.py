@@ -1,0 +1,148 @@
+"""What users hand to the consumer, checked where they hand it in: later nobody could tell where it came from.
+
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (its IllegalArgumentExceptions, and what Java's types
+refuse) · book 4.1.3
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafka_lite.clients.metadata import ensure_can_be_asked_for
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+
+LISTENER_METHODS = ("on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost")
+
+
+def topic_names(topics: object) -> set[str]:
+    """Names of topics. Raises TypeError, ValueError, and ApiError for a name that no request can bear."""
+    if isinstance(topics, str | bytes) or not isinstance(topics, Iterable):
+        raise TypeError(f"subscribe takes a list of topics, or a compiled pattern, and not {_kind(topics)}")
+    names = set()
+    for name in topics:
+        if name is None or (isinstance(name, str) and not name.strip()):
+            raise ValueError("Topic collection to subscribe to cannot contain null or empty topic")
+        names.add(topic_name(name))
+    return names
+
+
+def topic_name(name: object) -> str:
+    """The name of a topic. Raises TypeError, ValueError, and ApiError for a name that no request can bear."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a topic is a str, and not {_kind(name)}")
+    if not name:
+        raise ValueError("the name of a topic cannot be empty")
+    ensure_can_be_asked_for(name)
+    return name
+
+
+def topic_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
+    """A pattern of names. Raises TypeError, ValueError."""
+    if not isinstance(pattern.pattern, str):
+        raise TypeError("a pattern of topics is one of str, and not of bytes: leave out the b before its quotes")
+    if not pattern.pattern:
+        raise ValueError("Topic pattern to subscribe to cannot be empty")
+    return pattern
+
+
+def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
+    """Something with the methods of a listener. Raises TypeError."""
+    missing = [name for name in LISTENER_METHODS if not callable(getattr(listener, name, None))]
+    if isinstance(listener, type) or missing:
+        lack = "is a class" if isinstance(listener, type) else f"has no {', '.join(missing)}"
+        raise TypeError(
+            f"a listener is an object derived from ConsumerRebalanceListener, and {_kind(listener)} {lack}; "
+            "leave it out to hear of nothing"
+        )
+    return listener  # type: ignore[return-value]
+
+
+def topic_partitions(partitions: object, what: str) -> list[TopicPartition]:
+    """Partitions, of which a pair of name and number is one as well. Raises TypeError, ValueError."""
+    if isinstance(partitions, str | bytes | TopicPartition) or not isinstance(partitions, Iterable):
+        raise TypeError(
+            f"{what} takes a list of partitions, [TopicPartition(topic, number), …], and not {partitions!r}"
+        )
+    return [topic_partition(each, what) for each in partitions]
+
+
+def topic_partition(partition: object, what: str) -> TopicPartition:
+    """One of them."""
+    if not (
+        isinstance(partition, tuple)
+        and len(partition) == 2
+        and isinstance(partition[0], str)
+        and isinstance(partition[1], int)
+    ):
+        raise TypeError(f"{what}: {partition!r} is no partition: that is TopicPartition(topic, number)")
+    if not partition[0].strip() or partition[1] < 0:
+        raise ValueError(f"{what}: {partition!r} is no partition: it needs the name of a topic, and a number from 0 on")
+    ensure_can_be_asked_for(partition[0])
+    return TopicPartition(*partition)
+
+
+def position(offset: object) -> int:
+    """Where to seek to. Raises TypeError, ValueError."""
+    wanted = offset.offset if isinstance(offset, OffsetAndMetadata) else offset
+    if not isinstance(wanted, int):
+        raise TypeError(f"an offset to seek to is an int, or an OffsetAndMetadata, and not {_kind(offset)}")
+    if wanted < 0:
+        raise ValueError("seek offset must not be a negative number")
+    return wanted
+
+
+def offsets_to_commit(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
+    """By partition. Raises TypeError, ValueError."""
+    how = "a commit takes offsets by partition, {TopicPartition(topic, number): OffsetAndMetadata(offset)}"
+    if not isinstance(offsets, Mapping):
+        raise TypeError(f"{how}, and not {_kind(offsets)}")
+    checked = {}
+    for partition, each in offsets.items():
+        if not isinstance(each, OffsetAndMetadata) or not isinstance(each.offset, int):
+            raise TypeError(f"{how}, and not {each!r}")
+        if each.offset < 0:
+            raise ValueError(f"Invalid offset to commit for {partition}: {each.offset}")
+        try:
+            each.metadata.encode()
+        except (AttributeError, UnicodeEncodeError):
+            raise ValueError(f"the metadata of an offset is text, and not {each.metadata!r}") from None
+        checked[topic_partition(partition, "commit")] = each
+    return checked
+
+
+def ensure_timestamps(timestamps: object) -> None:
+    """Raises TypeError, ValueError unless they are times by partition."""
+    if not isinstance(timestamps, Mapping):
+        raise TypeError(
+            f"offsets_for_times takes times by partition, {{TopicPartition(topic, number): ms}}, and not "
+            f"{_kind(timestamps)}"
+        )
+    for partition, timestamp in timestamps.items():
+        topic_partition(partition, "offsets_for_times")
+        if not isinstance(timestamp, int):
+            raise TypeError(f"a time to search for is an int, ms since the epoch, and not {_kind(timestamp)}")
+        if timestamp < 0:
+            raise ValueError(f"a time to search for cannot be negative: {timestamp} of {partition}")
+
+
+def callback_of_commit(callback: Callable[..., object] | None) -> None:
+    """Raises TypeError for what cannot be called."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"a callback is called as callback(offsets, error), and {_kind(callback)} cannot be called")
+
+
+def timeout(timeout_ms: object) -> float:
+    """A time to wait. Raises TypeError, ValueError."""
+    if not isinstance(timeout_ms, int | float):
+        raise TypeError(f"a timeout is a number of milliseconds, and not {_kind(timeout_ms)}")
+    if not timeout_ms >= 0:  # nor is NaN
+        raise ValueError("Timeout must not be negative")
+    return timeout_ms
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"

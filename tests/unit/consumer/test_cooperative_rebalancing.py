@@ -1,0 +1,308 @@
+"""Members that read on while their group rebalances (KIP-429); the coordinator is a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import pytest
+
+from kafka_lite.clients.cluster import Cluster
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.group_rebalance_config import MemberState
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.consumer.partition_assignor import (
+    Assignment,
+    PartitionAssignor,
+    RebalanceProtocol,
+    Subscription,
+    deserialize_assignment,
+    deserialize_subscription,
+)
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
+from tests.support.scripted_broker import ScriptedBroker
+from tests.unit.consumer.conftest import ConsumerFactory
+from tests.unit.consumer.test_consumer_group import T0, T1, U0, Listener, another, heartbeat_with, joined, member, poll
+
+COOPERATIVE = "cooperative-sticky"
+NONE: list[TopicPartition] = []
+
+
+def cooperative(new_consumer: ConsumerFactory, listener: Listener, *topics: str, **configs: Any) -> KafkaConsumer:
+    """It has joined, alone."""
+    consumer = new_consumer("g", partition_assignment_strategy=COOPERATIVE, **configs)
+    consumer.subscribe(topics or ["t"], listener)
+    joined(consumer)
+    return consumer
+
+
+def hold_join_answers(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Park every JoinGroup until the returned function is called."""
+    held: list[tuple[Any, ...]] = []
+    answer = broker.answer
+    monkeypatch.setattr(
+        broker, "answer", lambda *it: held.append(it) if isinstance(it[2], JoinGroupResponse) else answer(*it)
+    )
+
+    def release() -> None:
+        monkeypatch.setattr(broker, "answer", answer)
+        for each in held:
+            answer(*each)
+
+    return release
+
+
+def test_only_what_moves_is_given_up_and_another_gets_it_in_a_second_rebalance(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener)
+    broker.append(T0, b"a", b"b")
+    broker.append(T1, b"c")
+    assert sorted(poll(consumer)) == [b"a", b"b", b"c"]
+    broker.other_members = [another("t")]
+    consumer.enforce_rebalance()
+    poll(consumer, 20)
+    assert listener.events == [("assigned", [T0, T1]), ("revoked", [T1]), ("assigned", NONE), ("assigned", NONE)]
+    assert (set(consumer.assignment), broker.generation) == ({T0}, 3)
+    assert deserialize_assignment(broker.assignments["other"]).partitions == (T1,)
+    broker.append(T0, b"d")
+    assert poll(consumer) == [b"d"], "T0 goes on where it was"
+
+
+def test_records_come_also_while_the_member_waits_for_the_others(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
+    release = hold_join_answers(broker, monkeypatch)
+    consumer.enforce_rebalance()
+    poll(consumer, 3)
+    assert member(consumer).state is MemberState.REBALANCING
+    broker.append(T0, b"a")
+    broker.append(T1, b"b")
+    assert sorted(poll(consumer)) == [b"a", b"b"]
+    assert (member(consumer).state, broker.generation) == (MemberState.REBALANCING, 2)
+    release()
+    joined(consumer)
+    broker.append(T1, b"c")
+    assert poll(consumer) == [b"c"]
+
+
+def test_waiting_for_the_others_costs_no_busy_loop(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch, time: MockTime
+) -> None:
+    consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=1000)
+    release = hold_join_answers(broker, monkeypatch)
+    consumer.enforce_rebalance()
+    time.sleep(1001)  # so that an automatic commit is due, which cannot be made before the join has ended
+    turns = 0
+    poll_network = broker.poll
+
+    def count(timeout_ms: float) -> None:
+        nonlocal turns
+        turns += 1
+        poll_network(timeout_ms)
+
+    monkeypatch.setattr(broker, "poll", count)
+    consumer.poll(5000)
+    assert turns < 250, "a few in each retry.backoff.ms"
+    release()
+
+
+def test_what_was_read_of_a_partition_is_committed_before_another_member_may_have_it(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=100_000)
+    broker.other_members = [another("t")]
+    release = hold_join_answers(broker, monkeypatch)
+    consumer.enforce_rebalance()
+    poll(consumer, 3)
+    broker.append(T1, b"a")
+    assert poll(consumer) == [b"a"], "after the commit with which the rebalance began"
+    release()
+    committed: list[int] = []
+    join = broker.handlers[ApiKey.JOIN_GROUP]
+
+    def note(request: Any, version: int) -> Any:
+        committed.append(broker.committed[T1][0])
+        return join(request, version)
+
+    broker.handlers[ApiKey.JOIN_GROUP] = note
+    poll(consumer, 20)
+    assert (set(consumer.assignment), committed) == ({T0}, [1])
+
+
+def test_a_topic_that_is_not_wanted_any_more_is_given_up_before_the_join(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    broker.create("u", 1)
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener, "t", "u", enable_auto_commit=False)
+    broker.append(T0, b"a")
+    broker.append(U0, b"b")
+    consumer.subscribe(["u"], listener)
+    assert poll(consumer) == [b"b"], "not of t, which is still assigned when it comes"
+    assert listener.events == [("assigned", [T0, T1, U0]), ("revoked", [T0, T1]), ("assigned", NONE)]
+    last = deserialize_subscription(broker.of(ApiKey.JOIN_GROUP)[-1].protocols[0].metadata)
+    assert (last.topics, last.owned_partitions) == (("u",), (U0,))
+
+
+def test_nothing_of_a_topic_comes_when_it_was_unsubscribed_from(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    """The commit before the join is not answered, so T0 is assigned for longer than it is wanted."""
+    broker.create("u", 1)
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener, "t", "u", auto_commit_interval_ms=100_000)
+    broker.append(U0, b"x")
+    assert poll(consumer) == [b"x"]
+    answer = broker.handlers[ApiKey.OFFSET_COMMIT]
+    broker.handlers[ApiKey.OFFSET_COMMIT] = lambda _request, _version: None
+    broker.append(T0, b"a")
+    broker.append(U0, b"b")
+    consumer.subscribe(["u"], listener)
+    assert poll(consumer) == [b"b"]
+    assert T0 in consumer.assignment
+    broker.handlers[ApiKey.OFFSET_COMMIT] = answer
+
+
+def test_a_member_says_what_it_owns_and_since_when(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    consumer = cooperative(new_consumer, Listener())
+    consumer.enforce_rebalance()
+    broker.fail_next(ApiKey.SYNC_GROUP, Errors.REBALANCE_IN_PROGRESS)
+    poll(consumer)
+    assert broker.generation == 3
+    said = [deserialize_subscription(each.protocols[0].metadata) for each in broker.of(ApiKey.JOIN_GROUP)]
+    assert [(each.owned_partitions, each.generation_id) for each in said] == [
+        ((), -1), ((), -1),  # the first one without a member id
+        ((T0, T1), 1),
+        ((T0, T1), 1),  # in generation 2 it was assigned nothing
+    ]  # fmt: skip
+
+
+def test_a_member_that_was_thrown_out_has_lost_everything(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
+) -> None:
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener)
+    heartbeat_with(broker, consumer, time, Errors.UNKNOWN_MEMBER_ID)
+    joined(consumer)
+    assert listener.events == [("assigned", [T0, T1]), ("lost", [T0, T1]), ("assigned", [T0, T1])]
+
+
+def test_a_generation_that_ends_in_the_midst_of_a_join_makes_the_member_lose_what_it_reads(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener)
+    release = hold_join_answers(broker, monkeypatch)
+    consumer.enforce_rebalance()
+    poll(consumer, 3)
+    member(consumer).reset_generation("a late answer to a commit says that the member is unknown")
+    release()
+    joined(consumer)
+    assert listener.events == [("assigned", [T0, T1]), ("lost", [T0, T1]), ("assigned", [T0, T1])]
+
+
+def test_who_closes_during_a_rebalance_has_lost_its_partitions_and_otherwise_gives_them_up(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener()
+    consumer = cooperative(new_consumer, listener)
+    consumer.close()
+    assert listener.events[-1] == ("revoked", [T0, T1])
+    other = cooperative(new_consumer, listener)
+    release = hold_join_answers(broker, monkeypatch)
+    other.enforce_rebalance()
+    poll(other, 3)
+    other.close(100)
+    assert listener.events[-1] == ("lost", [T0, T1])
+    release()
+
+
+def test_a_wakeup_in_the_listener_calls_it_again_with_the_same(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    class WakesUp(Listener):
+        def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+            super().on_partitions_assigned(partitions)
+            if len(self.events) == 1:
+                raise WakeupError
+
+    listener = WakesUp()
+    consumer = new_consumer("g", partition_assignment_strategy=COOPERATIVE)
+    consumer.subscribe(["t"], listener)
+    with pytest.raises(WakeupError):
+        poll(consumer)
+    joined(consumer)
+    assert listener.events == [("assigned", [T0, T1]), ("assigned", [T0, T1])]
+    assert broker.generation == 1
+
+
+def test_a_listener_that_fails_does_not_keep_partitions_from_moving(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    class Broken(Listener):
+        def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
+            super().on_partitions_revoked(partitions)
+            raise RuntimeError("of the user")
+
+    listener = Broken()
+    consumer = cooperative(new_consumer, listener)
+    broker.other_members = [another("t")]
+    consumer.enforce_rebalance()
+    with pytest.raises(KafkaError, match="of the user"):
+        poll(consumer, 20)
+    poll(consumer, 20)
+    assert (set(consumer.assignment), broker.generation) == ({T0}, 3)
+    listener.events.clear()
+    with pytest.raises(KafkaError, match="of the user"):
+        consumer.close()
+    assert len(broker.of(ApiKey.LEAVE_GROUP)) == 1, "the group must not wait for a member that is gone"
+
+
+def test_a_group_that_is_on_its_way_is_eager(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    """Somebody may still know range only: then nobody must own anything while it joins."""
+    listener = Listener()
+    consumer = new_consumer("g", partition_assignment_strategy=f"range,{COOPERATIVE}")
+    consumer.subscribe(["t"], listener)
+    joined(consumer)
+    assert [each.name for each in broker.of(ApiKey.JOIN_GROUP)[-1].protocols] == ["range", COOPERATIVE]
+    consumer.enforce_rebalance()
+    joined(consumer)
+    assert listener.events[1:] == [("assigned", [T0, T1]), ("revoked", [T0, T1]), ("assigned", [T0, T1])]
+
+
+class Thief(PartitionAssignor):
+    """Takes partitions from who reads them."""
+
+    name = "thief"
+    supported_protocols = (RebalanceProtocol.COOPERATIVE,)
+
+    def assign(self, cluster: Cluster, subscriptions: Mapping[str, Subscription]) -> dict[str, Assignment]:
+        last = sorted(subscriptions)[-1]
+        return {each: Assignment((T0, T1) if each == last else ()) for each in subscriptions}
+
+
+def test_an_assignor_that_takes_partitions_from_who_reads_them_is_stopped(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    consumer = new_consumer("g", partition_assignment_strategy=f"{__name__}.Thief")
+    consumer.subscribe(["t"])
+    joined(consumer)
+    broker.other_members = [another("t")]
+    consumer.enforce_rebalance()
+    with pytest.raises(KafkaError, match=r"thief .* t-0, t-1 while other members still own them"):
+        poll(consumer)
+    assert "other" not in broker.assignments
+    broker.other_members = []
+
+
+def test_assignors_without_a_protocol_in_common_are_refused(new_consumer: ConsumerFactory) -> None:
+    with pytest.raises(ConfigError, match="no rebalance protocol in common"):
+        new_consumer("g", partition_assignment_strategy=f"range,{__name__}.Thief")
