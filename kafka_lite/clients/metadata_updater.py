@@ -123,6 +123,8 @@ class DefaultMetadataUpdater:
         self._sender = sender
         self._reconnect_backoff_ms = reconnect_backoff_ms
         self._fetch_in_progress = False
+        self._failed_topics: dict[str | None, str] = {}
+        """Of the last answer, with their errors."""
 
     def fetch_nodes(self) -> Sequence[Node]:
         """The brokers of the newest metadata."""
@@ -183,8 +185,11 @@ class DefaultMetadataUpdater:
         """Take over what the broker knows, unless it knows no broker: then it has just started."""
         self._fetch_in_progress = False
         failed = {topic.name: Errors.for_code(topic.error_code).name for topic in response.topics if topic.error_code}
-        if failed:
-            logger.warning("Error while fetching metadata: %s", failed)
+        if failed != self._failed_topics:
+            # Once for each change: a topic that is refused is asked for again until nobody wants it any more.
+            self._failed_topics = failed
+            if failed:
+                logger.warning("Error while fetching metadata: %s", failed)
         if response.brokers:
             self._metadata.update(cluster_of(response), now_ms)
         else:

@@ -15,9 +15,9 @@ from kafka_lite.clients.api_versions import ApiVersions
 from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.clients.metadata import Metadata, invalid_topic
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.new_instance import new_instance
-from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer
+from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer, ensure_serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metric import AttributeValue
@@ -81,6 +81,8 @@ class KafkaProducer:
         self.config = config = ProducerConfig(configs)
         self._time = time
         self._metrics = ProducerMetrics(config, time)
+        ensure_serializer(key_serializer, Serializer, "key_serializer")
+        ensure_serializer(value_serializer, Serializer, "value_serializer")
         self._key_serializer = key_serializer or self._serializer("key")
         self._value_serializer = value_serializer or self._serializer("value")
         self._partitioner = checked(self._configured("partitioner.class", Partitioner, config["partitioner.class"]))
@@ -112,22 +114,28 @@ class KafkaProducer:
 
         The outcome is in the future, and given to ``callback(metadata, error)``, exactly once, mostly in the producer's
         thread. What goes wrong with the *record* (too large, no such partition, no memory, no metadata within
-        ``max.block.ms``) is an outcome too. Raises SerializationError, ProducerClosedError on a closed producer, and
-        BlockingInCallbackError when a callback sends what would have to wait.
+        ``max.block.ms``) is an outcome too. Raises SerializationError, ProducerClosedError on a closed producer,
+        BlockingInCallbackError when a callback sends what would have to wait, and TypeError for what is no record, or
+        no callback.
         """
         if self._closed or self._forks_before != _forks:
             raise self._closed_error()
+        if callback is not None:
+            _ensure_callable(callback)
         if self._interceptors:
             record = self._interceptors.on_send(record)
             callback = self._intercepted(callback)
         try:
             return self._do_send(record, callback)
-        except (SerializationError, ProducerClosedError):
-            raise
         except (ApiError, BufferExhaustedError) as error:
             return self._failed(record, callback, error)
-        except AttributeError:
+        except UnicodeEncodeError as error:
+            unfit = SerializationError(f"{record.topic}: the record has text that cannot be encoded: {error}")
+            self._refused(record, unfit)
+            raise unfit from error
+        except Exception as error:
             _ensure_record(record)
+            self._refused(record, error)
             raise
 
     def _do_send(self, record: ProducerRecord, callback: Callback | None) -> FutureRecordMetadata:
@@ -208,6 +216,13 @@ class KafkaProducer:
                 callback(metadata, error)
 
         return both
+
+    def _refused(self, record: ProducerRecord, error: Exception) -> None:
+        """The record has failed, and its sender is about to hear of it: so do metrics and interceptors."""
+        if isinstance(error, KafkaError):
+            self._metrics.sender.failed(record.topic, 1)
+        if self._interceptors:
+            self._interceptors.on_acknowledgement(None, error)
 
     def _failed(self, record: ProducerRecord, callback: Callback | None, error: Exception) -> FutureRecordMetadata:
         """A future that has failed already, and the callback called."""
@@ -366,6 +381,13 @@ def _count_fork() -> None:
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_count_fork)
+
+
+def _ensure_callable(callback: object) -> None:
+    """Otherwise only the log would tell, when the record is stored."""
+    if not callable(callback):
+        kind = type(callback).__name__
+        raise TypeError(f"a callback is called as callback(metadata, error), and a {kind} cannot be called")
 
 
 def _ensure_record(record: object) -> None:

@@ -11,7 +11,16 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, ConfigError, Importance, Range, Type, ValidString
+from kafka_lite.common.config_def import (
+    NO_DEFAULT,
+    ConfigDef,
+    ConfigError,
+    Importance,
+    Range,
+    Type,
+    ValidString,
+    configs_of,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +104,7 @@ class ProducerConfig:
     """
 
     def __init__(self, configs: Mapping[str, object]) -> None:
-        self.originals = dict(configs)
+        self.originals = configs_of("KafkaProducer", configs)
         for key in CONFIG.keys & configs.keys():
             if configs[key] is None:
                 raise ConfigError(key, None, "it has no value; leave it out, and it has its default")

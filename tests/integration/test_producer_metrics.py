@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from kafka_lite import old_producer
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.serialization import SerializationError
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.old_producer import KeyedMessage
@@ -71,10 +72,15 @@ def test_retries_and_errors(cluster: Cluster) -> None:
         with cluster.inject("Produce", Errors.TOPIC_AUTHORIZATION_FAILED).for_topic("refused").once():
             assert producer.send(ProducerRecord("refused", b"v")).exception(30_000) is not None
         producer.send(ProducerRecord("t", bytes(2 << 20)))  # too large, and never on its way
+        with pytest.raises(SerializationError):
+            producer.send(ProducerRecord("t", "text"))
+        callback: Any = "none"
+        with pytest.raises(TypeError):  # Java's compiler would have refused it: no record that has failed
+            producer.send(ProducerRecord("t", b"v"), callback)
         total = values(producer)
         retried = values(producer, "producer-topic-metrics", topic="retried")
     assert total["record-retry-total"] == retried["record-retry-total"] == 2
-    assert total["record-error-total"] == 2
+    assert total["record-error-total"] == 3
 
 
 def test_memory_that_is_short(cluster: Cluster) -> None:

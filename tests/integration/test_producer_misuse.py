@@ -98,6 +98,32 @@ def test_no_record(producer: KafkaProducer, record: Any) -> None:
         producer.send(record)
 
 
+def test_a_callback_that_cannot_be_called(producer: KafkaProducer) -> None:
+    callback: Any = "done"
+    with pytest.raises(TypeError, match=r"called as callback\(metadata, error\), and a str cannot be called"):
+        producer.send(ProducerRecord("t", b"v"), callback)
+
+
+@pytest.mark.parametrize("configs", [None, "localhost:9092"])
+def test_no_configuration(configs: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"KafkaProducer takes its configuration as a dict, such as .* not (None|a str)"
+    ):
+        KafkaProducer(configs)
+
+
+@pytest.mark.parametrize("serializer", [str.encode, StringSerializer])
+def test_a_serializer_that_is_none(serializer: Any) -> None:
+    with pytest.raises(TypeError, match="value_serializer must be an object derived from Serializer"):
+        KafkaProducer({"bootstrap.servers": "localhost:1"}, value_serializer=serializer)
+
+
+def test_a_header_whose_name_cannot_be_encoded(producer: KafkaProducer) -> None:
+    with pytest.raises(SerializationError, match=r"t: the record has text that cannot be encoded: .*surrogates"):
+        producer.send(ProducerRecord("t", b"v", headers=[("half \ud800", b"")]))
+    assert producer.send(ProducerRecord("t", b"v", headers=[("\U00010000", b"")])).get(30_000).has_offset
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

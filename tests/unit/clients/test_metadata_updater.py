@@ -1,0 +1,34 @@
+"""What the updater says of topics that cannot be had."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.metadata_updater import DefaultMetadataUpdater
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
+
+
+def answer(**errors: Errors) -> MetadataResponse:
+    topics = [MetadataResponseTopic(name=name, error_code=error.code, partitions=[]) for name, error in errors.items()]
+    return MetadataResponse(brokers=[MetadataResponseBroker(node_id=0, host="h", port=1)], topics=topics)
+
+
+def test_topics_that_are_refused_are_told_of_once_for_each_change(caplog: pytest.LogCaptureFixture) -> None:
+    updater = DefaultMetadataUpdater(Metadata(), None, 50)  # type: ignore[arg-type]
+    refused, invalid = Errors.TOPIC_AUTHORIZATION_FAILED, Errors.INVALID_TOPIC_EXCEPTION
+    with caplog.at_level(logging.WARNING):
+        for response in (
+            answer(a=refused), answer(a=refused), answer(a=refused, b=invalid), answer(b=invalid),
+            answer(a=Errors.NONE), answer(a=Errors.NONE), answer(a=refused),
+        ):  # fmt: skip
+            updater.handle_completed_metadata_response(response, 0)
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        "{'a': 'TOPIC_AUTHORIZATION_FAILED'}",
+        "{'a': 'TOPIC_AUTHORIZATION_FAILED', 'b': 'INVALID_TOPIC_EXCEPTION'}",
+        "{'b': 'INVALID_TOPIC_EXCEPTION'}",
+        "{'a': 'TOPIC_AUTHORIZATION_FAILED'}",
+    ]
