@@ -32,7 +32,8 @@ from kafka_lite.tools.admin_channel import AdminChannel
 from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
-from kafka_lite.tools.topics import add_cluster_arguments, zookeeper_client
+from kafka_lite.tools.topics import add_cluster_arguments
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 from kafka_lite.zookeeper.client import KafkaZkClient
 
 NAME = "configs"

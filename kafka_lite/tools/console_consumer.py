@@ -32,6 +32,7 @@ from kafka_lite.tools.message_formatters import MessageFormatter, create_formatt
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
 from kafka_lite.tools.terminal import print_to_stderr
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 
@@ -41,7 +42,6 @@ NAME = "console-consumer"
 SUMMARY = "print the messages of topics, from now on or from the beginning"
 
 CLIENT_ID = "console-consumer"
-ZOOKEEPER_TIMEOUT_MS = 30_000
 CSV_REPORTER = "kafka_lite.metrics.kafka_csv_metrics_reporter.KafkaCSVMetricsReporter"
 WITH_ZOOKEEPER = ("blacklist", "csv_reporter_enabled", "delete_consumer_offsets", "metrics_dir")
 """Flags that have an effect with the old consumer only."""
@@ -145,17 +145,13 @@ def run(options: argparse.Namespace) -> int:
 def _run_old_consumer(options: argparse.Namespace, formatter: MessageFormatter) -> int:
     configs, has_group = old_consumer_configs(options)
     group = configs["group.id"]
-    zk = KafkaZkClient(options.zookeeper, ZOOKEEPER_TIMEOUT_MS, ZOOKEEPER_TIMEOUT_MS)
-    zk.start()
-    try:
-        _prepare_group(zk, group, options)
+    with zookeeper_client(options.zookeeper) as zk_client:
+        _prepare_group(zk_client, group, options)
         try:
             return _Consumption(OldConsumer(_topic_filter(options), configs), formatter, options).run()
         finally:
             if not has_group:  # nobody will ask for the offsets of a group that nobody has named
-                ConsumerGroups(zk).delete_group(group)
-    finally:
-        zk.close()
+                ConsumerGroups(zk_client).delete_group(group)
 
 
 def _prepare_group(zk: KafkaZkClient, group: str, options: argparse.Namespace) -> None:

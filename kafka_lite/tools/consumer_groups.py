@@ -19,8 +19,8 @@ from kafka_lite.tools.consumer_group_service import ConsumerGroupService, GroupD
 from kafka_lite.tools.offset_reset import Plan, Scenario
 from kafka_lite.tools.terminal import on_terminal, print_error, print_to_stderr
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
-from kafka_lite.tools.topics import zookeeper_client
 from kafka_lite.tools.zk_consumer_group_service import ZkConsumerGroupService
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 
 NAME = "consumer-groups"
 SUMMARY = "list, describe, watch, reset and delete consumer groups"

@@ -22,6 +22,7 @@ from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest,
 from kafka_lite.tools.logging_config import configure_logging
 from kafka_lite.tools.terminal import print_error
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 
@@ -31,7 +32,6 @@ NAME = "consumer-offset-checker"
 SUMMARY = "show offsets and owners of an old consumers' group"
 
 CLIENT_ID = "ConsumerOffsetChecker"
-ZOOKEEPER_TIMEOUT_MS = 30_000
 TRIES = 5
 """How often the coordinator is looked for; Kafka's tool does so for ever."""
 UNKNOWN = "unknown"
@@ -61,12 +61,8 @@ def run(options: argparse.Namespace) -> int:
     """Print a line for each partition; 1 when something cannot be found out."""
     configure_logging(default_level="WARN")
     print_error("ConsumerOffsetChecker is deprecated since Kafka 0.9.0: `kafka-lite consumer-groups` shows the same.")
-    zk = KafkaZkClient(options.zookeeper, ZOOKEEPER_TIMEOUT_MS, ZOOKEEPER_TIMEOUT_MS)
-    zk.start()
-    try:
-        return OffsetChecker(zk, options).print_group()
-    finally:
-        zk.close()
+    with zookeeper_client(options.zookeeper) as zk_client:
+        return OffsetChecker(zk_client, options).print_group()
 
 
 class OffsetChecker:

@@ -54,6 +54,26 @@ TOOLS = (
     Tool("consumer-groups", "consumer_groups", "list, describe, watch, reset and delete consumer groups"),
     Tool("consumer-offset-checker", "consumer_offset_checker", "show offsets and owners of an old consumers' group"),
     Tool(
+        "export-zk-offsets",
+        "export_zk_offsets",
+        "write the offsets that old consumers keep in ZooKeeper to a file",
+    ),
+    Tool(
+        "import-zk-offsets",
+        "import_zk_offsets",
+        "set the offsets that old consumers keep in ZooKeeper to those of a file",
+    ),
+    Tool(
+        "update-offsets-in-zk",
+        "update_offsets_in_zk",
+        "put an old consumers' group to the beginning or the end of a topic",
+    ),
+    Tool(
+        "verify-consumer-rebalance",
+        "verify_consumer_rebalance",
+        "check that every partition of an old consumers' group has an owner",
+    ),
+    Tool(
         "simple-consumer-shell",
         "simple_consumer_shell",
         "print the messages of one replica of a partition",

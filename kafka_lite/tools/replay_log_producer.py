@@ -25,7 +25,7 @@ from kafka_lite.tools.logging_config import configure_logging
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
 from kafka_lite.tools.terminal import print_to_stderr
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 
 logger = logging.getLogger(__name__)
@@ -92,12 +92,8 @@ def consumer_configs(zookeeper_connect: str) -> dict[str, object]:
 
 def forget_group(zookeeper_connect: str) -> None:
     """Remove where an earlier replay has ended, so that this one begins at the beginning."""
-    zk = KafkaZkClient(zookeeper_connect)
-    zk.start()
-    try:
-        ConsumerGroups(zk).delete_group(GROUP_ID)
-    finally:
-        zk.close()
+    with zookeeper_client(zookeeper_connect) as zk_client:
+        ConsumerGroups(zk_client).delete_group(GROUP_ID)
 
 
 def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../admin/TopicCommand.scala, bin/kafka-topics.sh · book 1.4
 from __future__ import annotations
 
 import argparse
-import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,12 +25,10 @@ from kafka_lite.tools.topic_service import (
     TopicService,
     ZooKeeperTopicService,
 )
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.tools.zookeeper_session import zookeeper_client
 
 NAME = "topics"
 SUMMARY = "create, list, describe, alter and delete topics"
-
-ZOOKEEPER_TIMEOUT_MS = 10_000
 
 COLLISION_WARNING = (
     "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could collide. "
@@ -96,19 +93,6 @@ def topic_service(options: argparse.Namespace) -> Iterator[TopicService]:
         return
     with zookeeper_client(options.zookeeper) as zk_client:
         yield ZooKeeperTopicService(zk_client)
-
-
-@contextmanager
-def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
-    """A session with the cluster's ZooKeeper."""
-    # kazoo warns of every attempt to connect; a tool says once that there was no connection.
-    logging.getLogger("kazoo").setLevel(logging.CRITICAL + 1)
-    zk_client = KafkaZkClient(connect_string, session_timeout_ms=30_000, connection_timeout_ms=ZOOKEEPER_TIMEOUT_MS)
-    zk_client.start()
-    try:
-        yield zk_client
-    finally:
-        zk_client.close()
 
 
 @reports_errors

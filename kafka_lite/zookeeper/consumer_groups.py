@@ -127,6 +127,16 @@ class ConsumerGroups:
             found[partition] = decode_int(answer[0], path)
         return found
 
+    def get_all_offsets(self, group: str) -> dict[TopicPartition, int]:
+        """All that the group has committed, by topic and partition. Raises ZnodeDataError."""
+        partitions = [
+            TopicPartition(topic, int(name))
+            for topic in self.get_topics_with_offsets(group)
+            for name in self._zookeeper.children(f"{paths.consumer_offsets(group)}/{topic}")
+            if name.isdecimal() and name.isascii()
+        ]
+        return self.get_offsets(group, sorted(partitions))
+
     def set_offset(self, group: str, partition: TopicPartition, offset: int) -> None:
         """Commit an offset."""
         self._zookeeper.set_or_create(paths.consumer_offset(group, *partition), encode_int(offset))

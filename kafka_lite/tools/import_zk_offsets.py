@@ -1,0 +1,76 @@
+"""``kafka-lite import-zk-offsets``: set the offsets that groups keep in ZooKeeper to those of a file.
+
+Kafka 0.10.2: core/.../tools/ImportZkOffsets.scala · book 3.5.3
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.terminal import print_to_stderr
+from kafka_lite.tools.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.zookeeper_session import zookeeper_client
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+
+NAME = "import-zk-offsets"
+SUMMARY = "set the offsets that old consumers keep in ZooKeeper to those of a file"
+
+MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
+_LINE = re.compile(r"/consumers/([^/]+)/offsets/([^/]+)/([0-9]{1,10}):([0-9]{1,19})")
+
+GroupOffsets = dict[str, dict[TopicPartition, int]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka.tools.ImportZkOffsets, which has no script of its own in Kafka."""
+    parser.add_argument(
+        "--zkconnect", default="localhost:2181", metavar="HOST:PORT[/PATH]", help="ZooKeeper (localhost:2181)"
+    )
+    parser.add_argument(
+        "--input-file", type=Path, required=True, metavar="FILE", help="what export-zk-offsets has written, or a part"
+    )
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Set all of them; 1 when the file makes no sense, in which case nothing was set, or ZooKeeper fails."""
+    configure_logging(default_level="WARN")
+    with options.input_file.open(encoding="utf-8", errors="replace") as file:
+        offsets = parse(file)
+    with zookeeper_client(options.zkconnect) as zk_client:
+        groups = ConsumerGroups(zk_client)
+        for group, of_group in offsets.items():
+            if members := groups.get_consumers_in_group(group):
+                print_to_stderr(
+                    f"The group {group} has members, which will commit their own offsets over these: "
+                    f"stop them first ({', '.join(members)})"
+                )
+            for partition, offset in of_group.items():
+                groups.set_offset(group, partition, offset)
+    print_to_stderr(f"Imported {sum(map(len, offsets.values()))} offsets of {len(offsets)} groups")
+    return 0
+
+
+def parse(lines: Iterable[str]) -> GroupOffsets:
+    """``/consumers/g/offsets/t/0:33`` line by line; of a partition that is there twice the last counts.
+
+    Raises ToolError for a line that is something else. Kafka's tool would set whatever znode it names, and ends at the
+    first empty line without a word.
+    """
+    offsets: GroupOffsets = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        found = _LINE.fullmatch(line.strip())
+        if found is None or int(found[3]) > MAX_INT or int(found[4]) > MAX_LONG:
+            raise ToolError(
+                f"line {number} is not an offset: {line.strip()[:200]!r} "
+                "(an offset is written /consumers/GROUP/offsets/TOPIC/PARTITION:OFFSET); nothing was imported"
+            )
+        offsets.setdefault(found[1], {})[TopicPartition(found[2], int(found[3]))] = int(found[4])
+    return offsets

@@ -1,0 +1,40 @@
+"""How tools reach ZooKeeper.
+
+Kafka 0.10.2: core/.../utils/ZkUtils.scala (apply) · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+SESSION_TIMEOUT_MS = 30_000
+CONNECTION_TIMEOUT_MS = 10_000
+
+
+@contextmanager
+def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
+    """A session with the cluster's ZooKeeper, as long as the block takes. Raises ConnectionError."""
+    zk_client = KafkaZkClient(connect_string, SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS)
+    with _quiet_kazoo():
+        zk_client.start()
+    try:
+        yield zk_client
+    finally:
+        with _quiet_kazoo():
+            zk_client.close()
+
+
+@contextmanager
+def _quiet_kazoo() -> Iterator[None]:
+    """kazoo warns of every attempt to connect; a tool says once that there was no connection."""
+    kazoo = logging.getLogger("kazoo")
+    before = kazoo.level
+    kazoo.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        kazoo.setLevel(before)
