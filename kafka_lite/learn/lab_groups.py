@@ -1,4 +1,4 @@
-"""Consumers in a group, for the labs' tests: ours, with the learner's modules in it, and confluent-kafka's.
+"""Consumers in a group, for the labs' tests: ours, new and old, with the learner's modules in them, confluent-kafka's.
 
 They are polled in turn by one thread, so that a test says when each of them does something.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_lite.learn.lab_broker import LabBroker
@@ -18,6 +18,13 @@ GROUP_BROKER = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.part
 """Settings of a broker whose groups begin at once."""
 SETTINGS = {"auto.offset.reset": "earliest", "session.timeout.ms": 6000, "heartbeat.interval.ms": 100}
 POLL_S = 0.02
+OLD_SETTINGS = {
+    "auto.offset.reset": "smallest",
+    "auto.commit.interval.ms": 600_000,
+    "rebalance.backoff.ms": 100,
+    "rebalance.max.retries": 100,
+}
+"""Of old consumers, which then commit when they rebalance and when they leave, and not in between."""
 
 
 class Member(ABC):
@@ -104,6 +111,57 @@ class TheirMember(Member):
     def close(self) -> None:
         """Leave."""
         self.consumer.close()
+
+
+class OldMember(Member):
+    """Our old consumer, which has the learner's modules in it: a member of a group that meets in ZooKeeper.
+
+    It rebalances in a thread of its own, polled or not; to be created is to join.
+    """
+
+    def __init__(
+        self, zookeeper_connect: str, group: str, name: str, topics: Mapping[str, int], **settings: Any
+    ) -> None:
+        """``topics``: how many threads read each. Its id is ``group_name``."""
+        from kafka_lite.old_consumer.consumer_config import ConsumerConfig
+        from kafka_lite.old_consumer.zookeeper_consumer_connector import ZookeeperConsumerConnector
+
+        super().__init__(name)
+        names = {"zookeeper.connect": zookeeper_connect, "group.id": group, "consumer.id": name}
+        config = ConsumerConfig({**OLD_SETTINGS, **names, "consumer.timeout.ms": int(POLL_S * 1000), **settings})
+        self.connector = ZookeeperConsumerConnector(config)
+        try:
+            per_topic = self.connector.create_message_streams(topics)
+        except BaseException:
+            self.connector.shutdown()
+            raise
+        self._streams = [stream for streams in per_topic.values() for stream in streams]
+
+    def poll(self) -> None:
+        """Take what is there."""
+        from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
+
+        for stream in self._streams:
+            with contextlib.suppress(ConsumerTimeoutError):
+                for each in stream:
+                    self.read.append((each.topic, each.partition, each.offset))
+
+    @property
+    def owns(self) -> list[str]:
+        """Its partitions."""
+        return sorted(str(info.topic_partition) for info in self.connector.load_balancer_listener.owned_partitions())
+
+    def commit(self) -> None:
+        """Commit."""
+        assert self.connector.commit_offsets(), f"{self.name} could not commit"
+
+    def die(self) -> None:
+        """Its session is over, as if it had been killed long enough ago; it has committed nothing."""
+        self.connector._zk.close()
+
+    def close(self) -> None:
+        """Leave."""
+        self.connector.shutdown()
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Every lab is sound: its starter is red and says what to do, its solution is green, wrong answers are told why."""
 
+import ast
 import io
 import re
 import subprocess
@@ -93,6 +94,12 @@ def test_a_lab_has_three_wrong_answers_and_hints_for_every_task(lab):
     assert sum(other.name == lab.name for other, _ in WRONG) >= 3
     assert all(task.hints for task in lab.tasks)
     assert len({hint for task in lab.tasks for hint in task.hints}) == sum(len(task.hints) for task in lab.tasks)
+
+
+@by_name
+def test_every_body_that_is_left_out_has_a_docstring_to_write_it_by(lab):
+    functions = [function for task in lab.tasks for function in task.functions]
+    assert [function for function in functions if not ast.get_docstring(find_symbol(function).node)] == []
 
 
 @by_name

@@ -1,0 +1,304 @@
+"""What the tests of this lab share: a ZooKeeper, and members of a group that do what a test says.
+
+ZooKeeper is a real server, in this process; members have sessions and znodes of their own. What stands around the
+ZKRebalancerListener is real too, but for fetchers and streams: these only note what is done to them.
+"""
+
+import itertools
+import threading
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.learn.lab_groups import GROUP_BROKER
+from kafka_lite.old_consumer.consumer_config import ConsumerConfig
+from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
+from kafka_lite.old_consumer.consumer_stats import ConsumerStats
+from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
+from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError, ZKRebalancerListener
+from kafka_lite.server.broker_process import free_port
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.data import BrokerRegistration, TopicAssignment
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+TOPIC = "t"
+GROUP = "g"
+PARTITIONS = 4
+BROKER = BrokerRegistration(("PLAINTEXT://127.0.0.1:9092",))
+
+
+class Fetcher:
+    """In the place of the ConsumerFetcherManager."""
+
+    def __init__(self, note):
+        self._note = note
+        self.fetching = []
+        """The partitions that are fetched now."""
+
+    def stop_connections(self):
+        self._note("fetchers stop")
+        self.fetching = []
+
+    def start_connections(self, infos):
+        self._note("fetchers start")
+        self.fetching = [info.partition_id for info in infos]
+
+
+class Queue(FetchedDataQueue):
+    """A queue that notes when it is emptied."""
+
+    def __init__(self, note):
+        super().__init__(2)
+        self._note = note
+
+    def clear(self):
+        self._note("queues are emptied")
+        super().clear()
+
+
+class Stream:
+    """In the place of a KafkaStream."""
+
+    def __init__(self, note):
+        self._note = note
+
+    def clear(self):
+        self._note("streams are emptied")
+
+
+class Offsets(ConsumerOffsets):
+    """The offsets, in ZooKeeper; says when they are committed and read."""
+
+    def __init__(self, note, *args):
+        super().__init__(*args)
+        self._note = note
+        self.failures = []
+        """What the next reads shall do, one after the other, instead of answering: raise this, or return None."""
+
+    def commit_offsets(self, offsets, retry_on_failure):
+        self._note("commit")
+        return super().commit_offsets(offsets, retry_on_failure)
+
+    def fetch_offsets(self, partitions):
+        self._note("offsets are read")
+        if not self.failures:
+            return super().fetch_offsets(partitions)
+        failure = self.failures.pop(0)
+        if failure is not None:
+            raise failure
+        return None
+
+
+class Groups(ConsumerGroups):
+    """The znodes, with notes of what is claimed and released."""
+
+    def __init__(self, note, zk):
+        super().__init__(zk)
+        self._note = note
+
+    def create_owner(self, *args):
+        self._note("claim")
+        return super().create_owner(*args)
+
+    def release_owner(self, *args):
+        self._note("release")
+        return super().release_owner(*args)
+
+
+class Listener:
+    """A user's listener: notes what it is told, and who owned what at that moment."""
+
+    def __init__(self, group, errors=()):
+        self._group = group
+        self._errors = list(errors)
+        self.released = []
+        self.owners = []
+        self.assigned = []
+
+    def before_releasing_partitions(self, partition_ownership):
+        self.released.append({topic: set(numbers) for topic, numbers in partition_ownership.items()})
+        self.owners.append(self._group.owners())
+        if self._errors:
+            raise self._errors.pop(0)
+
+    def before_starting_fetchers(self, _consumer_id, partition_assignment):
+        self.assigned.append({number: str(thread) for number, thread in partition_assignment[TOPIC].items()})
+
+
+class Member:
+    """A member of the group: your ZKRebalancerListener with its own session, registered for the topic."""
+
+    def __init__(self, group, name, *, threads=1, **configs):
+        self.id = f"{GROUP}_{name}"
+        self.steps = []
+        """What was done, in order; the same thing several times in a row is one step."""
+        settings = {"group.id": GROUP, "zookeeper.connect": group.connect, "rebalance.backoff.ms": 0}
+        config = ConsumerConfig({**settings, **{key.replace("_", "."): value for key, value in configs.items()}})
+        self.zk = group.session()
+        stats = ConsumerStats(config)
+        self.is_shutting_down = threading.Event()
+        self.fetcher = Fetcher(self._note)
+        self.offsets = Offsets(self._note, config, self.zk, stats, self.is_shutting_down)
+        self.listener = ZKRebalancerListener(
+            config, self.id, self.zk, self.fetcher, self.offsets, stats, self.is_shutting_down
+        )
+        self.listener._groups = Groups(self._note, self.zk)
+        self.threads = [ConsumerThreadId(self.id, number) for number in range(threads)]
+        self.listener.queues = {(TOPIC, thread): Queue(self._note) for thread in self.threads}
+        self.listener.streams = {TOPIC: [Stream(self._note) for _ in self.threads]}
+        self._group = group
+        self._attempts = []
+        self._rebalance, self.listener._rebalance = self.listener._rebalance, self._attempt
+        registration = StaticTopicCount(self.id, {TOPIC: threads}).registration(0)
+        self.listener._groups.register_consumer(GROUP, self.id, registration)
+
+    def _note(self, step):
+        if self.steps[-1:] != [step]:
+            self.steps.append(step)
+
+    def wants(self, *numbers):
+        """What is the first thread's, as an assignment has it."""
+        return {TopicPartition(TOPIC, number): self.threads[0] for number in numbers}
+
+    def owns(self, offsets):
+        """Make it the owner of partitions, ``{number: consumed up to}``, znodes included; -1: nothing is known."""
+        mine = self.wants(*offsets)
+        at = {partition: offsets[partition.partition] for partition in mine}
+        self.listener.topic_registry = self.listener._new_registry(mine, at)
+        for partition, thread in mine.items():
+            assert self.listener._groups.create_owner(GROUP, partition, str(thread))
+        self.steps.clear()
+        return self
+
+    @property
+    def infos(self):
+        """What it owns, by number."""
+        return {info.partition_id: info for info in self.listener.owned_partitions()}
+
+    def consume(self, offset):
+        """Its streams hand out everything up to this offset, of all that it owns."""
+        for info in self.infos.values():
+            info.reset_fetch_offset(offset + 50)
+            info.reset_consume_offset(offset)
+
+    def _attempt(self):
+        """_rebalance, and a note of what it has returned or raised: retries must not hide a mistake."""
+        try:
+            self._attempts.append(self._rebalance())
+        except Exception as error:
+            self._attempts.append(error)
+            raise
+        return self._attempts[-1]
+
+    def rebalance(self):
+        """Rebalance; what is fetched afterwards. AssertionError says what has become of the attempts."""
+        if self.fails():
+            for outcome in self._attempts:
+                if isinstance(outcome, Exception) and not isinstance(outcome, KafkaError | OSError):
+                    raise outcome
+            raise AssertionError(
+                f"{self.id} has not got its partitions; its attempts came to {self._attempts}, and the owners, as the "
+                f"znodes have them, are {self._group.owners()}"
+            )
+        return self.fetcher.fetching
+
+    def fails(self):
+        """Rebalance; whether it was given up, with ConsumerRebalanceFailedError."""
+        self._attempts.clear()
+        try:
+            self.listener.synced_rebalance()
+        except ConsumerRebalanceFailedError:
+            return True
+        return False
+
+    def die(self):
+        """Its session ends."""
+        self.zk.close()
+
+
+class Group:
+    """A group of members, a topic with four partitions and a broker, in a part of ZooKeeper of its own."""
+
+    def __init__(self, connect):
+        self.connect = connect
+        self._sessions = []
+        self.zk = KafkaZkClient(connect)
+        self.zk.start(create_chroot=True)
+        self._sessions.append(self.zk)
+        self.zk.create_persistent_paths()
+        self.zk.create_topic_assignment(TOPIC, TopicAssignment({number: [0] for number in range(PARTITIONS)}))
+        self.znodes = ConsumerGroups(self.zk)
+        self.broker_comes()
+
+    def session(self):
+        """Another session."""
+        zk = KafkaZkClient(self.connect)
+        zk.start()
+        self._sessions.append(zk)
+        return zk
+
+    def member(self, name, **options):
+        """Somebody joins; ``options``: ``threads``, and settings with underscores for dots."""
+        return Member(self, name, **options)
+
+    def owners(self):
+        """The owner of each partition, as the znodes have it."""
+        return [self.znodes.get_owner(GROUP, TopicPartition(TOPIC, number)) for number in range(PARTITIONS)]
+
+    def committed(self):
+        """The committed offset of each partition, as the znodes have it."""
+        return [self.znodes.get_offset(GROUP, TopicPartition(TOPIC, number)) for number in range(PARTITIONS)]
+
+    def broker_comes(self):
+        """A broker registers."""
+        self.zk.register_broker(0, BROKER)
+
+    def broker_goes(self):
+        """It is gone."""
+        self.zk.zookeeper.delete("/brokers/ids/0")
+
+    def close(self):
+        for zk in reversed(self._sessions):
+            zk.close()
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory):
+    """A ZooKeeper in this process, empty at first."""
+    with EmbeddedZooKeeper(tmp_path_factory.mktemp("zookeeper"), force_sync=False) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def numbers():
+    """1, 2, 3, …"""
+    return itertools.count(1)
+
+
+@pytest.fixture
+def group(zookeeper, numbers):
+    """A group without members; the topic t has four partitions."""
+    group = Group(f"{zookeeper.connect_string}/test-{next(numbers)}")
+    yield group
+    group.close()
+
+
+@pytest.fixture
+def listener_class():
+    """A user's rebalance listener."""
+    return Listener
+
+
+@pytest.fixture(scope="session")
+def zookeeper_port():
+    """Where the real broker's own ZooKeeper listens."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def broker_settings(zookeeper_port):
+    """Old consumers need its ZooKeeper."""
+    return {**GROUP_BROKER, "zookeeper.embedded.port": str(zookeeper_port)}

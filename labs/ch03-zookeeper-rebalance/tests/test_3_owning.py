@@ -1,0 +1,55 @@
+"""Task 3: znodes say who owns what."""
+
+import pytest
+
+
+@pytest.mark.points(4, task=3)
+def test_a_claim(group):
+    """Nobody has anything"""
+    a = group.member("a")
+    done = a.listener._reflect_partition_ownership_decision(a.wants(0, 1))
+    assert done is True, "all is free, so a has got all: True"
+    owners = group.owners()
+    assert owners == ["g_a-0", "g_a-0", None, None], f"an owner is a thread, and a-0 has 0 and 1; the znodes: {owners}"
+    assert a.listener._reflect_partition_ownership_decision({}) is True, "who wants nothing has got all of it: True"
+
+
+@pytest.mark.points(6, task=3)
+def test_all_or_nothing(group):
+    """a wants all four, and b has one of them"""
+    a, b = group.member("a"), group.member("b")
+    b.owns({2: 0})
+    done = a.listener._reflect_partition_ownership_decision(a.wants(0, 1, 2, 3))
+    owners = group.owners()
+    assert owners[2] == "g_b-0", f"2 is b's, and only b gives it back; now it is {owners[2]}"
+    assert done is False, "2 is b's: so this attempt is in vain, False"
+    assert owners == [None, None, "g_b-0", None], (
+        f"all or nothing: a gives back what it has claimed, or it waits for b, and b for a; the znodes: {owners}"
+    )
+
+
+@pytest.mark.points(6, task=3)
+def test_releasing(group):
+    """a has 0 and 1, b has 2"""
+    a, b = group.member("a").owns({0: 10, 1: 11}), group.member("b").owns({2: 0})
+    a.listener._release_partition_ownership()
+    owners = group.owners()
+    assert owners == [None, None, "g_b-0", None], f"0 and 1 are free again, 2 is b's; the znodes: {owners}"
+    assert a.infos == {}, (
+        f"a owns nothing any more, and must not commit for the next owner; it says that it owns {sorted(a.infos)}"
+    )
+    b.listener._release_partition_ownership()
+    b.listener._release_partition_ownership()
+    assert group.owners() == [None] * 4, "b has given back 2; and who owns nothing gives back nothing"
+
+
+@pytest.mark.points(4, task=3)
+def test_the_users_listener(group, listener_class):
+    """It is told before anything happens: it may have something to end, or to commit"""
+    a = group.member("a").owns({0: 10, 3: 13})
+    told = a.listener.consumer_rebalance_listener = listener_class(group)
+    a.listener._release_partition_ownership()
+    assert told.released == [{"t": {0, 3}}], f"0 and 3 of t are going to be released; the listener got {told.released}"
+    assert told.owners == [["g_a-0", None, None, "g_a-0"]], (
+        f"told before the release, when all is still a's; the znodes were {told.owners[0]}"
+    )
