@@ -17,7 +17,7 @@ def assign(member, subscriptions, partitions):
 
 @pytest.mark.points(5, task=2)
 def test_the_order():
-    """As Java has it: "[weather,0]".hashCode() is 105875840, "[flights,0]".hashCode() is 1803176209"""
+    """In the order of Java's hash codes: 105875840 is that of [weather,0]"""
     order = [str(each) for each in shuffled({"flights": [0, 1], "weather": [0, 1], "a": [2]})]
     wanted = ["a-2", "weather-0", "weather-1", "flights-0", "flights-1"]
     assert order == wanted, (

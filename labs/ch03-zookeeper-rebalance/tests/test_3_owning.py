@@ -45,7 +45,7 @@ def test_releasing(group):
 
 @pytest.mark.points(4, task=3)
 def test_the_users_listener(group, listener_class):
-    """It is told before anything happens: it may have something to end, or to commit"""
+    """The user's listener is told before anything happens: it may have something to commit"""
     a = group.member("a").owns({0: 10, 3: 13})
     told = a.listener.consumer_rebalance_listener = listener_class(group)
     a.listener._release_partition_ownership()

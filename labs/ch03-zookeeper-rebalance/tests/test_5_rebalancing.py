@@ -51,7 +51,7 @@ def test_step_by_step(group, listener_class):
 
 @pytest.mark.points(4, task=5)
 def test_two_compete(group):
-    """a has all, b comes; b is quicker, then a; then both at once"""
+    """a has all, and b comes and is quicker; then three at once"""
     a = group.member("a", rebalance_backoff_ms=5, rebalance_max_retries=200)
     a.rebalance()
     a.consume(10)
@@ -101,7 +101,7 @@ def test_one_dies(group):
 
 @pytest.mark.points(4, task=5)
 def test_again(group, listener_class):
-    """Two attempts fail; four attempts fail; what else fails"""
+    """Two attempts fail, then all of them; then a user's listener raises"""
     a = group.member("a", rebalance_max_retries=3)
     a.offsets.failures = [KafkaError("no answer"), None]
     assert a.rebalance() == ALL, f"the third attempt succeeds; a fetches {a.fetcher.fetching}"
