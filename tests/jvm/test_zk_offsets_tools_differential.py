@@ -57,9 +57,8 @@ def test_offsets_are_exported_imported_and_updated(cluster: Cluster, tmp_path: P
     changed = ours.read_text().replace(":5", ":7")
     for importer in ("import-zk-offsets", "kafka.tools.ImportZkOffsets"):
         (tmp_path / "changed").write_text(changed)
-        arguments = (*where, "--input-file", str(tmp_path / "changed"))
         print_it = kafka_prints if importer.startswith("kafka.") else we_print
-        assert print_it(importer, *arguments) == ""
+        assert print_it(importer, *where, "--input-file", str(tmp_path / "changed")) == ""
         assert first.groups.get_all_offsets("exported") == {partitions[0]: 7, partitions[1]: 6}
         first.groups.set_offset("exported", partitions[0], 1)
 
