@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
-from tests.support.groups import MINUTE_MS, FakeMember, Groups, MemoryOffsetsLog, subscription
+from tests.support.groups import MINUTE_MS, FakeMember, Groups, MemoryOffsetsLog, leftovers, subscription
 
 CLIENTS = 4
 LONGEST_STEP_MS = 30_000
@@ -25,7 +25,7 @@ class GroupMachine(RuleBasedStateMachine):
     - A commit that was acknowledged is what OffsetFetch says, until a later one is in the log, and after each restart.
     - Generations only go up, and who is let in by an old one is nobody.
     - State, members, leader and parked requests fit together.
-    - In the end every JoinGroup and SyncGroup has been answered exactly once.
+    - In the end every JoinGroup and SyncGroup has been answered exactly once, and nothing is left but offsets.
     """
 
     @initialize(
@@ -207,13 +207,14 @@ class GroupMachine(RuleBasedStateMachine):
                 assert all(_has_own_part(member) for member in members)
 
     def teardown(self) -> None:
-        """In the end nobody waits."""
+        """In the end nobody waits, and nothing is left of who was there."""
         if not hasattr(self, "groups"):
             return
         self.groups.offsets_log.release()
         for _ in range(3):
             self.groups.sleep(10 * MINUTE_MS)
         assert self._answers() == self.sent["requests"]
+        assert leftovers(self.groups.coordinator) == []
 
 
 def _has_own_part(member: MemberMetadata) -> bool:

@@ -363,3 +363,18 @@ class Groups:
 def error_of(code: int) -> Errors:
     """The error with a code."""
     return next(error for error in Errors if error.code == code)
+
+
+def leftovers(coordinator: GroupCoordinator, group_id: str = GROUP) -> list[str]:
+    """What a group whose members are gone still has, but for its offsets: nothing, if nothing leaks."""
+    found = []
+    for purgatory in (coordinator.heartbeat_purgatory, coordinator.rebalance_purgatory):
+        purgatory._purge()  # it does so itself when a thousand have come together
+        if purgatory.delayed or purgatory._watchers:
+            found.append(f"{purgatory.name}: {purgatory.delayed} in the timer, {list(purgatory._watchers)} watched")
+    group = coordinator.group_manager.get_group(group_id)
+    if group is not None:
+        kept = ("members", "pending_members", "pending_sync_members", "leader_id", "_static_members", "_awaiting_join")
+        found += [f"{name}: {getattr(group, name)}" for name in kept if getattr(group, name)]
+        found += [f"supported: {name}" for name, count in group._supported_protocols.items() if count]
+    return found

@@ -1,0 +1,26 @@
+"""Waiting for what other threads and processes bring about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+TIMEOUT_S = 60.0
+POLL_S = 0.01
+T = TypeVar("T")
+
+
+def eventually(condition: Callable[[], T], what: str | Callable[[], object] = "", timeout_s: float = TIMEOUT_S) -> T:
+    """Ask ``condition`` until it says something true, and return that.
+
+    AssertionError after ``timeout_s``: with ``what`` was waited for (or what that tells, when it can be called), and
+    what the condition said last. The timeout is for what is broken, not for what is slow: to be generous costs nothing.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not (last := condition()):
+        if time.monotonic() > deadline:
+            told = what() if callable(what) else what
+            raise AssertionError(f"did not happen in {timeout_s:g} s: {told or 'it'} ({last!r})")
+        time.sleep(POLL_S)
+    return last

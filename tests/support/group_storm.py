@@ -1,0 +1,292 @@
+"""Members of one group who come, go, die and fall silent all at once, and a ledger of what they were told."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group import group_metadata_records as group_records
+from kafka_lite.learn.group_by_hand import GroupByHand
+from kafka_lite.protocol.messages.group_records import GroupMetadataKey
+from kafka_lite.testing.cluster import Cluster
+from tests.support.group_sequences import NEW_CLIENTS, OLD_CLIENTS
+from tests.support.raw_member import RawMember
+
+TIMEOUTS_MS = {"session_timeout_ms": 1000, "rebalance_timeout_ms": 600}
+"""So that much can happen: a rebalance waits for the dead."""
+TIMEOUTS_OF_CALM_MS = {"session_timeout_ms": 6000, "rebalance_timeout_ms": 6000}
+"""So that a slow machine comes to rest."""
+PAUSE_S = 2 * TIMEOUTS_MS["session_timeout_ms"] / 1000
+TURN_S = 0.15
+"""A member's heartbeat interval; with each it commits."""
+LUCK = 0.85
+"""How likely it is that nothing happens to a member in a turn, or between join and sync."""
+FENCED = {Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.FENCED_INSTANCE_ID}
+EVENTS = ("leaves", "leaves", "is killed", "is killed", "is killed while it joins", "is paused")
+
+
+class Phase(Enum):
+    """What the members are up to."""
+
+    STORM = "things happen to them"
+    CALM = "nothing does"
+    END = "one half leaves, the other half vanishes"
+
+
+class LifeIsOver(Exception):
+    """Of a member; it begins another one."""
+
+
+class Owner(NamedTuple):
+    """Who has a partition: a static member under the name that it keeps."""
+
+    generation: int
+    name: str
+
+
+@dataclass
+class Ledger:
+    """What the members have been told, each thing checked against all that came before."""
+
+    owners: dict[int, dict[int, Owner]] = field(default_factory=dict)
+    """Of each generation."""
+    acknowledged: dict[int, int] = field(default_factory=dict)
+    """Of each partition the highest offset whose commit was answered without an error."""
+    counts: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def takes(self, name: str, generation: int, partitions: Collection[int]) -> dict[int, int]:
+        """A member was assigned partitions: nobody else has them in this generation. Returns what must be committed."""
+        with self._lock:
+            owners = self.owners.setdefault(generation, {})
+            for partition in partitions:
+                owner = owners.setdefault(partition, Owner(generation, name))
+                assert owner.name == name, f"{partition} belongs to {owner} and to {name} in generation {generation}"
+            return {partition: self.acknowledged.get(partition, -1) for partition in partitions}
+
+    def commits(self, offsets: Mapping[int, int]) -> None:
+        """A commit was acknowledged."""
+        with self._lock:
+            for partition, offset in offsets.items():  # perhaps the next owner was faster in saying so
+                self.acknowledged[partition] = max(offset, self.acknowledged.get(partition, -1))
+
+    def happened(self, what: str) -> None:
+        """Count it."""
+        with self._lock:
+            self.counts[what] += 1
+
+
+class Storm:
+    """A group of raw members on a cluster, in threads of their own."""
+
+    def __init__(self, cluster: Cluster, group_id: str, topic: str, partitions: int, members: int) -> None:
+        self.bootstrap_servers = cluster.bootstrap_servers
+        self.group_id, self.topic, self.partitions = group_id, topic, partitions
+        self.ledger = Ledger()
+        self.phase = Phase.STORM
+        self.wave = 0
+        """Going up: all who are there are killed at once, and come back at once."""
+        self._group = GroupByHand(cluster, group_id)
+        self.members = [StormMember(self, number) for number in range(members)]
+
+    def start(self) -> None:
+        """All of them join at once."""
+        for member in self.members:
+            member.start()
+
+    def end(self, timeout_s: float) -> None:
+        """Let them go; raises what went wrong in one of them, for instance that a request was not answered."""
+        self.phase = Phase.END
+        for member in self.members:
+            member.join(timeout_s)
+            assert not member.is_alive(), f"{member.name} still waits"
+
+    def check(self) -> None:
+        """Raises what went wrong in one of them."""
+        for member in self.members:
+            if member.failure is not None:
+                raise AssertionError(f"{member.name}: {member.failure!r}") from member.failure
+
+    def is_settled(self) -> bool:
+        """Whether all members are in a stable generation, and all partitions are theirs."""
+        self.check()
+        group = self._group.metadata
+        if group is None or self._group.state != "STABLE" or len(group.members) != len(self.members):
+            return False
+        owners = self.ledger.owners.get(group.generation_id, {})
+        return len(owners) == self.partitions and len(set(owners.values())) == len(self.members)
+
+    def describe(self) -> str:
+        """For messages."""
+        return f"{self._group}; {dict(self.ledger.counts)}"
+
+    def assign(self, member_ids: Sequence[str]) -> dict[str, bytes]:
+        """One after the other gets a partition."""
+        ids = sorted(member_ids)
+        return {
+            member_id: b",".join(b"%d" % partition for partition in range(number, self.partitions, len(ids)))
+            for number, member_id in enumerate(ids)
+        }
+
+
+class StormMember(threading.Thread):
+    """Lives many lives: old and new clients, every fifth a static member."""
+
+    def __init__(self, storm: Storm, number: int) -> None:
+        super().__init__(name=f"member-{number}", daemon=True)
+        self._storm, self._number = storm, number
+        self._random = random.Random(number)
+        self._wave = 0
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        """Until the storm is over and the members are let go."""
+        try:
+            while self._storm.phase is not Phase.END:
+                with suppress(LifeIsOver), self._new_client() as client:
+                    self._live(client)
+        except Exception as failure:  # noqa: BLE001 - the test raises it
+            self.failure = failure
+
+    def _new_client(self) -> RawMember:
+        is_static = self._number % 5 == 0
+        return RawMember(
+            self._storm.bootstrap_servers,
+            self._storm.group_id,
+            self._storm.topic,
+            self.name,
+            versions=NEW_CLIENTS if is_static or self._number % 2 else OLD_CLIENTS,
+            instance_id=self.name if is_static else None,
+            **TIMEOUTS_MS,
+        )
+
+    def _live(self, client: RawMember) -> None:
+        """From the connection to its end: generation after generation."""
+        while self._storm.phase is not Phase.END:
+            if self._joins(client):
+                self._meets_fate(client)
+                if self._syncs(client):
+                    self._works(client)
+        if self._number % 2:
+            client.leave()
+
+    # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _joins(self, client: RawMember) -> bool:
+        if self._storm.phase is not Phase.STORM:
+            client.set_timeouts(**TIMEOUTS_OF_CALM_MS)
+        return self._goes_on(client, client.join(), {Errors.UNKNOWN_MEMBER_ID, Errors.REBALANCE_IN_PROGRESS})
+
+    def _syncs(self, client: RawMember) -> bool:
+        return self._goes_on(client, client.sync(self._storm.assign), {Errors.REBALANCE_IN_PROGRESS, *FENCED})
+
+    def _goes_on(self, client: RawMember, error: Errors, possible: Collection[Errors]) -> bool:
+        """Whether there was no error; with UNKNOWN_MEMBER_ID the next join is that of a new member."""
+        assert error is Errors.NONE or error in possible, error
+        if error in (Errors.UNKNOWN_MEMBER_ID, Errors.FENCED_INSTANCE_ID):
+            client.member_id = ""
+        return error is Errors.NONE
+
+    # ── working ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _works(self, client: RawMember) -> None:
+        """Commit turn by turn, until the group rebalances."""
+        offsets = self._begins(client)
+        while self._storm.phase is not Phase.END:
+            if not self._commits(client, offsets) or not self._heartbeats(client):
+                return
+            threading.Event().wait(TURN_S)
+            self._meets_fate(client)
+
+    def _begins(self, client: RawMember) -> dict[int, int]:
+        """Where the partitions stand that were assigned: not before any commit that has been acknowledged."""
+        partitions = [int(number) for number in client.assignment.split(b",") if number]
+        at_least = self._storm.ledger.takes(self.name, client.generation, partitions)
+        committed = client.committed(partitions) if partitions else {}
+        for partition, offset in committed.items():
+            assert offset >= at_least[partition], f"{partition} is at {offset}, {at_least[partition]} was acknowledged"
+        return committed
+
+    def _commits(self, client: RawMember, offsets: dict[int, int]) -> bool:
+        if not offsets:
+            return True
+        for partition in offsets:
+            offsets[partition] += 1
+        error = client.commit(offsets, str(client.generation))
+        if error is Errors.NONE:
+            self._storm.ledger.commits(offsets)
+        elif error in FENCED:
+            self._storm.ledger.happened("a commit is fenced")
+        return self._goes_on(client, error, {Errors.REBALANCE_IN_PROGRESS, *FENCED})
+
+    def _heartbeats(self, client: RawMember) -> bool:
+        return self._goes_on(client, client.heartbeat(), {Errors.REBALANCE_IN_PROGRESS, *FENCED})
+
+    # ── what happens to it ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _meets_fate(self, client: RawMember) -> None:
+        """Mostly nothing; else this life is over, or stands still for a while."""
+        if self._storm.phase is not Phase.STORM:
+            return
+        if self._wave != self._storm.wave:
+            self._wave = self._storm.wave
+            raise LifeIsOver
+        if self._random.random() < LUCK:
+            return
+        event = self._random.choice(EVENTS)
+        self._storm.ledger.happened(event)
+        if event == "is paused":
+            threading.Event().wait(PAUSE_S)
+            return  # and goes on as if it still had its partitions
+        if event == "leaves":
+            client.leave()
+        elif event == "is killed while it joins":
+            client.member_id = ""  # as somebody new, who is waited for
+            client.send_join()
+        client.vanish()
+        threading.Event().wait(self._random.uniform(0, 2 * TURN_S))
+        raise LifeIsOver
+
+
+class Commit(NamedTuple):
+    """One that lies in the log."""
+
+    partition: int
+    offset: int
+    metadata: str
+
+
+def history_in_log(cluster: Cluster, group_id: str) -> Iterator[int | Commit]:
+    """Generations and commits of a group, in the order in which ``__consumer_offsets`` has them."""
+    for record in cluster.records("__consumer_offsets"):
+        key = group_records.read_key(record.key or b"")
+        if key is None or key.group != group_id:
+            continue
+        assert record.value is not None, "nothing has expired"
+        if isinstance(key, GroupMetadataKey):
+            yield group_records.read_group_value(group_id, record.value, cluster.time).generation_id
+        else:
+            value = group_records.read_offset_value(record.value)
+            yield Commit(key.partition, value.offset, value.metadata)
+
+
+def check_history(history: Iterator[int | Commit]) -> tuple[dict[int, int], int]:
+    """Each commit (whose note is its generation) lies behind its own generation's record and before the next one's,
+    and each goes further than the one before. Returns the last ones, and the last generation."""
+    generation, last = 0, dict[int, int]()
+    for event in history:
+        if isinstance(event, int):
+            assert event >= generation, f"generation {event} after {generation}"
+            generation = event
+        else:
+            assert event.metadata == str(generation), f"{event} in generation {generation}"
+            assert event.offset > last.get(event.partition, -1), f"{event} after {last[event.partition]}"
+            last[event.partition] = event.offset
+    return last, generation
