@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench.brokers import COMPILED, KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
+from bench.brokers import KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
 from bench.consumers import consumer_contests
 from bench.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
-from kafka_lite.learn.bench_results import verdict
+from kafka_lite.learn.bench_results import COMPILED, verdict
 from kafka_lite.testing.maven import JvmUnavailableError
 
 RESULTS = Path(__file__).parent / "results"

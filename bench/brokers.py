@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from kafka_lite.learn.bench_results import COMPILED, PLAIN
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.server.broker_process import (
@@ -27,7 +28,6 @@ from scripts.compile_hot_modules import TARGET, is_current
 
 KAFKA_VERSIONS = ("3.9.1", "4.3.1")
 """The first is what the ratios are to."""
-COMPILED = "kafka_lite, compiled"
 KAFKA_HEAP = "1g"
 _LOGGING = {
     # Kafka's log4j controller does not load without a log4j; without a binding nothing would say why a start failed.
@@ -138,7 +138,7 @@ class KafkaLite(Broker):
         elsewhere = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={package}") if package else ()
         command = (*elsewhere, *SERVER_START)
         own = {"broker.id": "1", "listeners": f"PLAINTEXT://{HOST}:{port}", "zookeeper.connect": "embedded"}
-        name = "kafka_lite" if package is None else COMPILED
+        name = PLAIN if package is None else COMPILED
         super().__init__(name, directory, command, own | dict(settings or {}), port)
 
 
@@ -191,7 +191,7 @@ class Candidate:
 
 def kafka_lite(settings: Mapping[str, str]) -> Candidate:
     """This project's broker, with ``settings`` in every instance."""
-    return Candidate("kafka_lite", lambda directory, own: KafkaLite(directory, {**own, **settings}))
+    return Candidate(PLAIN, lambda directory, own: KafkaLite(directory, {**own, **settings}))
 
 
 def kafka_lite_compiled(settings: Mapping[str, str]) -> Candidate:

@@ -159,7 +159,7 @@ def rich_table(section: SectionResults, width: int) -> Table:
     shown = Table(title=table.title, title_justify="left", caption="\n".join(table.remarks), caption_justify="left")
     for number, name in enumerate(table.head):
         shown.add_column(name, justify="left" if number < 2 else "right")
-    colours = {"met": "green", "not met": "red"}
+    colours = {"met": "green", "compiled": "yellow", "plain": "yellow", "not met": "red"}
     before = ""
     for workload, *cells, last in table.rows:
         shown.add_row(

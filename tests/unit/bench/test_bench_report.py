@@ -24,7 +24,7 @@ from bench.measure import (
 from bench.report import Results, SectionResults, rich_table, write
 from bench.runner import Plan
 from bench.sections import sections, studies
-from kafka_lite.learn.bench_results import as_markdown, is_met, ratio, results_page, section_table, verdict
+from kafka_lite.learn.bench_results import COMPILED, as_markdown, is_met, ratio, results_page, section_table, verdict
 
 OURS, KAFKA, NEWER = "kafka_lite", "Kafka 3.9.1", "Kafka 4.3.1"
 GOALS = {"produce": {MESSAGES: ratio_at_least(1.0), CPU: ratio_at_most(0.6)}, "idle": {MEGABYTES: value_at_most(60)}}
@@ -83,18 +83,38 @@ def test_a_goal_is_met_at_its_bound_and_not_beside_it(ours: float, goal: Any, me
     found = SectionResults("part", (OURS, KAFKA), KAFKA, {"w": {"f": goal}})
     found.add("w", OURS, {"f": ours})
     found.add("w", KAFKA, {"f": 1.0})
-    assert is_met(figure(found, "w", "f"), found.columns, KAFKA) is met
+    assert is_met(figure(found, "w", "f"), OURS, KAFKA) is met
 
 
 def test_without_kafka_there_is_no_ratio_and_values_are_still_judged() -> None:
     alone = section(OURS)
     assert "ratio to Kafka 3.9.1" not in section_table(alone.document()).head
-    assert ratio(figure(alone, "produce", MESSAGES), alone.columns, KAFKA) is None
-    assert is_met(figure(alone, "produce", MESSAGES), alone.columns, KAFKA) is None
-    assert is_met(figure(alone, "idle", MEGABYTES), alone.columns, KAFKA) is True
+    assert ratio(figure(alone, "produce", MESSAGES), OURS, KAFKA) is None
+    assert is_met(figure(alone, "produce", MESSAGES), OURS, KAFKA) is None
+    assert is_met(figure(alone, "idle", MEGABYTES), OURS, KAFKA) is True
     assert verdict(results(alone).document()) == "1 of 1 goals are met."
     assert verdict(results(section()).document()) == "2 of 3 goals are met."
     assert verdict(results(section()).document(), "zh") == "3 个目标中达到了 2 个。"
+
+
+def test_the_compiled_package_is_judged_by_itself() -> None:
+    goal = ratio_at_least(1.0)
+    found = SectionResults("part", (OURS, COMPILED, KAFKA), KAFKA, {w: {"f": goal} for w in ("a", "b", "c", "d")})
+    for workload, plain, compiled in (("a", 1.0, 2.0), ("b", 0.5, 1.0), ("c", 0.5, 0.6), ("d", 1.0, 0.9)):
+        for column, value in ((OURS, plain), (COMPILED, compiled), (KAFKA, 1.0)):
+            found.add(workload, column, {"f": value})
+    rows = section_table(found.document()).rows
+    assert [row[-3] for row in rows] == ["1.00 / 2.00", "0.50 / 1.00", "0.50 / 0.60", "1.00 / 0.90"]
+    assert [row[-1] for row in rows] == ["met", "compiled", "not met", "plain"]
+    assert verdict(results(found).document()) == "2 of 4 goals are met. With the hot modules compiled: 2 of 4."
+
+
+def test_where_nothing_is_ours_by_name_the_first_column_is_judged() -> None:
+    found = SectionResults("timers", ("timing wheels", "heapq"), "heapq", {"w": {"f": ratio_at_most(1.0)}})
+    found.add("w", "timing wheels", {"f": 1.0})
+    found.add("w", "heapq", {"f": 2.0})
+    assert section_table(found.document()).rows == [["w", "f", "1.00", "2.00", "0.50", "ratio ≤ 1", "met"]]
+    assert verdict(results(found).document()) == "1 of 1 goals are met."
 
 
 def test_what_a_workload_did_not_see_is_a_dash_and_a_reference_of_nothing_no_ratio() -> None:
@@ -167,7 +187,7 @@ def test_the_workloads_cover_all_that_is_to_be_measured() -> None:
 def test_every_goal_is_one_of_a_workload_that_there_is() -> None:
     plan = Plan(sections(1.0), studies(3, 10), 1_000_000, 3)
     goals = [goal for part in plan.sections for each in part.workloads for goal in each.goals.values()]
-    assert len(goals) == 16 * 2 + 2 + 10 * 2 + 3 * 2 + 8 + 2
+    assert len(goals) == 16 * 2 + 2 + 10 * 2 + 3 * 2 + 8 + 2 + 5  # the last: groups
     assert {(goal.of, goal.at_least) for goal in goals} == {("ratio", True), ("ratio", False), ("value", True)}
 
 
