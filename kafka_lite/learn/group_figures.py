@@ -8,6 +8,7 @@ from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES
 from kafka_lite.learn.group_by_hand import PARKED, GroupByHand, MemberByHand
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
+from kafka_lite.learn.run_words import phrase
 from kafka_lite.learn.state_machines import draw_states
 from kafka_lite.learn.svg import PALETTE
 from kafka_lite.learn.time_line import Lane, Span, TimeLine
@@ -118,7 +119,8 @@ def answers(language: str) -> str:
     ]
     with Cluster() as cluster:
         for request in REQUESTS:
-            given = [_ask(GroupByHand(cluster, f"{request}-{state}"), state, request) for state in STATES]
+            groups = {state: GroupByHand(cluster, f"{request}-{state}") for state in STATES}
+            given = [_ask(group, state, request, language) for state, group in groups.items()]
             cells = " | ".join(given).replace(PARKED, words["parked"])
             rows.append(f"| {words[request]} | {cells} |")
     return "\n".join(rows) + "\n"
@@ -129,13 +131,13 @@ def _code(name: str) -> str:
     return f"<code>{name.replace('_', '_<wbr>')}</code>"
 
 
-def _ask(group: GroupByHand, state: str, request: str) -> str:
+def _ask(group: GroupByHand, state: str, request: str, language: str) -> str:
     """What a request is answered by a group in a state, and the state after it if that is another."""
     leader, follower = group.member("ann"), group.member("bob")
     _bring_into(group, leader, follower, state)
     if group.state != state:
         raise RuntimeError(f"the group is {group.state}, and not {state}")
-    answer = _send(group, leader, follower, request).answer
+    answer = phrase(_send(group, leader, follower, request).answer, language)
     if answer.isupper():
         answer = _code(answer)
     return answer if group.state == state else f"{answer} → {_code(group.state)}"
