@@ -81,7 +81,7 @@ class Ours(Member):
             while not self.stopping.is_set():
                 records = consumer.poll(100)
                 self.owns(each.partition for each in consumer.assignment)
-                self.values += [int(record.value) for record in records]
+                self.values += [int(record.value or b"") for record in records]
 
 
 class Librdkafka(Member):
