@@ -200,7 +200,7 @@ class ZKRebalancerListener:
     def _close_fetchers(self, queues: Iterable[FetchedDataQueue]) -> None:
         """Stop fetching, and have the streams hand out nothing more; then commit what they have handed out.
 
-        Nobody else can own these partitions yet, so whoever does next begins where this commit ends.
+        Nobody else can own these partitions yet. Who reads their offsets when they are free begins where this ends.
         """
         self._fetcher.stop_connections()
         for info in self.owned_partitions():
