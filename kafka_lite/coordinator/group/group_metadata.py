@@ -144,7 +144,7 @@ class GroupMetadata:
         self.pending_members.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Let a member (or somebody who was to become one) go; when it was the leader, another one becomes that."""
+        """Let a member (or somebody who was to become one) go; when it was the leader, the next one becomes that."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._supported_protocols.subtract(member.protocols)
@@ -188,7 +188,7 @@ class GroupMetadata:
         return member
 
     def elect_leader_that_has_joined(self) -> bool:
-        """Keep the leader if its join waits, else make one of those that do the leader; false when nobody waits."""
+        """Keep the leader if its join waits, else the first member whose does leads; false when nobody waits."""
         leader = self.members.get(self.leader_id or "")
         if leader is not None and leader.is_awaiting_join:
             return True
