@@ -152,7 +152,10 @@ class SubscriptionState:
         return True
 
     def group_subscribe(self, topics: Iterable[str]) -> bool:
-        """As the group's leader, watch the topics of all members; true if that is more than before."""
+        """As the group's leader, watch the topics of all members; true if that is more than before.
+
+        Raises IllegalConsumerStateError when the user assigns.
+        """
         if not self.has_auto_assigned_partitions:
             raise IllegalConsumerStateError("Only a subscription has a group")
         before = len(self._group_subscription)
@@ -213,7 +216,7 @@ class SubscriptionState:
         return True
 
     def assign_from_subscribed(self, partitions: Collection[TopicPartition]) -> None:
-        """The group has assigned these: all positions are unknown. Raises unless they are of subscribed topics."""
+        """The group has assigned these: no position is known. Raises IllegalConsumerStateError unless it assigns."""
         if not self.has_auto_assigned_partitions:
             raise IllegalConsumerStateError("Attempt to dynamically assign partitions while manual assignment in use")
         self._replace_assignment({partition: TopicPartitionState() for partition in partitions})
