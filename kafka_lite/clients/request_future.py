@@ -127,7 +127,10 @@ class RequestFuture(Generic[T]):
                 on_success(value)
 
     def fail(self, reason: BaseException | Errors) -> None:
-        """Fail (Kafka's ``raise``), and tell the listeners. Raises IllegalFutureStateError when it is done already."""
+        """Fail (Kafka's ``raise``), and tell the listeners; Errors stand for their exceptions.
+
+        Raises IllegalFutureStateError when it is done already.
+        """
         exception = reason.exception() if isinstance(reason, Errors) else reason
         with self._lock:
             self._ensure_pending()

@@ -99,7 +99,10 @@ class AbstractPartitionAssignor(PartitionAssignor):
     """For assignors that need to know no more of the cluster than how many partitions each topic has."""
 
     def assign(self, cluster: Cluster, subscriptions: Mapping[str, Subscription]) -> dict[str, Assignment]:
-        """Count, share, and wrap up."""
+        """Have the partitions of all topics that somebody reads shared, topics by name; those without any are left out.
+
+        Every member gets an answer, be it an empty one.
+        """
         topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
         partition_counts = {}
         for topic in sorted(topics):

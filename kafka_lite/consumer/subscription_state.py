@@ -71,7 +71,7 @@ class TopicPartitionState:
         self.reset_strategy = None
 
     def await_reset(self, strategy: OffsetResetStrategy) -> None:
-        """Forget the position, and go where the strategy says."""
+        """Forget the position, and go where the strategy says; the broker may be asked at once."""
         self.reset_strategy = strategy
         self.position = None
         self.next_retry_ms = -math.inf
