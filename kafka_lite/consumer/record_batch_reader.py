@@ -20,7 +20,7 @@ from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.record import Header, InvalidRecordError, Record, TimestampType
 from kafka_lite.record.record_batch import RecordBatch, decode_headers, decode_record
-from kafka_lite.record.record_scan import RecordLayout, alike_records, read_layout
+from kafka_lite.record.record_scan import RecordLayout, alike_records, read_layout, timestamp_columns
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
 Deserialize = Callable[[str, bytes | None], Any]
@@ -28,7 +28,8 @@ Deserialize = Callable[[str, bytes | None], Any]
 
 _NULL = 1  # zig-zag of the length -1
 _COMPILED = not __file__.endswith(".py")
-_SHORT_RUN = 8
+_SHORT_RUN = 32
+"""To find a run of records that are alike costs as much as to read so many of them one by one."""
 _LONGEST_RUN = 4096
 _FIRST_PATIENCE = 1 << 30 if _COMPILED else 16  # how many records to read before looking for a run again
 _new_tuple = tuple.__new__
@@ -117,27 +118,25 @@ class RecordBatchReader:
         Such records are read as columns (see ``record_scan``): the lengths are known, so keys and values are cut out
         by one ``struct``, and the tuples are put together by ``map``, all in C: four times as fast as one by one.
         """
-        data, start = self._data, self._position
-        limit = min(end - self._index - 1, _LONGEST_RUN)
+        limit = min(end - self._index, _LONGEST_RUN) - 1
         if limit < _SHORT_RUN:
             return False
         try:
-            layout = read_layout(data, start)
+            layout = read_layout(self._data, self._position)
         except InvalidRecordError:
             return False  # _take_one will tell
-        if layout.headers_at + 1 != layout.end or data[layout.headers_at] or layout.value_at == layout.headers_at:
+        is_plain = layout.headers_at + 1 == layout.end and not self._data[layout.headers_at]
+        if not is_plain or layout.value_at == layout.headers_at:
             return False
-        run, _, newest = alike_records(data, layout, layout.offset_delta + 1, limit)
+        run, times_differ = alike_records(self._data, layout, layout.offset_delta + 1, limit)
         if run < _SHORT_RUN:
             return False
-        size, count = layout.end - start, run + 1
-        block = memoryview(data)[start : start + count * size]
         try:
-            records += self._alike(block, layout, count, newest == layout.timestamp_delta)
+            records += list(self._alike(layout, run, times_differ=times_differ))
         except Exception:  # noqa: BLE001 - a deserializer's: _take_one will tell
             return False
-        self._position += count * size
-        self._index += count
+        self._position += (run + 1) * (layout.end - layout.start)
+        self._index += run + 1
         return True
 
     def _take_usual(self, end: int, records: list[ConsumerRecord]) -> None:
@@ -217,17 +216,18 @@ class RecordBatchReader:
                 index = end
         self._position, self._index = position, index
 
-    def _alike(self, block: memoryview, layout: RecordLayout, count: int, one_time: bool) -> list[ConsumerRecord]:
-        topic, number = self._partition
-        start = layout.start
+    def _alike(self, layout: RecordLayout, run: int, *, times_differ: bool) -> Iterable[ConsumerRecord]:
+        """The record at ``layout`` and the ``run`` that follow it and are like it."""
+        count, start = run + 1, layout.start
+        block = memoryview(self._data)[start : start + count * (layout.end - start)]
         key_size = layout.value_length_at - layout.key_at if layout.has_key else -1
         value_size = layout.headers_at - layout.value_at
-        cut = struct.Struct(
-            f"{layout.key_at - start}x{max(key_size, 0)}s{layout.value_at - layout.value_length_at}x{value_size}sx"
-        )
+        before, between = layout.key_at - start, layout.value_at - layout.value_length_at
+        cut = f"{before}x{max(key_size, 0)}s{between}x{value_size}sx"
         keys: Iterable[Any]
         values: Iterable[Any]
-        keys, values = zip(*cut.iter_unpack(block), strict=True)
+        keys, values = zip(*struct.iter_unpack(cut, block), strict=True)
+        topic, number = self._partition
         if key_size < 0:
             keys = repeat(None)
         if self._deserialize_key is not None:
@@ -237,27 +237,26 @@ class RecordBatchReader:
         first_offset = self._base_offset + layout.offset_delta
         fields = zip(
             repeat(topic), repeat(number), range(first_offset, first_offset + count),
-            self._timestamps_alike(block, layout, count, one_time), repeat(self._timestamp_type),
+            self._timestamps_alike(layout, run, times_differ=times_differ), repeat(self._timestamp_type),
             keys, values, repeat(()), repeat(key_size), repeat(value_size), repeat(self._leader_epoch),
         )  # fmt: skip
-        return list(map(_new_tuple, repeat(ConsumerRecord), fields))
+        return map(_new_tuple, repeat(ConsumerRecord), fields)
 
-    def _timestamps_alike(self, block: memoryview, layout: RecordLayout, count: int, one_time: bool) -> Iterable[int]:
+    def _timestamps_alike(self, layout: RecordLayout, run: int, *, times_differ: bool) -> Iterable[int]:
         if self._append_time is not None:
             return repeat(self._append_time)
-        if one_time:
-            return repeat(self._base_timestamp + layout.timestamp_delta)
-        size, base = layout.end - layout.start, self._base_timestamp
-        at = layout.timestamp_at - layout.start
-        width = layout.offset_at - layout.timestamp_at
-        columns = [bytes(block[at + digit :: size]) for digit in range(width)]
-        if width == 1:
-            return [base + (low >> 1 ^ -(low & 1)) for low in columns[0]]
-        deltas = (decode_varint(bytes(varint), 0, MAX_VARLONG_BYTES)[0] for varint in zip(*columns, strict=True))
-        if width == 2:
-            deltas = ((low & 0x7F | high << 7) >> 1 ^ -(low & 1) for low, high in zip(*columns, strict=True))
-        del count
-        return [base + delta for delta in deltas]
+        base, first = self._base_timestamp, self._base_timestamp + layout.timestamp_delta
+        if not times_differ:
+            return repeat(first)
+        columns = timestamp_columns(self._data, layout, run)
+        if len(columns) == 1:
+            return [first, *(base + (low >> 1 ^ -(low & 1)) for low in columns[0])]
+        varints = zip(*columns, strict=True)
+        if len(columns) == 2:
+            deltas = ((low & 0x7F | high << 7) >> 1 ^ -(low & 1) for low, high in varints)
+        else:
+            deltas = (decode_varint(bytes(varint), 0, MAX_VARLONG_BYTES)[0] for varint in varints)
+        return [first, *(base + delta for delta in deltas)]
 
     def _take_one(self) -> ConsumerRecord:
         """The next record, whatever it is like. The position moves only if nothing is raised."""

@@ -126,9 +126,11 @@ class _Scanner:
 
     def _add_alike(self, layout: RecordLayout, limit: int) -> int:
         """Take the run of at most ``limit`` records that are like the one at ``layout``; how many there were."""
-        run, oldest, newest = alike_records(self.data, layout, self.index, limit)
-        self.oldest = min(self.oldest, oldest)
-        self.newest = max(self.newest, newest)
+        run, times_differ = alike_records(self.data, layout, self.index, limit)
+        if times_differ:
+            oldest, newest = _extremes(timestamp_columns(self.data, layout, run))
+            self.oldest = min(self.oldest, oldest)
+            self.newest = max(self.newest, newest)
         self.index += run
         self.position += run * (layout.end - layout.start)
         return run
@@ -249,18 +251,16 @@ def _header_columns(data: bytes, position: int) -> list[int]:
     return columns
 
 
-def alike_records(data: bytes, layout: RecordLayout, index: int, limit: int) -> tuple[int, int, int]:
-    """How many records after ``layout`` are like it, at most ``limit``, and their least and largest timestamp delta.
+def alike_records(data: bytes, layout: RecordLayout, index: int, limit: int) -> tuple[int, bool]:
+    """How many records after ``layout`` are like it, at most ``limit``, and whether some of them have other timestamps.
 
     Alike: the same lengths (also of the headers), varints of the same width, offset deltas that count up.
     """
     start, end, timestamp_at, offset_at = layout.start, layout.end, layout.timestamp_at, layout.offset_at
     size = end - start
-    delta = layout.timestamp_delta
-    nothing = (0, delta, delta)
     # A cheap look before the thorough one: most records that are not alike differ in length.
     if data[start : timestamp_at - 1] != data[end : timestamp_at - 1 + size]:
-        return nothing
+        return 0, False
     run = min(limit, (len(data) - end) // size)
     for at in (
         *range(start, timestamp_at - 1),
@@ -271,18 +271,20 @@ def alike_records(data: bytes, layout: RecordLayout, index: int, limit: int) -> 
         byte, column = data[at : at + 1], data[at + size : end + run * size : size]
         if column != byte * run:
             run = _leading(column, byte)
-    varying = False
+    times_differ = False
     for at in range(timestamp_at, offset_at):
         column = data[at + size : end + run * size : size]
         if column != data[at : at + 1] * run:
-            varying = True
+            times_differ = True
             run = _leading(column, _LAST if at == offset_at - 1 else _CONTINUED)
     run = _expected_offsets(data, layout, index, run)
-    if run <= 0:
-        return nothing
-    if not varying:
-        return run, delta, delta
-    return run, *_extremes([data[at + size : end + run * size : size] for at in range(timestamp_at, offset_at)])
+    return (run, times_differ) if run > 0 else (0, False)
+
+
+def timestamp_columns(data: bytes, layout: RecordLayout, run: int) -> list[bytes]:
+    """The bytes of the timestamp deltas of the ``run`` records after ``layout`` that are like it: first, second, ..."""
+    size, end = layout.end - layout.start, layout.end + run * (layout.end - layout.start)
+    return [data[at + size : end : size] for at in range(layout.timestamp_at, layout.offset_at)]
 
 
 def _leading(column: bytes, allowed: bytes) -> int:

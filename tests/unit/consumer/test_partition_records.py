@@ -83,10 +83,10 @@ record_bytes = st.one_of(st.none(), st.binary(max_size=20), st.just(b"x" * 100),
             st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=3)), max_size=2),
         ),
         min_size=1,
-        max_size=40,
+        max_size=20,
     ),
-    repeats=st.integers(1, 12),
-    limit=st.integers(1, 50),
+    repeats=st.integers(1, 12) | st.integers(33, 70),
+    limit=st.integers(1, 50) | st.just(500),
     log_append_time=st.booleans(),
 )
 def test_fast_ways_read_what_the_slow_one_reads(
@@ -114,6 +114,19 @@ def test_fast_ways_read_what_the_slow_one_reads(
         assert each.serialized_value_size == (-1 if each.value is None else len(each.value))
     middle = expected[len(expected) // 2].offset
     assert RecordBatchReader(one, PARTITION, from_offset=middle).take(1)[0].offset == middle
+
+
+@pytest.mark.parametrize("times", [(0, -1, -2), (0, 1), (9000, 9001, 8999), (2**40, 2**40 - 1), (5,)])
+def test_records_that_are_alike_keep_their_times_in_any_order(times: tuple[int, ...]) -> None:
+    builder = MemoryRecordsBuilder()
+    builder.append(2**41, None, b"the first, whose time is the base")
+    wanted = [2**41 + times[number % len(times)] for number in range(60)]
+    for time in wanted:
+        builder.append(time, None, b"value")
+    (one,) = batches(builder.build())
+    assert isinstance(one, RecordBatch)
+    assert [each.timestamp for each in RecordBatchReader(one, PARTITION).take(500)[1:]] == wanted
+    assert [each.timestamp for each in RecordBatchReader(one, PARTITION, from_offset=1).take(500)] == wanted
 
 
 @settings(max_examples=150, deadline=None)
