@@ -123,7 +123,7 @@ _CHINESE_PHRASE_PATTERNS = (
     (re.compile(r"generation (\d+)"), r"纪元 \1"),
     (re.compile(r"generation (\d+): (.+)"), r"纪元 \1：\2"),
     (re.compile(r"generation (\d+), leader of (\d+)"), r"纪元 \1，\2 个成员的主消费者"),
-    (re.compile(r"generation (\d+), follower"), r"纪元 \1，从消费者"),
+    (re.compile(r"generation (\d+), follower"), r"纪元 \1，普通消费者"),
     (re.compile(r"assignment '(.*)'"), r"分配结果 '\1'"),
     (re.compile(r"parts for (\d+)"), r"\1 个成员的分配结果"),
     (re.compile(r"clock: \+ (\d+) s"), r"时钟：+ \1 秒"),
