@@ -18,6 +18,9 @@ from kafka_lite.common.timer import SystemTimer, TimerTask
 logger = logging.getLogger(__name__)
 
 REAPER_WAIT_MS = 200
+IDLE_REAPER_WAIT_MS = 60_000
+"""How long a reaper sleeps while nothing is delayed: the timer wakes it for the first operation. (Kafka's wakes up five
+times a second all the same; here each of that takes the interpreter from a thread that has a request at work.)"""
 
 
 class DelayedOperation(TimerTask):
@@ -253,8 +256,8 @@ class ExpiredOperationReaper(ShutdownableThread):
         self._timer = timer
 
     def do_work(self) -> None:
-        """Wait for something to expire, for a moment."""
-        self._purgatory.advance_clock(REAPER_WAIT_MS)
+        """Wait for something to expire: for a moment, or until there is something that can."""
+        self._purgatory.advance_clock(REAPER_WAIT_MS if self._purgatory.delayed else IDLE_REAPER_WAIT_MS)
 
     def wake_up(self) -> None:
         """End the wait."""

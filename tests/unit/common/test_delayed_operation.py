@@ -10,7 +10,7 @@ from time import sleep
 
 import pytest
 
-from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.delayed_operation import IDLE_REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
 
 
@@ -268,3 +268,25 @@ def test_the_reaper_stops_at_once() -> None:
     assert "ExpirationReaper-7-Produce" in names
     purgatory.shutdown()
     assert "ExpirationReaper-7-Produce" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_reaper_that_has_nothing_to_do_sleeps_until_there_is_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    asleep = threading.Event()
+
+    def advance_clock(self: Purgatory, timeout_ms: float) -> None:
+        waits.append(timeout_ms)
+        asleep.set()
+        really(self, timeout_ms)
+
+    really = DelayedOperationPurgatory.advance_clock
+    monkeypatch.setattr(DelayedOperationPurgatory, "advance_clock", advance_clock)
+    purgatory: Purgatory = DelayedOperationPurgatory("test")
+    assert asleep.wait(30)
+    expired = threading.Event()
+    operation = Operation(delay_ms=10)
+    operation.on_expiration = expired.set  # type: ignore[method-assign]
+    purgatory.try_complete_else_watch(operation, ["a"])
+    assert expired.wait(30), "half of the time that the reaper would sleep by itself"
+    purgatory.shutdown()
+    assert waits[0] == IDLE_REAPER_WAIT_MS
