@@ -145,7 +145,11 @@ class ConsumerGroupService:
         groups = [each for each in response.groups if each.protocol_type in (CONSUMER, "")]
         _, newest = self._channel.api_versions(broker).get(ListGroupsRequest.API_KEY, (0, 0))
         if newest >= SINCE_STATES:
-            return [GroupListing(each.group_id, each.group_state, each.group_type or CLASSIC) for each in groups]
+            # A broker says "classic", and Kafka's tool "Classic".
+            return [
+                GroupListing(each.group_id, each.group_state, (each.group_type or CLASSIC).capitalize())
+                for each in groups
+            ]
         states = {each.group: each.state for each in self._describe_at(broker, [each.group_id for each in groups])}
         return [GroupListing(each.group_id, states.get(each.group_id, "")) for each in groups]
 

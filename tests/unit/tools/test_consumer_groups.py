@@ -7,11 +7,13 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker
+from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 from kafka_lite.protocol.messages.consumer_protocol import TopicPartition as Assigned
 from kafka_lite.protocol.version_prefixed import encode_with_version
 from kafka_lite.tools import consumer_groups, consumer_groups_view
 from kafka_lite.tools.consumer_group_service import (
+    ConsumerGroupService,
     GroupDescription,
     GroupListing,
     Member,
@@ -122,6 +124,22 @@ def test_lists_show_what_was_asked_for(capsys):
     consumer_groups_view.print_listings(listings, with_type=True, with_state=True)
     words = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert words == [["a"], ["b"], ["GROUP", "TYPE", "STATE"], ["a", "Classic", "Stable"], ["b", "Classic", "Empty"]]
+
+
+@pytest.mark.parametrize(("told", "shown"), [("classic", "Classic"), ("consumer", "Consumer"), ("", "Classic")])
+def test_types_are_spelt_as_kafkas_tool_spells_them(told, shown):
+    """On the wire they are lower case; a broker of before 3.8 does not tell."""
+
+    class Channel:
+        brokers = {7: None}
+
+        def send(self, *_):
+            return ListGroupsResponse(groups=[ListedGroup(group_id="g", protocol_type="consumer", group_type=told)])
+
+        def api_versions(self, _):
+            return {ListGroupsRequest.API_KEY: (0, 5)}
+
+    assert ConsumerGroupService(Channel()).list_groups() == [GroupListing("g", "", shown)]
 
 
 def test_the_live_view_names_members_and_partitions_of_nobody():
