@@ -160,7 +160,8 @@ class MemberByHand:
     def _synced(self, answer: SyncGroupResponse) -> None:
         error = Errors.for_code(answer.error_code)
         self.assignment = bytes(answer.assignment)
-        self.answer = f"assignment {self.assignment.decode()!r}" if error is Errors.NONE else error.name
+        part = self.assignment.decode(errors="backslashreplace")
+        self.answer = f"assignment {part!r}" if error is Errors.NONE else error.name
 
     def heartbeat(self) -> MemberByHand:
         """Heartbeat."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -19,20 +17,13 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka_lite.common.errors import Errors
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.fault import Fault
+from tests.support.garbage import collect_garbage
 
-# kafka-python leaves the sockets of connections that broke to the garbage collector.
+__all__ = ["collect_garbage"]
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 Produce = Callable[[Cluster, str, list[bytes], bool], None]
 """Sends values one after the other and waits until all are acknowledged; the last argument: idempotent or not."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def collect_garbage() -> Iterator[None]:
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import org.apache.kafka.common.serialization.*;
  * A consumer in a group, of the Java client of any version from 0.10 on: it is compiled against each.
  *
  * Arguments: BOOTSTRAP GROUP TOPIC CLIENT_ID ASSIGNOR. It prints "partitions 0 1 2" whenever it has been assigned
- * others, and "value V" for each record, until standard input ends; then it commits and leaves.
+ * others, and "value V" for each record, until standard input ends; then it commits and leaves. It commits now and then, too.
  */
 public class GroupMember {
     public static void main(String[] args) throws Exception {
@@ -33,6 +33,7 @@ public class GroupMember {
         config.put("auto.offset.reset", "earliest");
         config.put("session.timeout.ms", "10000");
         config.put("heartbeat.interval.ms", "500");
+        config.put("auto.commit.interval.ms", "1000");
         KafkaConsumer<byte[], String> consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new StringDeserializer());
         consumer.subscribe(Collections.singletonList(args[2]));
         Set<Integer> shown = null;

@@ -7,13 +7,9 @@ import pytest
 
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
-from tests.support.jvm import classpath, run_java
+from tests.support.kafka_tools import KafkaTools
 
 pytestmark = pytest.mark.jvm
-
-SLF4J = "org.slf4j:slf4j-nop:1.7.36"
-KAFKA_3_9 = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1", SLF4J)
-KAFKA_0_10_2 = ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1")
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +21,15 @@ def cluster():
 @pytest.fixture(scope="module")
 def modern():
     """Run a tool of Kafka 3.9 and return what it prints."""
-    jars = classpath(*KAFKA_3_9)
-    return lambda tool, *arguments: run_java(tool, *arguments, classpath=jars).stdout
+    with KafkaTools("3.9.1") as tools:
+        yield tools
 
 
 @pytest.fixture(scope="module")
 def old():
     """Run a tool of Kafka 0.10.2.2 and return what it prints."""
-    jars = classpath(*KAFKA_0_10_2)
-    return lambda tool, *arguments: run_java(tool, *arguments, classpath=jars).stdout
+    with KafkaTools("0.10.2.2") as tools:
+        yield tools
 
 
 @pytest.fixture

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
-from tests.support.jvm import classpath, compile_java, run_java
+from tests.support.kafka_tools import KafkaTools, Outcome
 
 pytestmark = pytest.mark.jvm
 
-JARS = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1")
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 CONFIGS = "kafka.admin.ConfigCommand"
 GET_OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
@@ -45,19 +43,14 @@ class Tools:
         """Note a command, under a name for its outcome."""
         self._commands[name] = [stdin, tool, *arguments]
 
-    def run(self) -> dict[str, tuple[int, str]]:
-        """Exit code and output of each."""
-        jars = classpath(*JARS)
-        classes = compile_java(Path(__file__).with_name("KafkaTools.java"), jars)
-        lines = ["\x1f".join(words).replace("\n", "\x1e") for words in self._commands.values()]
-        done = run_java("KafkaTools", classpath=[classes, *jars], stdin="\n".join(lines) + "\n")
-        found = re.findall(r"(.*?)\n\x1d(-?\d+)\n", done.stdout, re.DOTALL)
-        assert len(found) == len(self._commands), done.stdout + done.stderr
-        return {name: (int(code), output) for name, (output, code) in zip(self._commands, found, strict=True)}
+    def run(self) -> dict[str, Outcome]:
+        """What came of each."""
+        with KafkaTools("3.9.1", with_errors=True) as tools:
+            return {name: tools.run(*words, stdin=stdin) for name, (stdin, *words) in self._commands.items()}
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[int, str]]]:
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Outcome]]:
     deletion = tmp_path_factory.mktemp("tools") / "delete.json"
     deletion.write_text(json.dumps({"version": 1, "partitions": [{"topic": "tools", "partition": 0, "offset": 1}]}))
     with Cluster() as cluster:
@@ -91,14 +84,14 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tup
         yield tools.run()
 
 
-def output(outcomes: dict[str, tuple[int, str]], name: str) -> str:
+def output(outcomes: dict[str, Outcome], name: str) -> str:
     """What a command printed that ended well."""
     code, text = outcomes[name]
     assert code == 0, text
     return text
 
 
-def test_topics(outcomes: dict[str, tuple[int, str]]) -> None:
+def test_topics(outcomes: dict[str, Outcome]) -> None:
     assert "Created topic tools." in output(outcomes, "create")
     code, text = outcomes["create again"]
     assert code == 1
@@ -113,7 +106,7 @@ def test_topics(outcomes: dict[str, tuple[int, str]]) -> None:
     assert output(outcomes, "list afterwards").split() == ["perf"]
 
 
-def test_configs(outcomes: dict[str, tuple[int, str]]) -> None:
+def test_configs(outcomes: dict[str, Outcome]) -> None:
     for name in ("add config", "delete config"):
         assert "Completed updating config for topic tools." in output(outcomes, name)
     code, text = outcomes["bad config"]
@@ -126,7 +119,7 @@ def test_configs(outcomes: dict[str, tuple[int, str]]) -> None:
     ]
 
 
-def test_records(outcomes: dict[str, tuple[int, str]]) -> None:
+def test_records(outcomes: dict[str, Outcome]) -> None:
     output(outcomes, "produce")
     ends = dict(re.findall(r"tools:(\d):(\d+)", output(outcomes, "offsets")))
     assert sum(map(int, ends.values())) == COUNT
@@ -140,7 +133,7 @@ def test_records(outcomes: dict[str, tuple[int, str]]) -> None:
     assert output(outcomes, "performance offsets").split() == ["perf:0:20000"]
 
 
-def test_the_broker_describes_itself(outcomes: dict[str, tuple[int, str]]) -> None:
+def test_the_broker_describes_itself(outcomes: dict[str, Outcome]) -> None:
     log_dirs = json.loads(output(outcomes, "log dirs").strip().splitlines()[-1])
     ((directory,),) = (broker["logDirs"] for broker in log_dirs["brokers"])
     assert directory["error"] is None

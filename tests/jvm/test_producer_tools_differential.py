@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.jvm import classpath, compile_java, run_java
+from tests.support.kafka_tools import KafkaTools, Outcome
 
 pytestmark = pytest.mark.jvm
 
@@ -46,15 +46,10 @@ NOT_OURS = re.compile(
 """What a producer of Kafka 3.9 measures and ours does not: transactions, SASL, and what it deprecates itself."""
 
 
-def kafkas_tools(commands: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
-    """Exit code and output of each command (stdin, class, arguments), all in one Java."""
-    jars = classpath(*JARS)
-    classes = compile_java(Path(__file__).with_name("KafkaTools.java"), jars)
-    lines = ["\x1f".join(words).replace("\n", "\x1e") for words in commands]
-    done = run_java("KafkaTools", classpath=[classes, *jars], stdin="\n".join(lines) + "\n")
-    found = re.findall(r"(.*?)\n\x1d(-?\d+)\n", done.stdout, re.DOTALL)
-    assert len(found) == len(commands), done.stdout + done.stderr
-    return [(int(code), output) for output, code in found]
+def kafkas_tools(commands: Sequence[Sequence[str]]) -> list[Outcome]:
+    """What came of each command (stdin, class, arguments), all in one Java."""
+    with KafkaTools("3.9.1", with_errors=True) as tools:
+        return [tools.run(*words, stdin=stdin) for stdin, *words in commands]
 
 
 def ours(tool: str, *arguments: str, stdin: str = "") -> str:

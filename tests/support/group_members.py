@@ -1,6 +1,6 @@
 """Consumers of several libraries behind one face, each in a thread of its own: what they own, what they have read.
 
-All of them assign by range, commit what they have read when they leave, and begin at the beginning.
+All of them assign by range, commit what they have read now and then and when they leave, and begin at the beginning.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor as AiokafkaRange
 from kafka.coordinator.assignors.range import RangePartitionAssignor as KafkaPythonRange
 
+from kafka_lite.consumer import KafkaConsumer
+
 SESSION_TIMEOUT_MS = 10_000
 HEARTBEAT_INTERVAL_MS = 500
+COMMIT_INTERVAL_MS = 1000
 JOIN_S = 60
 
 
@@ -62,11 +65,11 @@ class Member(ABC):
         self.close()
 
 
-class ConfluentMember(Member):
-    """librdkafka."""
+class OurMember(Member):
+    """Ours."""
 
     def _run(self) -> None:
-        consumer = confluent_kafka.Consumer(
+        consumer = KafkaConsumer(
             {
                 "bootstrap.servers": self.bootstrap,
                 "group.id": self.group,
@@ -75,6 +78,35 @@ class ConfluentMember(Member):
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": SESSION_TIMEOUT_MS,
                 "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+                "auto.commit.interval.ms": COMMIT_INTERVAL_MS,
+            }
+        )
+        consumer.subscribe([self.topic])
+        try:
+            while not self._stopping.is_set():
+                polled = consumer.poll(100)
+                self.partitions = frozenset(partition.partition for partition in consumer.assignment)
+                self.values.extend(int(record.value) for record in polled if record.value is not None)
+        finally:
+            consumer.close(10_000)
+
+
+class ConfluentMember(Member):
+    """librdkafka."""
+
+    assignor = "range"
+
+    def _run(self) -> None:
+        consumer = confluent_kafka.Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": self.group,
+                "client.id": self.client_id,
+                "partition.assignment.strategy": self.assignor,
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": SESSION_TIMEOUT_MS,
+                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+                "auto.commit.interval.ms": COMMIT_INTERVAL_MS,
             }
         )
         consumer.subscribe([self.topic])
@@ -86,6 +118,12 @@ class ConfluentMember(Member):
                     self.values.append(int(message.value()))
         finally:
             consumer.close()
+
+
+class CooperativeConfluentMember(ConfluentMember):
+    """librdkafka, which keeps in a rebalance what it may keep."""
+
+    assignor = "cooperative-sticky"
 
 
 class KafkaPythonMember(Member):
@@ -101,6 +139,7 @@ class KafkaPythonMember(Member):
             auto_offset_reset="earliest",
             session_timeout_ms=SESSION_TIMEOUT_MS,
             heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            auto_commit_interval_ms=COMMIT_INTERVAL_MS,
         )
         try:
             while not self._stopping.is_set():
@@ -127,6 +166,7 @@ class AiokafkaMember(Member):
             auto_offset_reset="earliest",
             session_timeout_ms=SESSION_TIMEOUT_MS,
             heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            auto_commit_interval_ms=COMMIT_INTERVAL_MS,
         )
         consumer.subscribe([self.topic], listener=_Listener())
         await consumer.start()

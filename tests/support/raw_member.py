@@ -157,12 +157,13 @@ class RawMember:
         return Errors.for_code(code)
 
     def committed(self, partitions: Collection[int]) -> dict[int, int]:
-        """OffsetFetch; -1 where nothing is committed."""
+        """OffsetFetch; -1 where nothing is committed. AssertionError for errors: the coordinator may be on its way."""
         topic = OffsetFetchRequestTopic(name=self._topic, partition_indexes=list(partitions))
         request = OffsetFetchRequest(group_id=self._group_id, topics=[topic])
         answer = self._exchange(request, self._versions.fetch)
+        assert answer.error_code == 0, answer
         found = answer.topics[0].partitions
-        assert {partition.error_code for partition in found} <= {0}, answer
+        assert {partition.error_code for partition in found} == {0}, answer
         return {partition.partition_index: partition.committed_offset for partition in found}
 
     def leave(self) -> Errors:

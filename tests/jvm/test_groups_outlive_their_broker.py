@@ -1,0 +1,223 @@
+"""Groups of all clients at once, while their broker is stopped, killed, and started again: nothing is lost.
+
+Two groups read the same topic: one in which all ages and languages are mixed, as all of them can assign by range, and
+one of those that can rebalance cooperatively. All the time records are written, and what the groups commit is watched.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+
+from tests.support.broker_process import BrokerProcess
+from tests.support.eventually import eventually
+from tests.support.garbage import collect_garbage
+from tests.support.group_members import (
+    AiokafkaMember,
+    ConfluentMember,
+    CooperativeConfluentMember,
+    KafkaPythonMember,
+    Member,
+    OurMember,
+)
+from tests.support.java_members import Cooperative39, Cooperative41, Java0102, Java39, Java41
+from tests.support.kafka_tools import KafkaTools, Lines, as_3_9_prints, our_tool, words
+from tests.support.raw_member import RawMember
+from tests.support.real_kafka import create_topics
+
+__all__ = ["collect_garbage"]
+pytestmark = [
+    pytest.mark.jvm,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
+]
+
+MIXED: list[type[Member]] = [
+    Java0102, Java39, Java41, ConfluentMember, KafkaPythonMember, AiokafkaMember, OurMember,
+]  # fmt: skip
+COOPERATIVE: list[type[Member]] = [CooperativeConfluentMember, Cooperative39, Cooperative41]
+PARTITIONS = 8
+TOPIC = "flights"
+TOOL_OF_3_9 = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+TOOL_OF_0_10_2 = "kafka.admin.ConsumerGroupCommand"
+LIMIT_S = 120.0
+
+
+class Writer(threading.Thread):
+    """Writes numbers, one after the other, whatever happens to the broker."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        super().__init__(name="writer", daemon=True)
+        self._producer = confluent_kafka.Producer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "enable.idempotence": True,
+                "message.timeout.ms": 300_000,
+                "reconnect.backoff.max.ms": 500,
+                "log_level": 0,
+            }
+        )
+        self.acknowledged: set[int] = set()
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        """Until it is stopped."""
+        number = 0
+        while not self._stopping.wait(0.02):
+            self._producer.produce(TOPIC, str(number), partition=number % PARTITIONS, on_delivery=self._noted(number))
+            self._producer.poll(0)
+            number += 1
+        assert self._producer.flush(LIMIT_S) == 0
+
+    def _noted(self, number: int) -> Callable[[object, object], None]:
+        def on_delivery(error: object, _: object) -> None:
+            if error is None:
+                self.acknowledged.add(number)
+
+        return on_delivery
+
+    def stop(self) -> None:
+        """When all is acknowledged that was written."""
+        self._stopping.set()
+        self.join(LIMIT_S)
+        assert not self.is_alive()
+
+
+class Watcher(threading.Thread):
+    """Looks at what a group has committed, which never goes back."""
+
+    def __init__(self, bootstrap_servers: str, group: str) -> None:
+        super().__init__(name=f"watcher-{group}", daemon=True)
+        self._new_client = lambda: RawMember(bootstrap_servers, group, TOPIC, self.name)
+        self._stopping = threading.Event()
+        self.committed = dict.fromkeys(range(PARTITIONS), -1)
+        self.went_back: list[object] = []
+
+    def run(self) -> None:
+        """With a new connection after each end of a broker."""
+        while not self._stopping.is_set():
+            # Refused, broken; or the coordinator is not there yet, or still reads its log.
+            with suppress(ConnectionError, AssertionError), self._new_client() as client:
+                while not self._stopping.wait(0.1):
+                    self._look(client)
+            self._stopping.wait(0.1)
+
+    def _look(self, client: RawMember) -> None:
+        found = client.committed(range(PARTITIONS))
+        if any(offset < self.committed[partition] for partition, offset in found.items()):
+            self.went_back.append((self.committed, found))
+        self.committed = found
+
+    def stop(self) -> None:
+        """Raises when something has gone back."""
+        self._stopping.set()
+        self.join(LIMIT_S)
+        assert self.went_back == []
+
+
+class Group:
+    """The members of one group, and what they have read together."""
+
+    def __init__(self, bootstrap_servers: str, name: str, libraries: Sequence[type[Member]], stack: ExitStack) -> None:
+        self.name = name
+        self.watcher = Watcher(bootstrap_servers, name)
+        self.watcher.start()
+        stack.callback(self.watcher.stop)
+        self.members = [stack.enter_context(library(bootstrap_servers, name, TOPIC)) for library in libraries]
+
+    def has_read(self) -> set[int]:
+        """All values."""
+        return {value for member in self.members for value in list(member.values)}
+
+    def owns_everything(self, members: Sequence[Member]) -> bool:
+        """Whether each partition is owned once, and each member has some."""
+        owned = sorted(partition for member in members for partition in member.partitions)
+        return owned == list(range(PARTITIONS)) and all(member.partitions for member in members)
+
+    def __str__(self) -> str:
+        return str([(m.client_id, sorted(m.partitions), len(m.values), m.failure) for m in self.members])
+
+
+class Lives:
+    """A broker, a writer and two groups."""
+
+    def __init__(self, directory: Path, stack: ExitStack) -> None:
+        self._stack = stack
+        self.broker = stack.enter_context(BrokerProcess(directory))
+        create_topics(self.broker.bootstrap_servers, [TOPIC], PARTITIONS, {})
+        self.writer = Writer(self.broker.bootstrap_servers)
+        self.writer.start()
+        stack.callback(self.writer.stop)
+        self.groups = [self._group("mixed", MIXED), self._group("cooperative", COOPERATIVE)]
+
+    def _group(self, name: str, libraries: Sequence[type[Member]]) -> Group:
+        return Group(self.broker.bootstrap_servers, name, libraries, self._stack)
+
+    def go_on(self, gone: int = 0) -> None:
+        """Wait until all are at work, but for the first ones that are ``gone``: what is written now has been read,
+        and some of it committed."""
+        for group in self.groups:
+            eventually(lambda group=group: group.owns_everything(group.members[gone:]), group.__str__, LIMIT_S)
+        known, committed = len(self.writer.acknowledged), [dict(group.watcher.committed) for group in self.groups]
+        eventually(lambda: len(self.writer.acknowledged) > known + 10 * PARTITIONS, "more is written", LIMIT_S)
+        self.all_is_read()
+        for group, before in zip(self.groups, committed, strict=True):
+            eventually(
+                lambda group=group, before=before: all(group.watcher.committed[p] > before[p] for p in before),
+                lambda group=group: (group.watcher.committed, str(group)),
+                LIMIT_S,
+            )
+
+    def looks_the_same(self, kafka_3_9: KafkaTools, kafka_0_10_2: KafkaTools) -> None:
+        """Kafka's tools show of the groups' members what ours shows; the offsets are on the move."""
+        where = ("--bootstrap-server", self.broker.bootstrap_servers, "--describe", "--group")
+        for group in self.groups:
+            asked = (*where, group.name)
+            for question in (("--members", "--verbose"), ("--state",)):
+                ours = as_3_9_prints(words(our_tool("consumer-groups", *asked, *question).output))
+                assert ours == words(kafka_3_9.run(TOOL_OF_3_9, *asked, *question).output)
+            ours = owners(our_tool("consumer-groups", *asked).output, 1)
+            assert len(ours) == PARTITIONS
+            assert ours == owners(kafka_0_10_2.run(TOOL_OF_0_10_2, "--new-consumer", *asked).output, 0)
+
+    def all_is_read(self) -> None:
+        """What was acknowledged up to now."""
+        written = set(self.writer.acknowledged)
+        for group in self.groups:
+            eventually(
+                lambda group=group: written <= group.has_read(),
+                lambda group=group: f"{sorted(written - group.has_read())} are lost: {group}",
+                LIMIT_S,
+            )
+
+
+def owners(table: str, first_column: int) -> Lines:
+    """Topic, partition, and (for 0.10.2 leaves no blank behind a long id) member, host, client in one of each row."""
+    rows = [line[first_column:] for line in words(table)]
+    return sorted([*row[:2], "".join(row[5:])] for row in rows if row[:1] == [TOPIC])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_all_clients_go_on_after_a_restart_and_after_a_kill(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        tools = [stack.enter_context(KafkaTools(version, with_errors=True)) for version in ("3.9.1", "0.10.2.2")]
+        lives = Lives(tmp_path, stack)
+        lives.go_on()
+        lives.looks_the_same(*tools)
+        assert lives.broker.stop() == 0
+        lives.broker.start()
+        lives.go_on()
+        lives.broker.kill()
+        lives.broker.start()
+        lives.go_on()
+        lives.looks_the_same(*tools)
+        for group in lives.groups:
+            group.members[0].close()
+        lives.go_on(gone=1)
+        lives.writer.stop()
+        lives.all_is_read()

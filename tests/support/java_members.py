@@ -1,0 +1,71 @@
+"""Consumers of Apache's Java clients, of three ages, with the face of those in ``group_members``."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.support.group_members import Member
+from tests.support.jvm import classpath, compile_java, java_command
+
+RANGE = "org.apache.kafka.clients.consumer.RangeAssignor"
+COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
+SOURCE = Path(__file__).parents[1] / "jvm" / "GroupMember.java"
+
+
+class JavaMember(Member):
+    """A Java consumer in a process of its own."""
+
+    version = ""
+    assignor = RANGE
+
+    def _run(self) -> None:
+        jars = classpath(f"org.apache.kafka:kafka-clients:{self.version}", "org.slf4j:slf4j-nop:1.7.36")
+        classes = compile_java(SOURCE, jars)
+        arguments = [self.bootstrap, self.group, self.topic, self.client_id, self.assignor]
+        process = subprocess.Popen(
+            java_command("GroupMember", *arguments, classpath=[classes, *jars]),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.on_close = process.stdin.close
+        with process:
+            for line in process.stdout:
+                kind, *numbers = line.split()
+                if kind == "partitions":
+                    self.partitions = frozenset(map(int, numbers))
+                else:
+                    self.values.append(int(numbers[0]))
+
+
+class Java0102(JavaMember):
+    """Of the age of the book."""
+
+    version = "0.10.2.2"
+
+
+class Java39(JavaMember):
+    """The last of 3."""
+
+    version = "3.9.1"
+
+
+class Java41(JavaMember):
+    """Of 4."""
+
+    version = "4.1.0"
+
+
+class Cooperative39(Java39):
+    """Which keeps in a rebalance what it may keep."""
+
+    assignor = COOPERATIVE
+
+
+class Cooperative41(Java41):
+    """The same."""
+
+    assignor = COOPERATIVE
