@@ -2,6 +2,7 @@
 
 import argparse
 import io
+from types import MappingProxyType
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_types_are_spelt_as_kafkas_tool_spells_them(told, shown):
     """On the wire they are lower case; a broker of before 3.8 does not tell."""
 
     class Channel:
-        brokers = {7: None}
+        brokers = MappingProxyType({7: None})
 
         def send(self, *_):
             return ListGroupsResponse(groups=[ListedGroup(group_id="g", protocol_type="consumer", group_type=told)])
