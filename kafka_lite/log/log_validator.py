@@ -13,7 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.record.batch import Batch
-from kafka_lite.record.compression import CompressionType, compress
+from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, compress
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import (
@@ -29,7 +29,7 @@ from kafka_lite.record.record import (
 )
 from kafka_lite.record.record_batch import RecordBatch, encode_batch
 from kafka_lite.record.record_scan import RecordScan, scan_records
-from kafka_lite.record.records import batches, first_batch
+from kafka_lite.record.records import batches, first_batch, last_wrapper
 
 _MAX_I64 = (1 << 63) - 1
 
@@ -129,7 +129,8 @@ class LogValidator:
         in place     same format, same codec: only offset, leader epoch, timestamp type are written into the headers
         recompress   v2 in another codec: the encoded records stay as they are, only their compression changes
         rebuild      another format, v0 compressed (its inner offsets are absolute), or inner offsets that are not
-                     0, 1, 2, ... (see ``MAX_OUT_OF_ORDER``): records are decoded and built into a new batch
+                     0, 1, 2, ... (see ``MAX_OUT_OF_ORDER``), or a compressed set among other messages: records are
+                     decoded and built into a new batch
 
     Nothing is kept in memory for each record: a few bytes can decompress to millions of them.
 
@@ -192,13 +193,18 @@ class LogValidator:
             return self._result(b"", 0, NO_TIMESTAMP, -1, CompressionType.NONE, CompressionType.NONE, changed=False)
         self._check_batch(first)
         source = first.compression
-        target = source if self.target_codec is None else self.target_codec
-        if isinstance(first, MessageAndOffset) and source is CompressionType.NONE:
-            return self._validate_messages(view, first, target)
-        self._check_only_one(view, first)
         if isinstance(first, MessageAndOffset):
-            return self._validate_wrapper(first, source, target)
-        return self._validate_record_batch(cast(RecordBatch, first), source, target)
+            if self._is_followed(view, first) and (wrapper := last_wrapper(view)) is not None:
+                return self._validate_mixed(view, first, wrapper.compression)
+            if source is CompressionType.NONE:
+                return self._validate_messages(view, first, self._target(source))
+            return self._validate_wrapper(first, source, self._target(source))
+        if self._is_followed(view, first):
+            raise InvalidRecordError("More than one batch of format v2 in one append")
+        return self._validate_record_batch(cast(RecordBatch, first), source, self._target(source))
+
+    def _target(self, source: CompressionType) -> CompressionType:
+        return source if self.target_codec is None else self.target_codec
 
     # --- checks of whole batches ---
 
@@ -214,10 +220,9 @@ class LogValidator:
             kind = "Transactional" if batch.is_transactional else "Idempotent"
             raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
 
-    def _check_only_one(self, view: memoryview, first: Batch) -> None:
+    def _is_followed(self, view: memoryview, first: Batch) -> bool:
         # Most often nothing at all follows the batch, and that is quickly told.
-        if len(view) > first.size_in_bytes and first_batch(view, first.size_in_bytes) is not None:
-            raise InvalidRecordError("More than one batch where only messages without compression may be several")
+        return len(view) > first.size_in_bytes and first_batch(view, first.size_in_bytes) is not None
 
     def _check_size(self, size: int) -> None:
         if size > self.max_message_bytes:
@@ -322,11 +327,8 @@ class LogValidator:
         """The messages of a set, checked as they are passed on; records that are refused raise at the end."""
         refused = _RefusedRecords()
         for message in batches(view):
-            if message.magic != first.magic or message.is_compressed:
-                raise InvalidRecordError(f"Message of magic {message.magic} or compressed after one of {first.magic}")
-            self._check_batch(message)
+            refused.check(self._message_error(self._checked_message(message, first)))
             assert isinstance(message, MessageAndOffset)
-            refused.check(self._message_error(message))
             yield message
         refused.raise_if_any()
 
@@ -359,6 +361,36 @@ class LogValidator:
         wrapper.set_max_timestamp(self.timestamp_type, max_timestamp)
         offset_of_max = wrapper.last_offset if max_timestamp > NO_TIMESTAMP else -1
         return self._result(wrapper.view, count, max_timestamp, offset_of_max, source, target, changed=False)
+
+    def _validate_mixed(self, view: memoryview, first: MessageAndOffset, source: CompressionType) -> ValidationResult:
+        """Compressed sets, several of them or among messages without compression: all become one batch.
+
+        Clients of 0.8 send that, and brokers up to 2.3 took it. What the last compressed one has counts as the codec.
+        """
+        return self._rebuild(first, self._unwrapped(view, first), source, self._target(source))
+
+    def _unwrapped(self, view: memoryview, first: MessageAndOffset) -> Iterator[Record]:
+        """The records of such a set, checked as they are passed on; together no more than one wrapper may have."""
+        refused = _RefusedRecords()
+        budget_bytes = MAX_DECOMPRESSED_BYTES
+        for batch in batches(view):
+            outer = self._checked_message(batch, first)
+            inner: Iterable[MessageAndOffset] = (outer,)
+            if outer.is_compressed:
+                data = outer.inner_data(budget_bytes)
+                budget_bytes -= len(data)
+                inner = outer.inner_messages(data)
+            for message in inner:
+                message.ensure_valid()
+                refused.check(self._message_error(message, outer.timestamp_type))
+                yield message.to_record(-1, message.max_timestamp, outer.timestamp_type)
+        refused.raise_if_any()
+
+    def _checked_message(self, batch: Batch, first: MessageAndOffset) -> MessageAndOffset:
+        if batch.magic != first.magic:
+            raise InvalidRecordError(f"Message of magic {batch.magic} after one of {first.magic}")
+        self._check_batch(batch)
+        return cast(MessageAndOffset, batch)
 
     def _message_error(
         self, message: MessageAndOffset, timestamp_type: TimestampType | None = None

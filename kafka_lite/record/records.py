@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_POSITION, Batch
+from kafka_lite.record.batch import CODEC_MASK, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_POSITION, Batch
 from kafka_lite.record.message_set import RECORD_OVERHEAD, MessageAndOffset
 from kafka_lite.record.record import (
     MAGIC_V0,
@@ -38,6 +38,7 @@ __all__ = [
     "batches",
     "first_batch",
     "has_matching_magic",
+    "last_wrapper",
     "records",
     "valid_bytes",
 ]
@@ -92,6 +93,20 @@ def first_batch(buffer: Buffer, position: int = 0) -> Batch | None:
         return None
     size = batch_size(buffer, position)
     return batch_at(buffer, position, size) if size <= end - position else None
+
+
+def last_wrapper(buffer: Buffer) -> Batch | None:
+    """The last compressed message of a set in format v0 or v1, or None; it only looks at sizes and attributes."""
+    end, position = len(buffer), 0
+    found, size_of_found = -1, 0
+    while end - position >= HEADER_SIZE_UP_TO_MAGIC:
+        size = batch_size(buffer, position)
+        if size > end - position:
+            break
+        if buffer[position + HEADER_SIZE_UP_TO_MAGIC] & CODEC_MASK:  # the attributes follow the magic
+            found, size_of_found = position, size
+        position += size
+    return None if found < 0 else batch_at(buffer, found, size_of_found)
 
 
 def valid_bytes(buffer: Buffer) -> int:

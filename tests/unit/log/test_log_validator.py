@@ -166,7 +166,33 @@ def test_inner_offsets_of_old_clients_are_rebuilt() -> None:
     assert result.message_size_maybe_changed
 
 
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("target", [0, 1, 2])
+@pytest.mark.parametrize("codecs", [(GZIP, GZIP), (NONE, GZIP), (GZIP, NONE), (LZ4, NONE, GZIP)], ids=str)
+def test_old_clients_send_several_compressed_sets_at_once(
+    magic: int, target: int, codecs: tuple[CompressionType, ...]
+) -> None:
+    result = validate(b"".join(three(magic, codec) for codec in codecs), magic=target)
+    expected = [(b"k%d" % (index % 3), b"v%d" % (index % 3)) for index in range(3 * len(codecs))]
+    found = list(records(result.records))
+    assert [(record.key, record.value) for record in found] == expected
+    assert [record.offset for record in found] == list(range(100, 100 + len(expected)))
+    assert (result.record_count, result.source_codec, result.codec) == (len(expected), GZIP, GZIP)
+    assert [batch.compression for batch in batches(result.records)] == [GZIP]
+    assert result.max_timestamp == (NOW - 10 if magic and target else -1)
+
+
+def test_several_compressed_sets_together_are_as_bounded_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = encode_message(1, 0, 0, NOW, None, b"v")
+    monkeypatch.setattr("kafka_lite.log.log_validator.MAX_DECOMPRESSED_BYTES", 2 * len(inner))
+    wrapper = encode_message(1, 0, GZIP.code, NOW, None, compress(GZIP, inner, 1))
+    assert validate(wrapper * 2, magic=1).record_count == 2
+    assert refused(wrapper * 3, magic=1).error is Errors.CORRUPT_MESSAGE
+
+
 def test_an_incomplete_end_is_cut_off() -> None:
+    in_place = validate(three(1, GZIP) + three(1, GZIP)[:20], magic=1)
+    assert not in_place.message_size_maybe_changed
     whole = three(1)
     result = validate(whole + whole[:20], magic=1)
     assert len(result.records) == len(whole)
@@ -232,13 +258,12 @@ def test_undecodable_data_of_a_codec() -> None:
 
 def test_several_batches_where_one_is_due() -> None:
     assert refused(three(2) * 2).error is Errors.INVALID_RECORD
-    assert refused(three(1, GZIP) * 2, magic=1).error is Errors.INVALID_RECORD
-    assert refused(three(1, GZIP) + three(1), magic=1).error is Errors.INVALID_RECORD
-    assert validate(three(1) * 2, magic=1).record_count == 6
 
 
 def test_mixed_formats() -> None:
     assert refused(three(0) + three(1), magic=1).error is Errors.INVALID_RECORD
+    assert refused(three(0, GZIP) + three(1, GZIP), magic=1).error is Errors.INVALID_RECORD
+    assert refused(three(1, GZIP) + three(2), magic=1).error is Errors.INVALID_RECORD
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
