@@ -32,7 +32,7 @@ from kafka_lite.consumer.group_rebalance_config import (
 )
 from kafka_lite.consumer.heartbeat import POLL_TIMEOUT_EXPIRED, Heartbeat
 from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
-from kafka_lite.consumer.timer import Timer
+from kafka_lite.consumer.timer import Backoff, Timer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupRequestProtocol,
@@ -83,7 +83,7 @@ class AbstractCoordinator(ABC):
             config.group_id,
             client,
             self.lock,
-            retry_backoff_ms=config.retry_backoff_ms,
+            Backoff(time, config.retry_backoff_ms),
             on_found=lambda: self._heartbeat.reset_timeouts(time.hi_res_ms()),
         )
         """Knows the coordinator, or looks for it."""
@@ -93,6 +93,7 @@ class AbstractCoordinator(ABC):
         self._rejoin_needed = True
         self._needs_join_prepare = True
         self._join_future: RequestFuture[bytes] | None = None
+        self._join_backoff = Backoff(time, config.retry_backoff_ms)
 
     # ── What subclasses know ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -204,6 +205,8 @@ class AbstractCoordinator(ABC):
                 # Only once, even if this join is woken up, or takes many polls.
                 self._needs_join_prepare = False
                 self.on_join_prepare(self._generation)
+            if self._join_future is None and not self._join_backoff.is_over(timer):
+                return False
             future = self._initiate_join_group()
             if not self._client.poll_future(future, timer):
                 return False
@@ -211,7 +214,7 @@ class AbstractCoordinator(ABC):
                 self._complete_join(future.value)
             else:
                 self._join_future = None
-                self._after_failed_join(future.exception, timer)
+                self._after_failed_join(future.exception)
             if timer.update() >= timer.deadline_ms and self.rejoin_needed_or_pending():
                 return False
         return True
@@ -228,13 +231,13 @@ class AbstractCoordinator(ABC):
             self.request_rejoin("the generation ended before its assignment was taken over")
         self._join_future = None
 
-    def _after_failed_join(self, error: BaseException, timer: Timer) -> None:
+    def _after_failed_join(self, error: BaseException) -> None:
         self.request_rejoin(f"rebalance failed: {error}")
         if isinstance(error, ApiError) and error.error in group_requests.JOIN_AGAIN:
             return
         if not (isinstance(error, ApiError) and error.retriable):
             raise error
-        timer.sleep(self.config.retry_backoff_ms)
+        self._join_backoff.begin()
 
     def _initiate_join_group(self) -> RequestFuture[bytes]:
         """Send JoinGroup, unless one is under way since an earlier poll."""

@@ -11,7 +11,7 @@ from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.consumer.commit_request_manager import CommitRequestManager, Offsets
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.coordinator_request_manager import CoordinatorRequestManager
-from kafka_lite.consumer.timer import Timer
+from kafka_lite.consumer.timer import Backoff, Timer
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,7 @@ class CommitBeforeJoin:
         self,
         offsets: Offsets,
         deadline: Timer,
+        backoff: Backoff,
         commits: CommitRequestManager,
         client: ConsumerNetworkClient,
         finder: CoordinatorRequestManager,
@@ -33,6 +34,7 @@ class CommitBeforeJoin:
         self.offsets = offsets
         self.has_succeeded = False
         self._deadline = deadline
+        self._backoff = backoff
         self._commits = commits
         self._client = client
         self._finder = finder
@@ -43,7 +45,7 @@ class CommitBeforeJoin:
         """Go on, until the timer runs out; whether there is no more to wait for."""
         while self.offsets:
             if self._future is None:
-                if not self._finder.ensure_ready(timer):
+                if not self._finder.ensure_ready(timer) or not self._backoff.is_over(timer):
                     break
                 self._future = self._commits.send_commit(self.offsets)
             if not self._client.poll_future(self._future, timer):
@@ -55,8 +57,6 @@ class CommitBeforeJoin:
             if not future.is_retriable:
                 logger.warning("Auto-commit of %s before a rebalance failed: %s", self.offsets, future.exception)
                 return True
-            timer.sleep(self._finder.retry_backoff_ms)
-            if timer.is_expired:
-                break
+            self._backoff.begin()
         self._deadline.update()
         return not self.offsets or self._deadline.is_expired

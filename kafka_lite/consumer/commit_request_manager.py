@@ -22,7 +22,7 @@ from kafka_lite.consumer.coordinator_response_handler import ANOTHER_COORDINATOR
 from kafka_lite.consumer.group_rebalance_config import NO_GENERATION, Generation, MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
-from kafka_lite.consumer.timer import Timer
+from kafka_lite.consumer.timer import Backoff, Timer
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -65,6 +65,7 @@ class CommitRequestManager:
         coordinator: AbstractCoordinator,
         client: ConsumerNetworkClient,
         subscriptions: SubscriptionState,
+        fetch_backoff: Backoff,
         *,
         require_stable: bool,
     ) -> None:
@@ -73,6 +74,7 @@ class CommitRequestManager:
         self._subscriptions = subscriptions
         self._require_stable = require_stable
         self._pending_fetch: _PendingFetch | None = None
+        self._fetch_backoff = fetch_backoff
 
     def send_commit(self, offsets: Offsets) -> RequestFuture[None]:
         """Commit once. Fails with CommitFailedError when the member is in no generation, before anything is sent."""
@@ -153,6 +155,8 @@ class CommitRequestManager:
         while self._coordinator.finder.ensure_ready(timer):
             pending, generation = self._pending_fetch, self._coordinator.generation
             if pending is None or (pending.partitions, pending.generation) != (partitions, generation):
+                if not self._fetch_backoff.is_over(timer):
+                    return None
                 pending = _PendingFetch(partitions, generation, self.send_fetch(partitions))
                 self._pending_fetch = pending
             future = pending.future
@@ -163,9 +167,7 @@ class CommitRequestManager:
                 return future.value
             if not future.is_retriable:
                 raise future.exception
-            timer.sleep(self._coordinator.config.retry_backoff_ms)
-            if timer.is_expired:
-                return None
+            self._fetch_backoff.begin()
         return None
 
 

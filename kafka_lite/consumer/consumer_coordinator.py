@@ -48,7 +48,7 @@ from kafka_lite.consumer.partition_assignor import (
     serialize_subscription,
 )
 from kafka_lite.consumer.subscription_state import SubscriptionState
-from kafka_lite.consumer.timer import Timer, unlimited
+from kafka_lite.consumer.timer import Backoff, Timer, unlimited
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequestProtocol, JoinGroupResponseMember
 
@@ -109,7 +109,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._interceptors = interceptors
         self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
-        self._commits = CommitRequestManager(self, client, subscriptions, require_stable=read_committed)
+        fetch_backoff = Backoff(time, config.retry_backoff_ms)
+        self._commits = CommitRequestManager(self, client, subscriptions, fetch_backoff, require_stable=read_committed)
         self._next_auto_commit_ms = math.inf
         if auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
@@ -480,7 +481,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._last_commit is None:
             offsets = self._given_up | self._subscriptions.all_consumed()
             deadline = Timer(self._time, self.config.rebalance_timeout_ms)
-            self._last_commit = CommitBeforeJoin(offsets, deadline, self._commits, self._client, self.finder)
+            backoff = Backoff(self._time, self.config.retry_backoff_ms)
+            self._last_commit = CommitBeforeJoin(offsets, deadline, backoff, self._commits, self._client, self.finder)
         commit = self._last_commit
         is_over = commit.is_over(timer)
         self.invoke_completed_commit_callbacks()

@@ -13,11 +13,11 @@ from typing import cast
 
 from kafka_lite.clients.client_request import ClientResponse
 from kafka_lite.clients.cluster import Node
-from kafka_lite.clients.request_future import RequestFuture, RequestFutureAdapter
+from kafka_lite.clients.request_future import RequestFuture, RequestFutureAdapter, is_retriable
 from kafka_lite.common.errors import Errors
 from kafka_lite.consumer import group_requests
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
-from kafka_lite.consumer.timer import Timer
+from kafka_lite.consumer.timer import Backoff, Timer
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
 
 logger = logging.getLogger(__name__)
@@ -42,17 +42,19 @@ class CoordinatorRequestManager:
         group_id: str,
         client: ConsumerNetworkClient,
         lock: threading.Condition,
+        backoff: Backoff,
         *,
-        retry_backoff_ms: float,
         on_found: Callable[[], None],
     ) -> None:
         self._group_id = group_id
         self._client = client
         self._lock = lock
-        self.retry_backoff_ms = retry_backoff_ms
+        self._backoff = backoff
         self._on_found = on_found
         self._coordinator: Node | None = None
         self._find_coordinator_future: RequestFuture[None] | None = None
+        self._failure: BaseException | None = None
+        """Why no lookup will succeed."""
 
     @property
     def coordinator(self) -> Node | None:
@@ -87,17 +89,20 @@ class CoordinatorRequestManager:
     def ensure_ready(self, timer: Timer) -> bool:
         """Look for the coordinator until it is found; false when the timer runs out before. Raises fatal errors."""
         while self.is_unknown:
+            self._raise_failure()
+            if self._find_coordinator_future is None and not self._backoff.is_over(timer):
+                return False
             future = self.lookup()
             if not self._client.poll_future(future, timer):
                 return False
             if future.failed:
-                if not future.is_retriable:
-                    raise future.exception
+                self._raise_failure()
                 logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
+                self._backoff.begin()
                 self._client.await_metadata_update(timer)
             elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
                 self.mark_unknown("the connection to the new coordinator failed")
-                timer.sleep(self.retry_backoff_ms)
+                self._backoff.begin()
             timer.update()
             if timer.is_expired:
                 break
@@ -115,7 +120,21 @@ class CoordinatorRequestManager:
             future = self._client.send(node, request, background=True).compose(_FindCoordinatorHandler(self))
             if not future.is_done:
                 self._find_coordinator_future = future
+            future.add_listener(lambda _: None, self._on_lookup_failed)
             return future
+
+    def _on_lookup_failed(self, error: BaseException) -> None:
+        """Perhaps nobody waits for it any more: then the next one who needs the coordinator hears of it."""
+        with self._lock:
+            self._backoff.begin()
+            if not is_retriable(error):
+                self._failure = error
+
+    def _raise_failure(self) -> None:
+        with self._lock:
+            failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def found(self, response: FindCoordinatorResponse, future: RequestFuture[None]) -> None:
         """The answer; who sends something will connect."""
@@ -126,6 +145,7 @@ class CoordinatorRequestManager:
             future.fail(error.exception(f"group {self._group_id}: {error.message}"))
             return
         with self._lock:
+            self._failure = None
             self._coordinator = Node(MAX_INT - response.node_id, response.host, response.port)
             logger.info("Group %s: discovered coordinator %s", self._group_id, self._coordinator)
             self._on_found()

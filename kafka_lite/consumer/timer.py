@@ -53,6 +53,26 @@ class Timer:
         return Timer(self._time, min(timeout_ms, self.remaining_ms))
 
 
+class Backoff:
+    """Keeps the next attempt away from the last failure, also when the call that failed had no time to wait."""
+
+    def __init__(self, time: Time, backoff_ms: float) -> None:
+        self._time = time
+        self._backoff_ms = backoff_ms
+        self._until_ms = -math.inf
+
+    def begin(self) -> None:
+        """An attempt has failed just now."""
+        self._until_ms = self._time.hi_res_ms() + self._backoff_ms
+
+    def is_over(self, timer: Timer) -> bool:
+        """Wait for what is left of it; false when the timer runs out before."""
+        left_ms = self._until_ms - timer.update()
+        if left_ms > 0:
+            timer.sleep(left_ms)
+        return timer.now_ms >= self._until_ms
+
+
 def unlimited(time: Time) -> Timer:
     """A timer that never runs out."""
     return Timer(time, math.inf)

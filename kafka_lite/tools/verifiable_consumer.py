@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--assignment-strategy",
         default="range",
         metavar="NAME",
-        help="range (the default), roundrobin, sticky, a class",
+        help="range (the default), roundrobin, sticky, cooperative-sticky, a class",
     )
     parser.add_argument(
         "--consumer.config", "--command-config", dest="consumer_config", type=Path, metavar="FILE",

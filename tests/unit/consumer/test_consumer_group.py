@@ -391,6 +391,31 @@ def test_a_coordinator_that_is_silent_is_looked_for_anew(
     assert len(broker.of(ApiKey.FIND_COORDINATOR)) >= 2
 
 
+def test_a_search_for_the_coordinator_that_ends_between_polls_and_is_in_vain_is_told_of(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    joined(consumer)
+    answer = broker.handlers[ApiKey.FIND_COORDINATOR]
+
+    def refuse(request: Any, version: int) -> Any:
+        response: Any = answer(request, version)
+        response.error_code = Errors.GROUP_AUTHORIZATION_FAILED.code
+        return response
+
+    broker.handlers[ApiKey.FIND_COORDINATOR] = refuse
+    finder = member(consumer).finder
+    finder.mark_unknown("test")
+    finder.lookup()
+    consumer.list_topics()  # which gets the answer to the search, too
+    assert len(broker.of(ApiKey.FIND_COORDINATOR)) == 2
+    with pytest.raises(ApiError) as raised:
+        consumer.poll(0)
+    assert raised.value.error is Errors.GROUP_AUTHORIZATION_FAILED
+    broker.handlers[ApiKey.FIND_COORDINATOR] = answer
+
+
 def test_a_lost_connection_to_the_coordinator_is_replaced(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:

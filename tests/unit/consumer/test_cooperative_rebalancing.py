@@ -114,6 +114,41 @@ def test_waiting_for_the_others_costs_no_busy_loop(
     release()
 
 
+@pytest.mark.parametrize("key", [ApiKey.JOIN_GROUP, ApiKey.FIND_COORDINATOR, ApiKey.OFFSET_FETCH])
+def test_what_fails_is_not_asked_again_with_every_poll(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime, key: ApiKey
+) -> None:
+    """Such polls have no time for the group, and so none to wait for ``retry.backoff.ms`` in."""
+    broker.create("u", 1)
+    consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
+    consumer.pause(consumer.assignment)  # for this broker lets time pass in fetches
+    answers = broker.handlers[key]
+    error = Errors.COORDINATOR_LOAD_IN_PROGRESS
+
+    def refuse(request: Any, version: int) -> Any:
+        response: Any = answers(request, version)
+        response.error_code = error.code
+        return response
+
+    broker.handlers[key] = refuse
+    if key is ApiKey.FIND_COORDINATOR:
+        member(consumer).finder.mark_unknown("test")
+    elif key is ApiKey.OFFSET_FETCH:
+        consumer.subscribe(["t", "u"])
+    consumer.enforce_rebalance()
+    asked = len(broker.of(key))
+    for _ in range(100):
+        consumer.poll(0)
+    assert len(broker.of(key)) == asked + 1
+    time.sleep(101)
+    for _ in range(100):
+        consumer.poll(0)
+    assert len(broker.of(key)) == asked + 2
+    broker.handlers[key] = answers
+    time.sleep(101)
+    joined(consumer)
+
+
 def test_what_was_read_of_a_partition_is_committed_before_another_member_may_have_it(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
