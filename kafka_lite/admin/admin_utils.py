@@ -11,7 +11,12 @@ from dataclasses import replace
 from enum import Enum
 
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
-from kafka_lite.admin.topic_names import colliding_topics, is_valid_topic_name, validate_topic_name
+from kafka_lite.admin.topic_names import (
+    colliding_topics,
+    has_collision_chars,
+    is_valid_topic_name,
+    validate_topic_name,
+)
 from kafka_lite.common.errors import Errors
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -96,12 +101,19 @@ class AdminUtils:
             raise Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' is marked for deletion.")
         if self._zk_client.topic_exists(topic):
             raise _already_exists(topic)
-        colliding = colliding_topics(topic, self._zk_client.get_all_topics())
+        if has_collision_chars(topic):
+            self._check_collision(topic)
+        validate_assignment(assignment)
+        self.validate_topic_config(config)
+
+    def _check_collision(self, topic: str) -> None:
+        others = self._zk_client.get_all_topics()
+        if topic in others:
+            raise _already_exists(topic)  # since a moment ago: it is no collision with itself
+        colliding = colliding_topics(topic, others)
         if colliding:
             message = f"Topic '{topic}' collides with existing topics: {', '.join(colliding)}"
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(message)
-        validate_assignment(assignment)
-        self.validate_topic_config(config)
 
     def validate_topic_config(self, config: Mapping[str, str]) -> None:
         """Raise ApiError INVALID_CONFIG for a key that topics do not have, ConfigError for bad values."""

@@ -1,0 +1,32 @@
+"""What speaks against a new topic."""
+
+from __future__ import annotations
+
+from unittest.mock import create_autospec
+
+import pytest
+
+from kafka_lite.admin.admin_utils import AdminUtils
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+
+def refusal(topic: str, topics_a_moment_later: list[str]) -> ApiError:
+    """Why the topic cannot be created, when it is not there yet, but these are at the next look."""
+    zk_client = create_autospec(KafkaZkClient, instance=True)
+    zk_client.is_topic_marked_for_deletion.return_value = False
+    zk_client.topic_exists.return_value = False
+    zk_client.get_all_topics.return_value = topics_a_moment_later
+    with pytest.raises(ApiError) as raised:
+        AdminUtils(zk_client).create_topic_with_assignment(topic, {0: [0]}, {})
+    return raised.value
+
+
+def test_topics_that_metrics_cannot_tell_apart() -> None:
+    error = refusal("a_b", ["a.b", "c"])
+    assert error.error is Errors.INVALID_TOPIC_EXCEPTION
+    assert "collides with existing topics: a.b" in str(error)
+
+
+def test_a_topic_that_somebody_creates_at_the_same_time_does_not_collide_with_itself() -> None:
+    assert refusal("a_b", ["a_b", "c"]).error is Errors.TOPIC_ALREADY_EXISTS
