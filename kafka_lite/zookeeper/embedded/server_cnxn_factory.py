@@ -20,6 +20,8 @@ from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ZooKeeperS
 logger = logging.getLogger(__name__)
 
 _ACCEPTS_PER_TURN = 64
+PAUSE_AFTER_ERROR_MS = 100
+"""How long nobody is accepted when the operating system refuses, as it does when too many files are open."""
 SESSIONLESS_TIMEOUT_MS = 10_000
 """How long a connection may exist without having asked for a session."""
 
@@ -58,6 +60,8 @@ class ServerCnxnFactory(ShutdownableThread):
         self._ready: list[ServerCnxn] = []
         # Connections that have no session yet → when their patience ends; in the order of their arrival.
         self._newcomers: dict[ServerCnxn, float] = {}
+        self._accepts_again_ms: float | None = None
+        self._is_failing = False
 
     def wake_up(self) -> None:
         """Interrupt the wait for the next bytes."""
@@ -68,8 +72,8 @@ class ServerCnxnFactory(ShutdownableThread):
     def do_work(self) -> None:
         """One turn of the loop."""
         ready, self._ready = self._ready, []
-        timeout_ms = 0 if ready else min(self._server.ms_until_next_check(), self._ms_until_next_newcomer_is_late())
-        for key, events in self._selector.select(timeout_ms / 1000):
+        self._accept_again()
+        for key, events in self._selector.select(0 if ready else self._ms_to_wait() / 1000):
             if key.fileobj is self._listener:
                 self._accept()
             elif isinstance(key.data, ServerCnxn) and events & selectors.EVENT_READ and not key.data.has_frame:
@@ -102,8 +106,9 @@ class ServerCnxnFactory(ShutdownableThread):
             except BlockingIOError:
                 return
             except OSError as error:
-                logger.warning("Could not accept a connection: %s", error)
+                self._pause_accepting(error)
                 return
+            self._is_failing = False
             if 0 < self._max_client_cnxns <= Counter(c.address for c in self.connections)[address[0]]:
                 logger.warning("Too many connections from %s - max is %d", address[0], self._max_client_cnxns)
                 sock.close()
@@ -112,6 +117,29 @@ class ServerCnxnFactory(ShutdownableThread):
             self.connections.add(connection)
             self._newcomers[connection] = self._time.hi_res_ms() + SESSIONLESS_TIMEOUT_MS
             self._selector.register(sock, selectors.EVENT_READ, connection)
+
+    def _pause_accepting(self, error: OSError) -> None:
+        """The client stays in the backlog, so the listener stays readable: do not look at it for a while.
+
+        The thread goes on, for those who are connected.
+        """
+        if not self._is_failing:
+            logger.warning("Could not accept a connection: %s", error)
+        self._is_failing = True
+        self._selector.unregister(self._listener)
+        self._accepts_again_ms = self._time.hi_res_ms() + PAUSE_AFTER_ERROR_MS
+
+    def _accept_again(self) -> None:
+        if self._accepts_again_ms is not None and self._accepts_again_ms <= self._time.hi_res_ms():
+            self._accepts_again_ms = None
+            self._selector.register(self._listener, selectors.EVENT_READ)
+
+    def _ms_to_wait(self) -> float:
+        """How long nothing is to be done, unless somebody sends something."""
+        until_ms = min(self._server.ms_until_next_check(), self._ms_until_next_newcomer_is_late())
+        if self._accepts_again_ms is None:
+            return until_ms
+        return min(until_ms, max(0.0, self._accepts_again_ms - self._time.hi_res_ms()))
 
     def _ms_until_next_newcomer_is_late(self) -> float:
         first = next(iter(self._newcomers.values()), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import random
 import re
@@ -29,7 +30,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
 )
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
-from kafka_lite.zookeeper.embedded.server_cnxn_factory import SESSIONLESS_TIMEOUT_MS
+from kafka_lite.zookeeper.embedded.server_cnxn_factory import PAUSE_AFTER_ERROR_MS, SESSIONLESS_TIMEOUT_MS
 from tests.support.zookeeper_raw_client import RawClient
 
 
@@ -230,6 +231,46 @@ def test_connections_per_address_are_limited(tmp_path: Path, caplog: pytest.LogC
         with pytest.raises(OSError):
             RawClient(server.connect_string)
         assert "Too many connections from 127.0.0.1 - max is 1" in caplog.text
+
+
+class CrowdedListener(socket.socket):
+    """A listening socket in a process that has, or has not, a file descriptor to give."""
+
+    is_refusing = False
+    refusals = 0
+
+    def accept(self) -> tuple[socket.socket, object]:
+        if self.is_refusing:
+            self.refusals += 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+class CrowdedZooKeeper(EmbeddedZooKeeper):
+    listener: CrowdedListener
+
+    def _listen(self) -> socket.socket:
+        self.listener = CrowdedListener(fileno=super()._listen().detach())
+        self.listener.setblocking(False)
+        return self.listener
+
+
+def test_too_many_open_files_do_not_keep_the_thread_busy(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    time = MockTime()
+    with CrowdedZooKeeper(tmp_path, time=time) as server, RawClient(server.connect_string, 40_000) as client:
+        server.listener.is_refusing = True
+        with socket.create_connection((server.host, server.port), 10) as waiting:
+            while server.listener.refusals == 0:
+                client.call(OpCode.PING)
+            for _ in range(20):
+                client.call(OpCode.PING)  # who is connected is served
+            assert server.listener.refusals == 1
+            server.listener.is_refusing = False
+            time.sleep(PAUSE_AFTER_ERROR_MS)
+            client.call(OpCode.PING)
+            waiting.sendall(b"ruok")
+            assert waiting.recv(4) == b"imok"
+    assert caplog.text.count("Could not accept a connection") == 1
 
 
 # ---- Four-letter words -----------------------------------------------------------------------------------------------
