@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.testing.cluster import Cluster
-from tests.support.old_consumers import Group, eventually
+from tests.support.eventually import eventually
+from tests.support.old_consumers import Group
 
 TIMEOUT_S = 120
 CONSUMERS = ["new", "old"]

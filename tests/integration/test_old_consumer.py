@@ -22,7 +22,8 @@ from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
 from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
-from tests.support.old_consumers import QUICK, Group, PythonMember, eventually
+from tests.support.eventually import eventually
+from tests.support.old_consumers import QUICK, Group, PythonMember
 
 PARTITIONS = 4
 TOPIC = "t"

@@ -23,7 +23,7 @@ from kafka_lite.protocol.messages.api_08_offset_commit import (
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from kafka_lite.record.record import Record, TimestampType
 from kafka_lite.testing.cluster import Cluster
-from tests.support.old_consumers import eventually
+from tests.support.eventually import eventually
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 

@@ -12,7 +12,8 @@ import pytest
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.data import TopicAssignment
-from tests.support.old_consumers import QUICK, Group, PythonMember, ScalaMember, eventually
+from tests.support.eventually import eventually
+from tests.support.old_consumers import QUICK, Group, PythonMember, ScalaMember
 from tests.support.real_kafka import old_kafka
 
 pytestmark = pytest.mark.jvm
@@ -128,7 +129,7 @@ def test_one_dies_and_the_other_goes_on_where_it_had_committed(place: Place) -> 
             number += 1
             values = produce(place, f"{name}-{number}")
             try:
-                eventually(lambda: values <= {value for *_, value in ours.messages + scala.messages}, 3)
+                eventually(lambda: values <= {value for *_, value in ours.messages + scala.messages}, timeout_s=3)
             except AssertionError:
                 return False
             return True

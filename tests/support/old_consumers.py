@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 from kafka_lite.old_consumer.topic_filter import Whitelist
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
 
 JARS = ("org.apache.kafka:kafka_2.11:0.10.2.2", "org.slf4j:slf4j-nop:1.7.21", "javax.xml.bind:jaxb-api:2.3.1")
@@ -29,14 +29,6 @@ QUICK = {
 }
 Message = tuple[str, int, int, str]
 """Topic, partition, offset, value."""
-
-
-def eventually(condition: Callable[[], object], timeout_s: float = 60) -> None:
-    """Wait until it is true; fails with what it was last."""
-    deadline = time.monotonic() + timeout_s
-    while not (last := condition()):
-        assert time.monotonic() < deadline, f"not within {timeout_s} s: {last!r}"
-        time.sleep(0.05)
 
 
 class PythonMember:
