@@ -4,7 +4,8 @@
 often. First it takes the digest of all that comes, which also warms it up; then it is measured, for whole passes and at
 least so many seconds. Prints a JSON object: seconds, processor time, peak memory, messages measured, and the digest.
 
-Each poll returns up to 500 records, and checksums are checked: defaults of Kafka's consumer.
+Each poll returns up to 500 records, and checksums are checked: defaults of Kafka's consumer. The buffers of sockets are
+left to the system, as kafka-python, aiokafka and librdkafka do.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def by_kafka_lite(work: Work) -> Reading:
     partition = TopicPartition(work.topic, 0)
     with KafkaConsumer({
         "bootstrap.servers": work.bootstrap_servers, "auto.offset.reset": "earliest",
-        "max.poll.records": MAX_POLL_RECORDS, "fetch.max.wait.ms": MAX_WAIT_MS,
+        "max.poll.records": MAX_POLL_RECORDS, "fetch.max.wait.ms": MAX_WAIT_MS, "receive.buffer.bytes": -1,
     }) as consumer:  # fmt: skip
         consumer.assign([partition])
         return Reading(work).run(lambda: consumer.poll(POLL_MS).records(partition), lambda: consumer.seek(partition, 0))

@@ -31,7 +31,7 @@ _COMPILED = not __file__.endswith(".py")
 _SHORT_RUN = 32
 """To find a run of records that are alike costs as much as to read so many of them one by one."""
 _LONGEST_RUN = 4096
-_FIRST_PATIENCE = 1 << 30 if _COMPILED else 16  # how many records to read before looking for a run again
+_FIRST_PATIENCE = 1 << 30 if _COMPILED else 32  # how many records to read before looking for a run again
 _new_tuple = tuple.__new__
 
 
@@ -143,7 +143,8 @@ class RecordBatchReader:
         """Append records to ``records`` up to index ``end``, or to one that is in any way unusual.
 
         This is ``decode_record`` written out for records whose lengths take up to two bytes and deltas up to three:
-        three times as fast. Numbers are twice what they mean; an odd one is negative.
+        three times as fast. It is one loop because it is fast by not calling anything: in two steps, numbers first and
+        records of them afterwards, it was slower by a tenth. Numbers are twice what they mean; an odd one is negative.
         """
         data, position, index = self._data, self._position, self._index
         topic, number = self._partition
