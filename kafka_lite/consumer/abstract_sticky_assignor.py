@@ -84,9 +84,8 @@ class AbstractStickyAssignor(AbstractPartitionAssignor):
     ) -> dict[str, list[TopicPartition]]:
         """The partitions of each member."""
         members = ordered_members(subscriptions)
-        wanted_by = {
-            topic: [member for member in members if topic in subscriptions[member].topics] for topic in partition_counts
-        }
+        wishes = {member: frozenset(subscriptions[member].topics) for member in members}
+        wanted_by = {topic: [member for member in members if topic in wishes[member]] for topic in partition_counts}
         partitions = [
             TopicPartition(topic, number)
             for topic, count in sorted(partition_counts.items())
@@ -96,9 +95,9 @@ class AbstractStickyAssignor(AbstractPartitionAssignor):
         had: Shares = {member: [] for member in members}
         for partition in partitions:
             owner = owners.get(partition)
-            if owner is not None and owner in wanted_by[partition.topic]:
+            if owner is not None and partition.topic in wishes[owner]:
                 had[owner].append(partition)
-        if len({frozenset(each.topics) for each in subscriptions.values()}) == 1:
+        if len(set(wishes.values())) == 1:
             return share_equally(partitions, had)
         _assign_the_rest(partitions, had, wanted_by)
         _balance(had, wanted_by)
