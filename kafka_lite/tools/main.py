@@ -50,6 +50,7 @@ TOOLS = (
     Tool("verifiable-producer", "verifiable_producer", "send increasing numbers, and tell as JSON what became of each"),
     Tool("replay-log-producer", "replay_log_producer", "send the messages of a topic to another topic"),
     Tool("consumer-perf-test", "consumer_perf_test", "measure how fast a consumer is"),
+    Tool("end-to-end-latency", "end_to_end_latency", "measure how long messages take from producer to consumer"),
     Tool("verifiable-consumer", "verifiable_consumer", "consume in a group, and tell as JSON what happens"),
     Tool("consumer-groups", "consumer_groups", "list, describe, watch, reset and delete consumer groups"),
     Tool("consumer-offset-checker", "consumer_offset_checker", "show offsets and owners of an old consumers' group"),

@@ -1,0 +1,91 @@
+"""``kafka-lite end-to-end-latency``: how long a message takes from its producer to its consumer, one at a time.
+
+Kafka 0.10.2: core/.../tools/EndToEndLatency.scala · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from pathlib import Path
+
+from kafka_lite.common.properties import load_properties
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.tools.logging_config import configure_logging
+from kafka_lite.tools.performance_stats import percentiles
+from kafka_lite.tools.tool_errors import ToolError, reports_errors
+
+NAME = "end-to-end-latency"
+SUMMARY = "measure how long messages take from producer to consumer"
+
+TIMEOUT_MS = 60_000
+REPORT_EVERY = 1000
+NS_PER_MS = 1_000_000
+LETTERS = bytes(range(65, 91))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of kafka.tools.EndToEndLatency, which has no script of its own in Kafka 0.10.2."""
+    parser.add_argument("broker_list", help="brokers, host:port with commas between")
+    parser.add_argument("topic", help="the topic, which nobody else should write to meanwhile")
+    parser.add_argument("num_messages", type=int, help="how many messages to send")
+    parser.add_argument("producer_acks", choices=["1", "all"], help="what to wait for before the message is read")
+    parser.add_argument("message_size_bytes", type=int, help="how long a message is")
+    parser.add_argument("properties_file", type=Path, nargs="?", help="properties of both clients")
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Send and read, one after the other; 1 when something else is read than was sent."""
+    configure_logging(default_level="WARN")
+    if options.num_messages < 1 or options.message_size_bytes < 1:
+        raise ToolError("num_messages and message_size_bytes should be greater than zero")
+    properties = load_properties(options.properties_file) if options.properties_file is not None else {}
+    common = properties | {"bootstrap.servers": options.broker_list}
+    # Nothing is collected on the way: neither records into a batch nor bytes into an answer.
+    sending = common | {"linger.ms": "0", "acks": options.producer_acks}
+    reading = common | {"enable.auto.commit": "false", "auto.offset.reset": "latest", "fetch.max.wait.ms": "0"}
+    with KafkaConsumer(reading) as consumer, KafkaProducer(sending) as producer:
+        go_to_end(consumer, options.topic)
+        latencies_ns = measure(consumer, producer, options)
+    average_ms = sum(latencies_ns) / len(latencies_ns) / NS_PER_MS
+    print(f"Avg latency: {average_ms:.4f} ms\n")
+    p50, p99, p999 = percentiles([each // NS_PER_MS for each in latencies_ns], (0.5, 0.99, 0.999))
+    print(f"Percentiles: 50th = {p50}, 99th = {p99}, 99.9th = {p999}")
+    return 0
+
+
+def go_to_end(consumer: KafkaConsumer, topic: str) -> None:
+    """Read all partitions from their ends on: found out now, lest the first message be missed. Raises ToolError."""
+    partitions = [TopicPartition(topic, info.partition) for info in consumer.partitions_for(topic)]
+    if not partitions:
+        raise ToolError(f"there is no topic {topic}: create it with `kafka-lite topics --create --topic {topic} …`")
+    consumer.assign(partitions)
+    consumer.seek_to_end(partitions)
+    for partition in partitions:
+        consumer.position(partition)
+
+
+def measure(consumer: KafkaConsumer, producer: KafkaProducer, options: argparse.Namespace) -> list[int]:
+    """The latency of each message in ns, from before it is sent until it has been read. Raises ToolError."""
+    chance = random.Random(0)
+    latencies = []
+    for number in range(options.num_messages):
+        message = bytes(chance.choices(LETTERS, k=options.message_size_bytes))
+        began_ns = time.perf_counter_ns()
+        producer.send(ProducerRecord(options.topic, message)).get(TIMEOUT_MS)
+        read = [record.value for record in consumer.poll(TIMEOUT_MS)]
+        latencies.append(time.perf_counter_ns() - began_ns)
+        if not read:
+            raise ToolError(f"poll() timed out before finding a result (timeout:[{TIMEOUT_MS}])")
+        if read != [message]:
+            raise ToolError(
+                f"something else was read than was sent, {len(read)} messages instead of this one: "
+                f"does somebody else write to {options.topic}?"
+            )
+        if number % REPORT_EVERY == 0:
+            print(f"{number}\t{latencies[-1] / NS_PER_MS}", flush=True)
+    return latencies
