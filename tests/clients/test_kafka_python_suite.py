@@ -1,0 +1,83 @@
+"""kafka-python's own integration tests, from its source distribution, against our broker.
+
+They run as if it were a broker of 3.2, which is what the client takes it for by its APIs, and of 0.10.2, to which it
+sends other requests. What does not apply is listed, with reasons, in ``tests/support/kafka_python_suite_plugin.py``.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from kafka_lite.testing.cluster import Cluster
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 240
+SUITE = ["test_admin_integration.py", "test_consumer_integration.py", "test_producer_integration.py"]
+BROKER = {
+    "num.partitions": "4",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "1000",  # a test of theirs has members with 3 s
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder ``test`` of the source distribution that belongs to the kafka-python that is installed."""
+    directory = tmp_path_factory.mktemp("kafka-python")
+    version = importlib.metadata.version("kafka-python")
+    (package,) = [
+        each for each in tomllib.loads((ROOT / "uv.lock").read_text())["package"] if each["name"] == "kafka-python"
+    ]
+    assert package["version"] == version, "uv.lock has another kafka-python than the one that is installed"
+    requirement = directory / "requirements.txt"
+    requirement.write_text(f"kafka-python=={version} --hash={package['sdist']['hash']}\n")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "kafka-python"]
+    command += ["--dest", str(directory), "--require-hashes", "-r", str(requirement)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    if done.returncode:
+        if os.environ.get("CI"):
+            pytest.fail(f"cannot download kafka-python's source distribution: {done.stderr}")
+        pytest.skip(f"cannot download kafka-python's source distribution: {done.stderr[-300:]}")
+    (archive,) = directory.glob("kafka_python-*.tar.gz")
+    with tarfile.open(archive) as source:
+        source.extractall(directory, filter="data")
+    return directory / archive.name.removesuffix(".tar.gz") / "test"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2 * TIMEOUT_S + 20)
+@pytest.mark.parametrize(("kafka_version", "expected_passes"), [("3.2", 40), ("0.10.2", 24)])
+def test_kafka_pythons_own_integration_tests_pass(
+    suite: Path, tmp_path: Path, kafka_version: str, expected_passes: int
+) -> None:
+    report = tmp_path / "report.xml"
+    # Away from our own configuration: what warns in kafka-python is not ours to turn into errors.
+    command = [sys.executable, "-m", "pytest", *(str(suite / "integration" / name) for name in SUITE), "-q"]
+    command += ["--rootdir", str(suite), "-c", os.devnull, "-o", f"cache_dir={tmp_path / 'cache'}", "-W", "ignore"]
+    command += ["-p", "tests.support.kafka_python_suite_plugin", "-p", "no:xdist", "--tb=short", "--timeout", "100"]
+    with Cluster(BROKER) as cluster:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {
+            "PYTHONPATH": str(ROOT),
+            "KAFKA_PYTHON_TESTS": str(suite),
+            "KAFKA_VERSION": kafka_version,
+            "KAFKA_URI": f"kafka://{cluster.bootstrap_servers}",
+            "KAFKA_ROOT": str(tmp_path),  # where Kafka would be; it only has to be there
+        }
+        command.append(f"--junitxml={report}")
+        run = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
+    totals = ElementTree.parse(report).getroot()[0].attrib
+    passed = int(totals["tests"]) - int(totals["skipped"]) - int(totals["failures"]) - int(totals["errors"])
+    print(f"kafka-python's suite, {kafka_version}: {passed} passed, {totals['skipped']} skipped")
+    assert passed >= expected_passes, run.stdout[-8000:]

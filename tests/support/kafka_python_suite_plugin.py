@@ -1,0 +1,74 @@
+"""A pytest plugin that lets kafka-python's own integration tests judge our broker.
+
+The suite uses the broker that ``KAFKA_URI`` names, and takes ``KAFKA_VERSION`` for its version: by that go the requests
+that its clients send, and the tests that are skipped. Its source distribution lacks ``test/service.py``, which starts
+Java servers, and the ``__init__.py`` of ``test``, a name that Python's own library has too. Loaded before the suite is
+collected (``-p tests.support.kafka_python_suite_plugin``), this puts both in place, with ``test`` at
+``KAFKA_PYTHON_TESTS``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+_AUTHORIZER = "needs an authorizer"
+_TRANSACTIONS = "needs transactions"
+_REASSIGNMENT = "AlterPartitionReassignments and ListPartitionReassignments move replicas between brokers"
+_INFERRED = "infers the version from the APIs that are served: it is as new as the newest, whatever version we say"
+
+DESELECTED = {
+    "test_admin_integration.py::test_create_describe_delete_acls": _AUTHORIZER,
+    "test_admin_integration.py::test_alter_partition_reassignments": _REASSIGNMENT,
+    "test_admin_integration.py::test_list_partition_reassignments": _REASSIGNMENT,
+    "test_admin_integration.py::test_elect_leaders": "ElectLeaders chooses among several replicas",
+    "test_admin_integration.py::test_alter_replica_log_dirs": "AlterReplicaLogDirs moves replicas between directories",
+    "test_admin_integration.py::test_describe_configs_broker_resource_returns_configs": "wants advertised.listeners to "
+    "be changeable while the broker runs, as from 1.1 on; in 0.10 and here it is read-only",
+    "test_producer_integration.py::test_transactional_producer_messages": _TRANSACTIONS,
+    "test_producer_integration.py::test_transactional_producer_offsets": _TRANSACTIONS,
+    "test_consumer_integration.py::test_kafka_version_infer": _INFERRED,
+}
+"""The tests that do not apply, each with the reason."""
+
+
+class ExternalService:
+    """What ``test.service.ExternalService`` is to the suite: a server that somebody else starts and stops."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host = host
+        self.port = port
+
+
+class SpawnedService:
+    """What the suite would start Java servers with; there are none, since ``KAFKA_URI`` is set."""
+
+
+def _install() -> None:
+    suite = types.ModuleType("test")
+    suite.__path__ = [os.environ["KAFKA_PYTHON_TESTS"]]
+    service = types.ModuleType("test.service")
+    service.ExternalService = ExternalService  # type: ignore[attr-defined]
+    service.SpawnedService = SpawnedService  # type: ignore[attr-defined]
+    sys.modules |= {suite.__name__: suite, service.__name__: service}
+
+
+_install()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take out what does not apply; a name in the list that the suite does not have is an error."""
+    deselected = [item for item in items if _key(item) in DESELECTED]
+    unknown = set(DESELECTED) - {_key(item) for item in deselected}
+    if unknown:
+        raise pytest.UsageError(f"not in kafka-python's suite: {sorted(unknown)}")
+    items[:] = [item for item in items if item not in deselected]
+    config.hook.pytest_deselected(items=deselected)
+
+
+def _key(item: pytest.Item) -> str:
+    return f"{Path(item.path).name}::{item.name}"
