@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -12,6 +12,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.old_producer.producer import QueueFullError
+from tests.support.eventually import eventually
 from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
 from tests.support.producers import is_in_order
 
@@ -97,7 +98,7 @@ def test_without_acknowledgements_messages_are_lost_but_never_told_twice(setup: 
             setup.cluster.requests.wait_for("Produce", 101, WAIT_S)
         for number in range(101, 200):
             producer.send(message(number))
-        _await(lambda: 199 in numbers_of(setup, 199 % PARTITIONS))
+        eventually(lambda: 199 in numbers_of(setup, 199 % PARTITIONS))
     found = [number for partition in range(PARTITIONS) for number in numbers_of(setup, partition)]
     assert len(found) == len(set(found))
     assert 100 not in found
@@ -147,7 +148,7 @@ def test_a_full_queue_of_one_that_may_wait_takes_the_message_when_there_is_room(
         thread = threading.Thread(target=send)
         with setup.cluster.paused():
             thread.start()
-            _await(lambda: len(sent) >= 10)
+            eventually(lambda: len(sent) >= 10)
             assert len(sent) <= 10 + 5
         thread.join(WAIT_S)
         assert len(sent) == 60
@@ -172,7 +173,7 @@ def test_an_asynchronous_one_that_fails_for_good_counts_it_and_goes_on(setup: Fa
         with setup.cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).always():
             for number in range(3):
                 producer.send(message(number))
-            _await(lambda: producer.stats.producer.failed_send_rate.count == 1)
+            eventually(lambda: producer.stats.producer.failed_send_rate.count == 1)
         for number in range(3, 6):
             producer.send(message(number))
     assert [numbers_of(setup, partition) for partition in range(PARTITIONS)] == [[3], [4], [5]]
@@ -194,10 +195,3 @@ def test_a_topic_that_is_deleted_and_created_again(setup: FaultyCluster, kind: s
     found = [numbers_of(setup, partition) for partition in range(PARTITIONS)]
     assert {number for numbers in found for number in numbers} >= set(range(33, 60))
     assert all(is_in_order(numbers) for numbers in found)
-
-
-def _await(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -12,6 +12,7 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, ProducerClosedError
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 from tests.support.faulty_cluster import FaultyCluster, faulty_cluster
 from tests.support.producers import MemoryWatch, Outcomes, is_in_order
 
@@ -109,7 +110,7 @@ def test_a_stuck_broker_fills_the_buffer_and_each_record_gets_an_outcome(
     configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **mode, "max.block.ms": 50}
     with KafkaProducer(configs | {"buffer.memory": 4000, "request.timeout.ms": 20_000}) as producer:
         memory = MemoryWatch(producer)
-        _await(lambda: _knows_the_topic(producer))
+        eventually(lambda: _knows_the_topic(producer))
         with setup.cluster.paused():
             for number in range(300):
                 record = ProducerRecord(TOPIC, b"%040d" % number, partition=0)
@@ -146,7 +147,7 @@ def test_a_broker_that_stays_stuck_ends_every_record_by_its_delivery_timeout(
         setup.cluster.reset()
         producer.send(ProducerRecord(TOPIC, b"again", partition=1)).get(WAIT_S * 1000)
         assert producer.flush(WAIT_S * 1000)
-        _await(lambda: memory._pool.available_memory == memory._pool.total_memory)
+        eventually(lambda: memory._pool.available_memory == memory._pool.total_memory)
         memory.check_all_came_back()
     assert setup.cluster.values(TOPIC, 1)[-1] == b"again"
     assert setup.cluster.values(TOPIC, 1).count(b"again") == 1
@@ -242,10 +243,3 @@ def _knows_the_topic(producer: KafkaProducer) -> bool:
         return len(producer.partitions_for(TOPIC)) == PARTITIONS
     except ApiError:
         return False
-
-
-def _await(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import kafka
@@ -14,21 +13,14 @@ from confluent_kafka.admin import AdminClient
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 from tests.support.group_members import AiokafkaMember, ConfluentMember, KafkaPythonMember, Member
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 LIBRARIES: list[type[Member]] = [ConfluentMember, KafkaPythonMember, AiokafkaMember]
-TIMEOUT_S = 60
 PARTITIONS = 6
 _names = itertools.count()
-
-
-def wait_until(condition: Callable[[], bool], what: Callable[[], object]) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline, what()
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -55,24 +47,24 @@ def test_members_share_the_partitions_and_hand_them_over(
 ) -> None:
     group = f"share-{library.__name__}"
     first = members.enter_context(library(cluster.bootstrap_servers, group, topic))
-    wait_until(lambda: len(first.partitions) == PARTITIONS, lambda: first.partitions)
+    eventually(lambda: len(first.partitions) == PARTITIONS, lambda: first.partitions)
     second = members.enter_context(library(cluster.bootstrap_servers, group, topic))
-    wait_until(
+    eventually(
         lambda: len(first.partitions) == 3 and first.partitions | second.partitions == set(range(PARTITIONS)),
         lambda: (first.partitions, second.partitions),
     )
     produce(cluster, topic, range(60))
-    wait_until(lambda: len(first.values) + len(second.values) == 60, lambda: (first.values, second.values))
+    eventually(lambda: len(first.values) + len(second.values) == 60, lambda: (first.values, second.values))
     assert sorted(first.values + second.values) == list(range(60))
     first.close()
-    wait_until(lambda: len(second.partitions) == PARTITIONS, lambda: second.partitions)
+    eventually(lambda: len(second.partitions) == PARTITIONS, lambda: second.partitions)
     produce(cluster, topic, range(60, 90))
-    wait_until(lambda: set(range(60, 90)) <= set(second.values), lambda: second.values)
+    eventually(lambda: set(range(60, 90)) <= set(second.values), lambda: second.values)
 
 
 def test_members_of_three_libraries_share_one_group(cluster: Cluster, topic: str, members: ExitStack) -> None:
     mixed = [members.enter_context(library(cluster.bootstrap_servers, "mixed", topic)) for library in LIBRARIES]
-    wait_until(
+    eventually(
         lambda: (
             sorted(len(member.partitions) for member in mixed) == [2, 2, 2]
             and set().union(*(member.partitions for member in mixed)) == set(range(PARTITIONS))
@@ -80,7 +72,7 @@ def test_members_of_three_libraries_share_one_group(cluster: Cluster, topic: str
         lambda: [member.partitions for member in mixed],
     )
     produce(cluster, topic, range(120))
-    wait_until(lambda: sum(len(member.values) for member in mixed) >= 120, lambda: [m.values for m in mixed])
+    eventually(lambda: sum(len(member.values) for member in mixed) >= 120, lambda: [m.values for m in mixed])
     assert set().union(*(member.values for member in mixed)) == set(range(120))
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     group = admin.describe_consumer_groups(["mixed"])["mixed"].result(20)
@@ -96,10 +88,10 @@ def test_what_one_library_commits_another_one_goes_on_from(
     group = f"relay-{writer.__name__}-{reader.__name__}"
     produce(cluster, topic, range(30))
     with writer(cluster.bootstrap_servers, group, topic) as first:
-        wait_until(lambda: len(first.values) == 30, lambda: first.values)
+        eventually(lambda: len(first.values) == 30, lambda: first.values)
     produce(cluster, topic, range(30, 60))
     with reader(cluster.bootstrap_servers, group, topic) as second:
-        wait_until(lambda: len(second.values) >= 30, lambda: (second.values, second.partitions, second.failure))
+        eventually(lambda: len(second.values) >= 30, lambda: (second.values, second.partitions, second.failure))
     assert sorted(second.values) == list(range(30, 60))
 
 
@@ -107,7 +99,7 @@ def test_an_administrator_sees_and_changes_groups(cluster: Cluster, topic: str) 
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     produce(cluster, topic, range(6))
     with ConfluentMember(cluster.bootstrap_servers, "administered", topic) as member:
-        wait_until(lambda: len(member.values) == 6, lambda: member.values)
+        eventually(lambda: len(member.values) == 6, lambda: member.values)
         listed = {group.group_id: group for group in admin.list_consumer_groups().result(20).valid}
         assert (listed["administered"].state.name, listed["administered"].is_simple_consumer_group) == ("STABLE", False)
         assert "NON_EMPTY_GROUP" in str(admin.delete_consumer_groups(["administered"])["administered"].exception(20))
@@ -117,7 +109,7 @@ def test_an_administrator_sees_and_changes_groups(cluster: Cluster, topic: str) 
     wanted = ConsumerGroupTopicPartitions("administered", [TopicPartition(topic, 0, 0)])
     admin.alter_consumer_group_offsets([wanted])["administered"].result(20)
     with ConfluentMember(cluster.bootstrap_servers, "administered", topic) as member:
-        wait_until(lambda: member.values == [0], lambda: member.values)
+        eventually(lambda: member.values == [0], lambda: member.values)
     assert admin.delete_consumer_groups(["administered"])["administered"].result(20) is None
     listed = {group.group_id for group in admin.list_consumer_groups().result(20).valid}
     assert "administered" not in listed
@@ -126,7 +118,7 @@ def test_an_administrator_sees_and_changes_groups(cluster: Cluster, topic: str) 
 def test_kafka_python_lists_describes_and_resets(cluster: Cluster, topic: str) -> None:
     produce(cluster, topic, range(6))
     with KafkaPythonMember(cluster.bootstrap_servers, "seen-by-kafka-python", topic) as member:
-        wait_until(lambda: len(member.values) == 6, lambda: member.values)
+        eventually(lambda: len(member.values) == 6, lambda: member.values)
     admin = kafka.KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
     try:
         offsets = admin.list_group_offsets("seen-by-kafka-python")
@@ -160,7 +152,7 @@ def test_a_static_member_comes_back_without_a_rebalance(cluster: Cluster, topic:
         poll(first, second)
         return len(first.assignment()) == 3 and len(second.assignment()) == 3
 
-    wait_until(settled, lambda: (first.assignment(), second.assignment(), rebalances))
+    eventually(settled, lambda: (first.assignment(), second.assignment(), rebalances))
     before = list(rebalances)
     second.close()
     second = join("two")
@@ -170,7 +162,7 @@ def test_a_static_member_comes_back_without_a_rebalance(cluster: Cluster, topic:
         return len(second.assignment()) == 3
 
     try:
-        wait_until(is_back, lambda: rebalances)
+        eventually(is_back, lambda: rebalances)
         assert rebalances == [*before, "two:3"], "only the one that came back was assigned anything"
     finally:
         first.close()

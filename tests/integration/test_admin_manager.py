@@ -31,6 +31,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from tests.support.eventually import eventually
 
 SETTINGS = {"zookeeper.connect": "x", "broker.id": "1", "num.partitions": "2", "log.retention.hours": "1"}
 
@@ -95,13 +96,6 @@ class OneBroker:
         answers = queue.Queue()
         self.admin.create_partitions(10_000, topics, validate_only, answers.put)
         return answers.get(timeout=15)
-
-
-def eventually(condition, timeout_s=10):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")

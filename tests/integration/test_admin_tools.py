@@ -4,7 +4,6 @@ import argparse
 import importlib
 import json
 import logging
-import time
 
 import pytest
 
@@ -17,6 +16,7 @@ from kafka_lite.protocol.messages.api_00_produce import (
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 MODULES = {
     "topics": "topics",
@@ -32,13 +32,6 @@ MODULES = {
 def cluster():
     with Cluster({"num.partitions": "2"}) as cluster:
         yield cluster
-
-
-def eventually(condition, timeout_s=10):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 class Tools:

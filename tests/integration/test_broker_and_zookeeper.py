@@ -10,13 +10,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
-
-
-def eventually(condition, timeout_s=20):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+from tests.support.eventually import eventually
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
@@ -57,6 +57,7 @@ from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 TOPIC_RESOURCE = 2
 SET, DELETE = 0, 1
@@ -147,13 +148,6 @@ def cluster() -> Iterator[Cluster]:
 def client(cluster: Cluster) -> Iterator[Client]:
     with Client(cluster) as found:
         yield found
-
-
-def eventually(holds: Callable[[], bool], what: str, within_s: float = 15) -> None:
-    deadline = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def files_of(cluster: Cluster, directory: str, pattern: str = "*.log") -> list[Path]:

@@ -42,6 +42,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 NONE, GZIP = CompressionType.NONE, CompressionType.GZIP
 SMALL = memory_records(1, NONE, [(b"k", b"v")], timestamp=1)
@@ -312,9 +313,7 @@ def test_topics_that_cannot_be_created(channel: BlockingChannel, version: int) -
 
 def test_who_does_not_wait_is_told_so(channel: BlockingChannel) -> None:
     assert create(channel, topic("later"), timeout_ms=0) == [7]
-    deadline = time.monotonic() + 10
-    while "later" not in topics_of(channel) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    eventually(lambda: "later" in topics_of(channel))
     assert create(channel, topic("later")) == [36]
 
 

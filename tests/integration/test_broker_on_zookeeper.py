@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +23,7 @@ from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from tests.support.eventually import eventually
 from tests.support.real_zookeeper import real_zookeeper
 
 KAFKA_TREE: dict[str, dict[str, Any]] = json.loads(
@@ -205,15 +205,13 @@ def test_an_expired_session(start: Start, kazoo: KazooClient, zookeeper: str) ->
     create(cluster, "early")
     owner = kazoo.exists("/brokers/ids/0").ephemeralOwner
     expire(zookeeper, cluster)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+
+    def is_back() -> bool:
         stats = kazoo.exists("/brokers/ids/0"), kazoo.exists("/controller")
         registered = all(stat is not None and stat.ephemeralOwner != owner for stat in stats)
-        if registered and kazoo.get("/controller_epoch")[0] == b"2" and cluster.server.controller.is_active:
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail(f"still {stats}")
+        return registered and kazoo.get("/controller_epoch")[0] == b"2" and cluster.server.controller.is_active
+
+    eventually(is_back)
     create(cluster, "late")
     for topic in ("early", "late"):
         produce(cluster, topic, b"v")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +17,7 @@ from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 from tests.support.compaction import all_batches, clean, contents
+from tests.support.eventually import eventually
 
 TOPIC = "compacted"
 PARTITION = Partition(TOPIC, 0)
@@ -77,13 +76,6 @@ def consume(cluster: Cluster) -> list[Message]:
         consumer.close()
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def first_dirty_offset(data_dir: Path) -> int:
     file = data_dir / "logs" / "cleaner-offset-checkpoint"
     lines = file.read_text().splitlines()[2:] if file.exists() else []
@@ -111,12 +103,12 @@ def test_a_compacted_topic(tmp_path: Path, message_format: str, codec: str) -> N
     with Cluster({**BROKER, "log.message.format.version": message_format}, tmp_path) as cluster:
         create(cluster, cleanup_policy="compact")
         produce(cluster, range(MESSAGES), codec=codec, idempotent=message_format == "3.0")
-        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
+        eventually(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
         must_be_compacted(consume(cluster), MESSAGES)
     with Cluster({**BROKER, "log.message.format.version": message_format}, tmp_path) as cluster:
         must_be_compacted(consume(cluster), MESSAGES)
         produce(cluster, range(MESSAGES, 2 * MESSAGES), codec=codec)
-        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > MESSAGES)
+        eventually(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > MESSAGES)
         must_be_compacted(consume(cluster), 2 * MESSAGES)
 
 
@@ -136,7 +128,7 @@ def test_a_topic_becomes_compacted_and_back(tmp_path: Path) -> None:
         produce(cluster, range(MESSAGES))
         assert len(consume(cluster)) == MESSAGES
         set_policy(admin, "compact")
-        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path))
+        eventually(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path))
         must_be_compacted(consume(cluster), MESSAGES)
         set_policy(admin, "delete")
         produce(cluster, range(MESSAGES, 2 * MESSAGES))
@@ -158,7 +150,7 @@ def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) 
             assert first_dirty_offset(tmp_path) == 0
         create(cluster, cleanup_policy="compact")
         produce(cluster, range(MESSAGES))
-        wait_until(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
+        eventually(lambda: first_dirty_offset(tmp_path) == last_segment(tmp_path) > 0)
         must_be_compacted(consume(cluster), MESSAGES)
 
 

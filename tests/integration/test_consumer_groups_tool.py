@@ -2,7 +2,6 @@
 
 import argparse
 import threading
-import time
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -10,6 +9,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from kafka_lite.old_consumer.consumer import Consumer as OldConsumer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools import consumer_groups
+from tests.support.eventually import eventually
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +47,6 @@ def tool(cluster, capsys):
         return code, [line.split() for line in captured.out.splitlines()], captured.err
 
     return run
-
-
-def eventually(condition, timeout_s=60):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def commit(cluster, group, offsets):

@@ -16,7 +16,8 @@ from kafka_lite.consumer import KafkaConsumer, OffsetAndMetadata
 from kafka_lite.consumer.consumer_errors import CommitFailedError, WakeupError
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
-from tests.support.group_member import GroupMember, balanced, wait_until
+from tests.support.eventually import eventually
+from tests.support.group_member import GroupMember, balanced
 
 PARTITIONS = 4
 _names = itertools.count()
@@ -69,7 +70,7 @@ class Members:
         return member
 
     def wait_balanced(self, *members: GroupMember) -> None:
-        wait_until(lambda: balanced(list(members), PARTITIONS), f"{len(members)} members share {self.topic}")
+        eventually(lambda: balanced(list(members), PARTITIONS), f"{len(members)} members share {self.topic}")
 
 
 @pytest.fixture
@@ -104,13 +105,13 @@ def test_members_come_and_go_and_every_record_is_read_once(cluster: Cluster, top
     second, third = members.start(), members.start()
     members.wait_balanced(first, second, third)
     produce(cluster, topic, 400, 400)
-    wait_until(lambda: len(numbers(first, second, third)) >= 800, "800 records")
+    eventually(lambda: len(numbers(first, second, third)) >= 800, "800 records")
     assert second.records
     assert third.records
     second.stop()
     members.wait_balanced(first, third)
     produce(cluster, topic, 800, 400)
-    wait_until(lambda: len(numbers(first, second, third)) >= 1200, "1200 records")
+    eventually(lambda: len(numbers(first, second, third)) >= 1200, "1200 records")
     assert numbers(first, second, third) == list(range(1200))
 
 
@@ -139,9 +140,9 @@ def test_a_group_with_librdkafka(cluster: Cluster, topic: str, members: Members,
             read.append(int(message.value()))  # type: ignore[arg-type]
         return len(other.assignment()) == len(ours.assignment) == PARTITIONS // 2
 
-    wait_until(other_polls, "both have half of the partitions")
+    eventually(other_polls, "both have half of the partitions")
     produce(cluster, topic, 100, 100)
-    wait_until(lambda: other_polls() and len(read) + len(ours.records) >= 200, "200 records")
+    eventually(lambda: other_polls() and len(read) + len(ours.records) >= 200, "200 records")
     assert sorted(read + numbers(ours)) == list(range(200))
     other.close()
     members.wait_balanced(ours)
@@ -153,9 +154,9 @@ def test_a_pattern_takes_in_a_new_topic(cluster: Cluster, group: str) -> None:
     members = Members(cluster, re.compile(f"{prefix}-.*"), group)
     member = members.start(metadata_max_age_ms=200)
     try:
-        wait_until(lambda: len(member.assignment) == 1, "the first topic")
+        eventually(lambda: len(member.assignment) == 1, "the first topic")
         cluster.create_topic(f"{prefix}-b", 2)
-        wait_until(lambda: len(member.assignment) == 3, "the second topic")
+        eventually(lambda: len(member.assignment) == 3, "the second topic")
     finally:
         member.stop()
 
@@ -169,7 +170,7 @@ def test_heartbeats_go_on_while_the_user_works(cluster: Cluster, topic: str, mem
     assert not threading.Event().wait(5)
     slow.busy.clear()
     produce(cluster, topic, 40, 40)
-    wait_until(lambda: len(slow.records) >= 80, "80 records")
+    eventually(lambda: len(slow.records) >= 80, "80 records")
     assert slow.assignments == 1
 
 
@@ -180,7 +181,7 @@ def test_who_does_not_poll_loses_its_partitions_and_its_commits_are_refused(
     members.wait_balanced(stuck)
     stuck.busy.set()
     other = members.start()
-    wait_until(lambda: len(other.assignment) == PARTITIONS, "the other member has everything")
+    eventually(lambda: len(other.assignment) == PARTITIONS, "the other member has everything")
     with pytest.raises(CommitFailedError):
         stuck.consumer.commit_sync({TopicPartition(topic, 0): OffsetAndMetadata(0)})
     stuck.busy.clear()
@@ -193,7 +194,7 @@ def test_a_static_member_that_restarts_causes_no_rebalance(cluster: Cluster, top
     before, rebalances = static.assignment, other.assignments
     static.stop()
     again = members.start(group_instance_id="one")
-    wait_until(lambda: again.assignment == before, "the partitions it had")
+    eventually(lambda: again.assignment == before, "the partitions it had")
     assert other.assignments == rebalances
 
 
@@ -212,8 +213,8 @@ def test_a_group_goes_on_when_the_broker_comes_back(cluster: Cluster, topic: str
     both = [members.start(session_timeout_ms=10_000), members.start(session_timeout_ms=10_000)]
     members.wait_balanced(*both)
     produce(cluster, topic, 0, 200)
-    wait_until(lambda: len(numbers(*both)) >= 200, "200 records")
+    eventually(lambda: len(numbers(*both)) >= 200, "200 records")
     cluster.restart()
     produce(cluster, topic, 200, 200)
-    wait_until(lambda: set(numbers(*both)) == set(range(400)), "400 records")
+    eventually(lambda: set(numbers(*both)) == set(range(400)), "400 records")
     members.wait_balanced(*both)

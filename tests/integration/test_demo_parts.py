@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +14,7 @@ from kafka_lite.spark.demo import MARKER, DemoError, make_folder
 from kafka_lite.spark.nycflights import FLIGHT_COUNT, WEATHER_COUNT, load_flights, load_weather, to_json_lines
 from kafka_lite.spark.weather_chart import draw
 from kafka_lite.spark.weather_delays import FACTORS, delays_in_pandas, differences
+from tests.support.eventually import eventually
 
 HOUR = "2013-01-01T10:00:00Z"
 
@@ -111,7 +111,4 @@ def test_a_signal_ends_the_children_and_then_the_program(name: str, code: int) -
         program.send_signal(signal.Signals[name])
         assert program.stdout.read() == "farewell\n"
     assert program.returncode == code
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{child}").exists()
+    eventually(lambda: not Path(f"/proc/{child}").exists(), "the child ends")

@@ -7,7 +7,6 @@ import itertools
 import random
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
     SetDataRequest,
 )
 from tests.support.embedded_zookeeper_process import EmbeddedZooKeeperProcess
+from tests.support.eventually import eventually
 from tests.support.zookeeper_raw_client import RawClient
 
 LIVES = 12
@@ -63,13 +63,6 @@ class Writer(threading.Thread):
 
 def data(client: RawClient, path: str) -> int:
     return int(client.call(OpCode.GET_DATA, PathWatchRequest(path, False)).read(GetDataResponse).data or b"-1")
-
-
-def eventually(condition: Callable[[], bool], timeout_s: float = 20) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.mark.slow

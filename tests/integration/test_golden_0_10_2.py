@@ -30,6 +30,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
 from kafka_lite.protocol.schema import Struct
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 PAIRS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/client-golden-0.10.2.json").read_text())
 BROKER = {
@@ -163,14 +164,13 @@ def replaced(frame: bytes, member_ids: dict[bytes, bytes]) -> bytes:
 def await_offsets_topic(port: int) -> None:
     """Kafka's coordinators had long been there when they were asked for."""
     with BlockingChannel("127.0.0.1", port) as channel:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
+
+        def is_there() -> bool:
             answer = channel.exchange(MetadataRequest(topics=[MetadataRequestTopic(name="__consumer_offsets")]), 1)
             assert isinstance(answer, MetadataResponse)
-            if answer.topics[0].error_code == 0 and all(p.leader_id == 1 for p in answer.topics[0].partitions):
-                return
-            time.sleep(0.05)
-    pytest.fail("no coordinator")
+            return answer.topics[0].error_code == 0 and all(p.leader_id == 1 for p in answer.topics[0].partitions)
+
+        eventually(is_there, "no coordinator")
 
 
 @pytest.mark.parametrize("number", range(len(ASKED)), ids=[f"{pair['api_key']}-{pair['name']}" for pair in ASKED])

@@ -16,6 +16,7 @@ from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import BrokerRegistration, LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from tests.support.eventually import eventually
 
 
 class Brokers:
@@ -54,13 +55,6 @@ class Brokers:
         cache = self.caches.get(broker_id)
         info = cache.get_partition_info(TopicPartition(topic, partition)) if cache else None
         return None if info is None else info.leader
-
-
-def eventually(condition, timeout_s=10):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def registration(broker_id):

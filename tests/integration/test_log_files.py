@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.server.broker_process import SERVER_START, BrokerProcess, ServerProcess
 from kafka_lite.tools.main import main
+from tests.support.eventually import eventually
 
 CONFIGURATION = Path(__file__).parents[2] / "config" / "logging.toml"
 FILES = {"server.log", "controller.log", "state-change.log", "kafka-request.log", "log-cleaner.log"}
@@ -32,13 +33,6 @@ def broker(logs: Path) -> Iterator[ServerProcess]:
     start = ("env", f"LOG_DIR={logs}", *SERVER_START, "--log-config", str(CONFIGURATION))
     with BrokerProcess(logs.parent, {"zookeeper.embedded.port": "0"}, start_command=start) as process:
         yield process
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def lines(file: Path) -> list[str]:

@@ -13,7 +13,8 @@ from confluent_kafka import Producer as LibrdkafkaProducer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerRecord
-from tests.support.group_member import GroupMember, balanced, wait_until
+from tests.support.eventually import eventually
+from tests.support.group_member import GroupMember, balanced
 from tests.support.real_kafka import OLD, TODAYS, real_kafka
 
 pytestmark = pytest.mark.jvm
@@ -136,13 +137,13 @@ def test_members_share_and_take_over(kafka: Kafka, topic: str, strategy: str) ->
     for member in members:
         member.start()
     try:
-        wait_until(lambda: balanced(members, PARTITIONS), "both have partitions")
+        eventually(lambda: balanced(members, PARTITIONS), "both have partitions")
         kafka.produce(topic, 300, 300)
-        wait_until(lambda: sum(len(member.records) for member in members) >= 600, "600 records")
+        eventually(lambda: sum(len(member.records) for member in members) >= 600, "600 records")
         members[0].stop()
-        wait_until(lambda: balanced(members[1:], PARTITIONS), "the other has all")
+        eventually(lambda: balanced(members[1:], PARTITIONS), "the other has all")
         kafka.produce(topic, 300, 600)
-        wait_until(lambda: sum(len(member.records) for member in members) >= 900, "900 records")
+        eventually(lambda: sum(len(member.records) for member in members) >= 900, "900 records")
     finally:
         for member in members:
             if member.is_alive():
@@ -169,12 +170,12 @@ def test_a_group_with_another_client(kafka: Kafka, topic: str) -> None:
     ours = GroupMember(kafka.bootstrap_servers, [topic], group_id=topic)
     with contextlib.ExitStack() as stack:
         stack.callback(other.close)
-        wait_until(lambda: poll_other() and len(read) >= 90, "the other one reads alone")
+        eventually(lambda: poll_other() and len(read) >= 90, "the other one reads alone")
         ours.start()
         stack.callback(ours.stop)
-        wait_until(lambda: poll_other() and len(ours.assignment) > 0, "both have partitions")
+        eventually(lambda: poll_other() and len(ours.assignment) > 0, "both have partitions")
         kafka.produce(topic, 90, 90)
-        wait_until(lambda: poll_other() and len(set(read) | {int(r.value) for r in ours.records}) >= 180, "180 records")
+        eventually(lambda: poll_other() and len(set(read) | {int(r.value) for r in ours.records}) >= 180, "180 records")
         assert ours.records
 
 
@@ -220,11 +221,11 @@ def test_a_static_member_comes_back_to_its_partitions(kafka: Kafka, topic: str) 
         return started
 
     one, two = member("one"), member("two")
-    wait_until(lambda: balanced([one, two], PARTITIONS), "both have partitions")
+    eventually(lambda: balanced([one, two], PARTITIONS), "both have partitions")
     had, rebalances = one.assignment, two.assignments
     one.stop()
     again = member("one")
-    wait_until(lambda: again.assignment == had, "what it had")
+    eventually(lambda: again.assignment == had, "what it had")
     assert two.assignments == rebalances
     again.stop()
     two.stop()

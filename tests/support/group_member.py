@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from kafka_lite.common.topic_partition import TopicPartition
@@ -62,15 +62,6 @@ class GroupMember(threading.Thread, ConsumerRebalanceListener):
         assert not self.is_alive()
         if self.error is not None:
             raise self.error
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for something that other threads bring about."""
-    deadline = time.monotonic() + LIMIT_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"did not happen in {LIMIT_S:g} s: {what}")
-        time.sleep(0.02)
 
 
 def balanced(members: list[GroupMember], partitions: int) -> bool:

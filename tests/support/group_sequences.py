@@ -44,6 +44,7 @@ from kafka_lite.protocol.messages.api_14_sync_group import (
 )
 from kafka_lite.protocol.messages.api_15_describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from kafka_lite.protocol.schema import Request
+from tests.support.eventually import eventually
 from tests.support.groups import FakeMember, Groups, error_of, subscription
 
 TOPIC = "sequences"
@@ -323,14 +324,12 @@ class WireGroup:
         self._stack.close()
 
     def _await_coordinator(self) -> None:
-        deadline = time.monotonic() + ANSWER_TIMEOUT_MS / 1000
-        while time.monotonic() < deadline:
-            found = self._exchange(FindCoordinatorRequest(key=self._group_id), 0, FindCoordinatorResponse)
-            described = self._exchange(DescribeGroupsRequest(groups=[self._group_id]), 0, DescribeGroupsResponse)
-            if found.error_code == 0 and described.groups[0].error_code == 0:
-                return
-            time.sleep(0.1)
-        raise AssertionError("no coordinator")
+        eventually(self._is_coordinator_there, "a coordinator")
+
+    def _is_coordinator_there(self) -> bool:
+        found = self._exchange(FindCoordinatorRequest(key=self._group_id), 0, FindCoordinatorResponse)
+        described = self._exchange(DescribeGroupsRequest(groups=[self._group_id]), 0, DescribeGroupsResponse)
+        return found.error_code == 0 and described.groups[0].error_code == 0
 
     def _exchange(self, request: Request, version: int, expected: type[Any]) -> Any:
         answer = self._control.exchange(request, version)

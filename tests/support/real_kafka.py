@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,6 +19,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
 )
 from kafka_lite.server.broker_process import ServerProcess, free_port, write_properties
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 
 OLD, TODAYS = "0.10.2.2", "3.9.1"
@@ -96,14 +96,12 @@ def create_topics(bootstrap_servers: str, names: Sequence[str], partitions: int,
 
 def _await_registration(port: int) -> None:
     """A broker of 0.10.2 takes connections a little before it knows of itself."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def knows_of_itself() -> bool:
         with BlockingChannel(HOST, port, read_timeout_ms=60_000) as channel:
-            answer = cast(MetadataResponse, channel.exchange(MetadataRequest(topics=[]), 1))
-        if answer.brokers:
-            return
-        time.sleep(0.05)
-    raise AssertionError("the broker does not know of itself")
+            return bool(cast(MetadataResponse, channel.exchange(MetadataRequest(topics=[]), 1)).brokers)
+
+    eventually(knows_of_itself)
 
 
 def _kraft(port: int) -> dict[str, str]:

@@ -21,6 +21,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_manager import LogManager
 from tests.support.compaction import all_records, append
+from tests.support.eventually import eventually
 from tests.support.logs import open_log
 
 TP = TopicPartition("topic", 0)
@@ -32,13 +33,6 @@ def fill(log: Log, messages: int = 40, keys: int = 4) -> None:
     for n in range(messages):
         append(log, (b"%d" % (n % keys), b"%d" % n), timestamp=1_000_000)
     log.roll()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = real_time.monotonic() + 10
-    while not condition():
-        assert real_time.monotonic() < deadline
-        real_time.sleep(0.002)
 
 
 # -- the threads -------------------------------------------------------------------------------------------------------
@@ -94,7 +88,7 @@ def test_shutdown_interrupts_a_throttled_cleaning(
     fill(new_log(tmp_path, logs))
     cleaner = start_cleaner(max_io_bytes_per_second=1.0)
     cleaner.throttler._check_interval_ms = -1  # at the first byte
-    wait_until(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
+    eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
     started = real_time.monotonic()
     cleaner.shutdown()
     assert real_time.monotonic() - started < 5
@@ -108,7 +102,7 @@ def test_an_abort_interrupts_a_throttled_cleaning(
     fill(new_log(tmp_path, logs))
     cleaner = start_cleaner(max_io_bytes_per_second=1.0)
     cleaner.throttler._check_interval_ms = -1
-    wait_until(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
+    eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
     aborting = threading.Thread(target=cleaner.abort_and_pause_cleaning, args=(TP,))
     aborting.start()
     aborting.join(5)
@@ -128,7 +122,7 @@ def test_a_log_that_cannot_be_cleaned_does_not_hold_up_the_others(
     fill(new_log(tmp_path, logs))
     cleaner = start_cleaner()
     assert cleaner.await_cleaned(TP, 40)
-    wait_until(lambda: cleaner.cleaner_manager.uncleanable_partitions(tmp_path) == {TopicPartition("broken", 0)})
+    eventually(lambda: cleaner.cleaner_manager.uncleanable_partitions(tmp_path) == {TopicPartition("broken", 0)})
     assert cleaner.dead_thread_count == 0
     assert bytes(content) == file.read_bytes()
 
@@ -140,8 +134,8 @@ def test_compact_and_delete(
     log = new_log(tmp_path, logs, cleanup_policy="compact,delete", retention_ms=1_000, time=later)
     fill(log)
     start_cleaner()
-    wait_until(lambda: log.log_start_offset == 40)
-    wait_until(lambda: all_records(log) == [])
+    eventually(lambda: log.log_start_offset == 40)
+    eventually(lambda: all_records(log) == [])
 
 
 def test_what_lies_below_the_log_start_goes_also_if_only_compacted(
@@ -151,7 +145,7 @@ def test_what_lies_below_the_log_start_goes_also_if_only_compacted(
     fill(log)
     log.maybe_increment_log_start_offset(20)
     start_cleaner()
-    wait_until(lambda: log.segments.first.base_offset > 0)
+    eventually(lambda: log.segments.first.base_offset > 0)
     assert {record.offset for record in all_records(log)} >= set(range(20, 40))
 
 
@@ -246,7 +240,7 @@ def test_who_takes_files_away_waits_for_the_cleaner(manager: LogManager, what: s
     }
     acting = threading.Thread(target=actions[what])
     acting.start()
-    wait_until(lambda: cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_ABORTED)
+    eventually(lambda: cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_ABORTED)
     assert acting.is_alive()
     assert log.dir.name == "topic-0"
     assert log.log_end_offset == 40

@@ -20,6 +20,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.shifted_time import ShiftedTime
+from tests.support.eventually import eventually
 
 HOUR_MS = 3_600_000
 
@@ -236,9 +237,7 @@ def test_a_fetch_that_waits_is_answered_when_its_time_is_up():
         with BlockingChannel(host, int(port), client_id="test", read_timeout_ms=5000) as channel:
             channel.send(FetchRequest(max_wait_ms=HOUR_MS, min_bytes=1, max_bytes=1000, topics=asked), 11)
             cluster.requests.wait_for("Fetch")
-            deadline = time.monotonic() + 5
-            while not cluster.server.replica_manager.delayed_fetch_purgatory.delayed:
-                assert time.monotonic() < deadline
+            eventually(lambda: cluster.server.replica_manager.delayed_fetch_purgatory.delayed)
             cluster.time.advance(hours=1)
             assert not channel.receive().responses[0].partitions[0].records
 
