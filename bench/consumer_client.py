@@ -70,22 +70,23 @@ class Reading:
         self._work = work
         self._entry = entry
         self._value = value
-        self._left = work.messages
+        self.left = work.messages
+        """How many this pass has yet to bring."""
         self._bytes = self._bytes_of_first_pass = 0
         self._watch: Stopwatch | None = None
 
     def take(self, records: Sequence[Any]) -> None:
         """What a poll has returned. When it is measured each value is touched, as any user would."""
-        self._left -= len(records)
+        self.left -= len(records)
         if self._watch is None:
             self.digest.update(map(self._entry, records))
         self._bytes += sum(map(len, map(self._value, records)))
 
     def is_at_end(self) -> bool:
         """Whether this pass is over. Raises RuntimeError when more has come than was there."""
-        if self._left < 0:
-            raise RuntimeError(f"{-self._left} records too many")
-        return not self._left
+        if self.left < 0:
+            raise RuntimeError(f"{-self.left} records too many")
+        return not self.left
 
     def next_pass(self) -> bool:
         """Whether to read once more, from the beginning; the stopwatch runs from the second pass on."""
@@ -99,7 +100,7 @@ class Reading:
                 raise RuntimeError(f"{self._bytes} bytes came, and {self._bytes_of_first_pass} at first")
             if self.measured.seconds >= self._work.seconds:
                 return False
-        self._bytes, self._left = 0, self._work.messages
+        self._bytes, self.left = 0, self._work.messages
         return True
 
     def run(self, poll: Callable[[], Sequence[Any]], rewind: Callable[[], object]) -> Reading:
@@ -181,11 +182,13 @@ def by_confluent_kafka(work: Work) -> Reading:
     consumer = Consumer({
         "bootstrap.servers": work.bootstrap_servers, "group.id": "bench", "enable.auto.commit": False,
         "check.crcs": True, "fetch.wait.max.ms": MAX_WAIT_MS,
+        "queued.min.messages": 1_000_000,  # with fewer it pauses for a second whenever it has 100,000
     })  # fmt: skip
     consumer.assign([TopicPartition(work.topic, 0, 0)])
 
     def poll() -> list[Message]:
-        messages = consumer.consume(MAX_POLL_RECORDS, POLL_MS / 1000)
+        # It waits until it has as many as it is asked for.
+        messages = consumer.consume(min(MAX_POLL_RECORDS, reading.left), POLL_MS / 1000)
         for error in filter(None, map(Message.error, messages)):
             raise KafkaException(error)
         return messages
@@ -193,9 +196,8 @@ def by_confluent_kafka(work: Work) -> Reading:
     def entry(message: Message) -> Entry:
         return message.offset(), message.key(), message.value()  # type: ignore[return-value]
 
-    reading = Reading(work, entry, methodcaller("value")).run(
-        poll, lambda: consumer.seek(TopicPartition(work.topic, 0, 0))
-    )
+    reading = Reading(work, entry, methodcaller("value"))
+    reading.run(poll, lambda: consumer.seek(TopicPartition(work.topic, 0, 0)))
     consumer.close()
     return reading
 
