@@ -20,12 +20,15 @@ BY_NAME: dict[str, type[PartitionAssignor]] = {
     kind.name: kind for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor, CooperativeStickyAssignor)
 }
 
+BY_JAVA_NAME = {f"org.apache.kafka.clients.consumer.{kind.__name__}": kind for kind in BY_NAME.values()}
+"""So that a consumer.properties of Kafka's does here as well."""
+
 
 def assignors_of(names: Iterable[str], configs: Mapping[str, object]) -> list[PartitionAssignor]:
-    """An assignor for each name, which may also be that of a class; configured. Raises ConfigError."""
+    """An assignor for each name, which may also be that of a class, ours or Kafka's; configured. Raises ConfigError."""
     assignors: list[PartitionAssignor] = []
     for name in names:
-        known = BY_NAME.get(name)
+        known = BY_NAME.get(name) or BY_JAVA_NAME.get(name)
         assignor = known() if known else new_instance(KEY, PartitionAssignor, name)
         if any(assignor.name == each.name for each in assignors):
             raise ConfigError(KEY, name, f"{assignor.name} is there twice")

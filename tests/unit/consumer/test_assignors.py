@@ -303,7 +303,14 @@ def test_static_members_keep_their_place_when_they_come_back_with_another_id() -
 def test_assignors_are_found_by_name_and_by_class() -> None:
     path = f"{StickyAssignor.__module__}.StickyAssignor"
     assert [type(each) for each in assignors_of(["range", path], {})] == [RangeAssignor, StickyAssignor]
-    for wrong in (["fair"], ["range", "range"], ["kafka_lite.consumer.assignors.ConfigError"]):
+    java = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
+    assert [type(each) for each in assignors_of([java, "range"], {})] == [CooperativeStickyAssignor, RangeAssignor]
+    for wrong in (
+        [java, "cooperative-sticky"],
+        ["fair"],
+        ["range", "range"],
+        ["kafka_lite.consumer.assignors.ConfigError"],
+    ):
         with pytest.raises(ConfigError):
             assignors_of(wrong, {})
 
