@@ -69,8 +69,8 @@ def run(options: argparse.Namespace) -> int:
     if options.threads < 1 or options.reporting_interval < 1:
         raise ToolError("--threads and --reporting-interval should be greater than zero")
     configs = {**parse_key_value_args("--property", options.property), "bootstrap.servers": options.broker_list}
+    forget_group(options.zookeeper)
     with KafkaProducer(configs) as producer:
-        forget_group(options.zookeeper)
         replay = Replay(producer, options)
         with Consumer.create(consumer_configs(options.zookeeper)) as connector:
             exit_code = run_threads(connector, replay, options)
