@@ -125,8 +125,9 @@ class MemberProcess:
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
         self._reader.join()
+        with self._process:  # closes its pipes, and waits for it
+            pass
 
     def kill(self) -> float:
         """kill -9; when that was."""

@@ -18,7 +18,7 @@ from bench.measure import MESSAGES, SHARE
 from bench.raw_workloads import ManyPartitions
 from kafka_lite.learn.bench_results import as_markdown
 
-pytestmark = pytest.mark.timeout(400)  # some thirty seconds on a quiet machine
+pytestmark = pytest.mark.timeout(400)  # some forty seconds on a quiet machine
 
 KINDS = (
     "produce 100 B, acks all, lz4, 16 KB",
