@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from typing import Self
 
@@ -15,6 +15,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
 from kafka_lite.consumer.group_rebalance_config import MemberState
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 PARTITIONS = 6
 TIMEOUT_S = 60
@@ -26,13 +27,6 @@ _names = itertools.count()
 def cluster() -> Iterator[Cluster]:
     with Cluster() as running:
         yield running
-
-
-def wait_until(condition: Callable[[], object], what: Callable[[], object] = lambda: "") -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline, what()
-        time.sleep(0.01)
 
 
 class Reader(ConsumerRebalanceListener):
@@ -108,25 +102,25 @@ def test_a_member_reads_on_while_another_keeps_the_group_waiting(cluster: Cluste
     cluster.create_topic(topic, partitions=PARTITIONS)
     with ExitStack() as stack:
         ann, bob = (stack.enter_context(Reader(cluster, topic, name)) for name in ("ann", "bob"))
-        wait_until(lambda: shared(ann, bob))
+        eventually(lambda: shared(ann, bob))
         anns = set(ann.assigned)
         bob.held.set()
         cid = stack.enter_context(Reader(cluster, topic, "cid"))
-        wait_until(lambda: ann.waits_for_the_others)
+        eventually(lambda: ann.waits_for_the_others)
         for offset in range(3):
             for partition in anns:
                 cluster.produce(topic, b"meanwhile", partition=partition)
-            wait_until(lambda: all(ann.has_read(partition, offset) for partition in anns))  # noqa: B023
+            eventually(lambda: all(ann.has_read(partition, offset) for partition in anns))  # noqa: B023
         assert (ann.waits_for_the_others, ann.assigned) == (True, anns)
         assert cid.assigned == set()
         bob.held.clear()
-        wait_until(lambda: shared(ann, bob, cid), lambda: [(r.name, r.assigned) for r in (ann, bob, cid)])
+        eventually(lambda: shared(ann, bob, cid), lambda: [(r.name, r.assigned) for r in (ann, bob, cid)])
         kept = set(ann.assigned)
         assert kept < anns
         for partition in range(PARTITIONS):
             cluster.produce(topic, b"at last", partition=partition)
         everything = {(p, o) for p in range(PARTITIONS) for o in range(4 if p in anns else 1)}
-        wait_until(lambda: {each for r in (ann, bob, cid) for each in r.read} == everything)
+        eventually(lambda: {each for r in (ann, bob, cid) for each in r.read} == everything)
     read = sorted(each for reader in (ann, bob, cid) for each in reader.read)
     assert read == sorted(everything), "what moved was committed before it did: nothing is read twice"
     assert not any(kept & taken for taken in ann.taken[:-1]), "until it left, nothing that it kept was taken from it"
@@ -139,12 +133,12 @@ def test_a_group_turns_cooperative_in_two_deployments(cluster: Cluster) -> None:
     strategies = [("range", "range"), ("range", both), (both, both), (both, alone), (alone, alone)]
     with ExitStack() as stack:
         group = [stack.enter_context(Reader(cluster, topic, f"r{n}", **{STRATEGY: "range"})) for n in range(2)]
-        wait_until(lambda: shared(*group))
+        eventually(lambda: shared(*group))
         for step, (_, newer) in enumerate(strategies[1:]):
             old = group.pop(0)
             old.__exit__()
             group.append(stack.enter_context(Reader(cluster, topic, f"s{step}", **{STRATEGY: newer})))
-            wait_until(lambda: shared(*group), lambda: [(r.name, r.assigned, r.failure) for r in group])
+            eventually(lambda: shared(*group), lambda: [(r.name, r.assigned, r.failure) for r in group])
         for partition in range(PARTITIONS):
             cluster.produce(topic, b"v", partition=partition)
-        wait_until(lambda: {each for r in group for each in r.read} == {(p, 0) for p in range(PARTITIONS)})
+        eventually(lambda: {each for r in group for each in r.read} == {(p, 0) for p in range(PARTITIONS)})

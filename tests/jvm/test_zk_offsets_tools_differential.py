@@ -11,8 +11,9 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 from tests.support.jvm import classpath, run_java
-from tests.support.old_consumers import JARS, QUICK, Group, PythonMember, eventually
+from tests.support.old_consumers import JARS, QUICK, Group, PythonMember
 
 pytestmark = pytest.mark.jvm
 

@@ -1,6 +1,7 @@
 """Consumers of several libraries behind one face, each in a thread of its own: what they own, what they have read.
 
-All of them assign by range, commit what they have read now and then and when they leave, and begin at the beginning.
+They assign by range unless their name says otherwise, commit what they have read now and then and when they leave, and
+begin at the beginning.
 """
 
 from __future__ import annotations
@@ -68,13 +69,15 @@ class Member(ABC):
 class OurMember(Member):
     """Ours."""
 
+    assignor = "range"
+
     def _run(self) -> None:
         consumer = KafkaConsumer(
             {
                 "bootstrap.servers": self.bootstrap,
                 "group.id": self.group,
                 "client.id": self.client_id,
-                "partition.assignment.strategy": "range",
+                "partition.assignment.strategy": self.assignor,
                 "auto.offset.reset": "earliest",
                 "session.timeout.ms": SESSION_TIMEOUT_MS,
                 "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
