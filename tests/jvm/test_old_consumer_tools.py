@@ -12,6 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, run_java
+from tests.support.kafka_tools import KafkaTools
 from tests.support.old_consumers import JARS, QUICK, Group, PythonMember
 
 pytestmark = pytest.mark.jvm
@@ -30,7 +31,15 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def kafka_prints(main_class: str, *arguments: str) -> str:
+@pytest.fixture(scope="module")
+def kafka_prints() -> Iterator[KafkaTools]:
+    """A tool of Kafka 0.10.2; what it prints."""
+    with KafkaTools("0.10.2.2") as tools:
+        yield tools
+
+
+def kafka_prints_alone(main_class: str, *arguments: str) -> str:
+    """The same of a tool that counts its messages in a Java of its own, and says the last word when that ends."""
     return run_java(main_class, *arguments, classpath=classpath(*JARS)).stdout
 
 
@@ -55,13 +64,13 @@ def test_console_consumer(cluster: Cluster, options: tuple[str, ...]) -> None:
     )  # fmt: skip
     ours = we_print("console-consumer", *arguments)
     assert ours.count("\n") >= 11
-    assert ours == kafka_prints("kafka.tools.ConsoleConsumer", *arguments)
+    assert ours == kafka_prints_alone("kafka.tools.ConsoleConsumer", *arguments)
     group = Group(cluster.zookeeper_connect, GROUP)
     assert [name for name in group.groups.get_groups() if name.startswith("console-consumer")] == []
     group.close()
 
 
-def test_simple_consumer_shell(cluster: Cluster) -> None:
+def test_simple_consumer_shell(cluster: Cluster, kafka_prints: KafkaTools) -> None:
     arguments = (
         "--broker-list", cluster.bootstrap_servers, "--topic", TOPIC, "--partition", "0", "--offset", "4",
         "--no-wait-at-logend", "--print-offsets", "--property", "print.key=true",
@@ -72,7 +81,7 @@ def test_simple_consumer_shell(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("storage", ["zookeeper", "kafka"])
-def test_consumer_offset_checker(cluster: Cluster, storage: str) -> None:
+def test_consumer_offset_checker(cluster: Cluster, kafka_prints: KafkaTools, storage: str) -> None:
     name = f"{GROUP}-{storage}"
     config = QUICK | {
         "zookeeper.connect": cluster.zookeeper_connect, "group.id": name, "consumer.id": "c",

@@ -12,8 +12,8 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
-from tests.support.jvm import classpath, run_java
-from tests.support.old_consumers import JARS, QUICK, Group, PythonMember
+from tests.support.kafka_tools import KafkaTools
+from tests.support.old_consumers import QUICK, Group, PythonMember
 
 pytestmark = pytest.mark.jvm
 
@@ -29,8 +29,11 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def kafka_prints(main_class: str, *arguments: str) -> str:
-    return run_java(main_class, *arguments, classpath=classpath(*JARS)).stdout
+@pytest.fixture(scope="module")
+def kafka_prints() -> Iterator[KafkaTools]:
+    """A tool of Kafka 0.10.2; what it prints."""
+    with KafkaTools("0.10.2.2") as tools:
+        yield tools
 
 
 def we_print(*arguments: str) -> str:
@@ -40,7 +43,7 @@ def we_print(*arguments: str) -> str:
     return done.stdout
 
 
-def test_offsets_are_exported_imported_and_updated(cluster: Cluster, tmp_path: Path) -> None:
+def test_offsets_are_exported_imported_and_updated(cluster: Cluster, kafka_prints: KafkaTools, tmp_path: Path) -> None:
     """Either tool reads what the other has written."""
     first, second = Group(cluster.zookeeper_connect, "exported"), Group(cluster.zookeeper_connect, "exported-too")
     partitions = [TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1)]
@@ -77,7 +80,7 @@ def test_offsets_are_exported_imported_and_updated(cluster: Cluster, tmp_path: P
         each.close()
 
 
-def test_owners_are_verified(cluster: Cluster) -> None:
+def test_owners_are_verified(cluster: Cluster, kafka_prints: KafkaTools) -> None:
     name = "owners"
     config = QUICK | {"zookeeper.connect": cluster.zookeeper_connect, "group.id": name, "consumer.id": "c"}
     member = PythonMember(f"static:{TOPIC}=2", config)
