@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.request_future import RequestFuture
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer import group_requests
+from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.coordinator_metrics import CoordinatorMetrics
 from kafka_lite.consumer.coordinator_request_manager import CoordinatorRequestManager
@@ -125,8 +126,8 @@ class AbstractCoordinator(ABC):
         """After a join: take over the assignment."""
 
     @abstractmethod
-    def on_leave_prepare(self) -> None:
-        """Before the member leaves: give up what it has."""
+    def on_leave_prepare(self) -> KafkaError | None:
+        """Before the member leaves: give up what it has. Returns what a listener of the user's has raised."""
 
     @abstractmethod
     def assigned_partition_count(self) -> int:
@@ -199,12 +200,9 @@ class AbstractCoordinator(ABC):
         while self.rejoin_needed_or_pending():
             if not self.finder.ensure_ready(timer):
                 return False
-            if self._needs_join_prepare:
-                if not self.is_ready_to_join(timer):
+            while self._needs_join_prepare:  # again if the heartbeat thread hears meanwhile that the member is out
+                if not self._prepare_join(timer):
                     return False
-                # Only once, even if this join is woken up, or takes many polls.
-                self._needs_join_prepare = False
-                self.on_join_prepare(self._generation)
             if self._join_future is None and not self._join_backoff.is_over(timer):
                 return False
             future = self._initiate_join_group()
@@ -217,6 +215,21 @@ class AbstractCoordinator(ABC):
                 self._after_failed_join(future.exception)
             if timer.update() >= timer.deadline_ms and self.rejoin_needed_or_pending():
                 return False
+        return True
+
+    def _prepare_join(self, timer: Timer) -> bool:
+        """Once for a join, even if it takes many polls, or a listener fails; false: it takes longer, ask again.
+
+        What a wakeup has interrupted is repeated: nothing was given up yet. (Kafka's client joins with it.)
+        """
+        if not self.is_ready_to_join(timer):
+            return False
+        self._needs_join_prepare = False
+        try:
+            self.on_join_prepare(self._generation)
+        except (WakeupError, KeyboardInterrupt):
+            self._needs_join_prepare = True
+            raise
         return True
 
     def _complete_join(self, assignment: bytes) -> None:
@@ -452,12 +465,14 @@ class AbstractCoordinator(ABC):
             thread, self._heartbeat_thread = self._heartbeat_thread, None
         if thread is not None:
             thread.shutdown(timer.remaining_ms / 1000 if timer.remaining_ms < float("inf") else None)
-        coordinator = self.finder.last_known
+        coordinator, failure = self.finder.last_known, None
         if self.config.leave_group_on_close:
             try:
-                self.on_leave_prepare()
+                failure = self.on_leave_prepare()
             finally:
                 self.maybe_leave_group("the consumer is being closed")
         if coordinator is not None and not self._client.await_pending_requests(coordinator, timer):
             pending = self._client.pending_request_count(coordinator)
             logger.warning("Close timed out with %d pending requests to coordinator", pending)
+        if failure is not None:
+            raise failure

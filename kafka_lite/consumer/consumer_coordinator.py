@@ -124,7 +124,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._assigned_in = NO_GENERATION_ID
         """The generation of the assignment."""
         self._is_leader = False
-        self._joined_subscription: frozenset[str] = frozenset()
+        self._joined_subscription: frozenset[str] | None = None
+        """With what the member has joined: also with nothing, when no topic has met its pattern."""
         self._metadata_snapshot: MetadataSnapshot = {}
         self._assignment_snapshot: MetadataSnapshot | None = None
         self._newest_cluster: Cluster | None = metadata.fetch()
@@ -162,8 +163,8 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     def time_to_next_poll(self, now_ms: float) -> float:
         """How long the consumer may wait for records before there is something to do here."""
-        if self.reads_on and self.rejoin_needed_or_pending():
-            return self.config.retry_backoff_ms
+        if self.reads_on and (self.finder.is_unknown or self.rejoin_needed_or_pending()):
+            return self.config.retry_backoff_ms  # what is due, and cannot be done, must not keep the poll awake
         return min(max(0.0, self._next_auto_commit_ms - now_ms), self.time_to_next_heartbeat_ms(now_ms))
 
     def on_subscription_changed(self) -> None:
@@ -223,7 +224,7 @@ class ConsumerCoordinator(AbstractCoordinator):
             return False
         if self._assignment_snapshot is not None and self._assignment_snapshot != self._metadata_snapshot:
             self.request_rejoin("cached metadata has changed since the last assignment")
-        elif self._joined_subscription and self._joined_subscription != self._subscriptions.subscription:
+        elif self._joined_subscription is not None and self._joined_subscription != self._subscriptions.subscription:
             self.request_rejoin("subscription has changed")
         return super().rejoin_needed()
 
@@ -342,8 +343,8 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
             self._joined_subscription = self._subscriptions.subscription
 
-    def on_leave_prepare(self) -> None:
-        """The partitions are given up."""
+    def on_leave_prepare(self) -> KafkaError | None:
+        """The partitions are given up, unless a wakeup comes in between: then all is as it was."""
         partitions = self._subscriptions.assigned_partitions
         failure = None
         if self._subscriptions.has_auto_assigned_partitions and partitions:
@@ -353,9 +354,9 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._subscriptions.assign_from_subscribed(())
         self._is_leader = False
         self._assignment_snapshot = None
-        self._joined_subscription = frozenset()
-        self._untold, self._given_up = frozenset(), {}
-        raise_first([failure])
+        self._joined_subscription = None
+        self._untold, self._given_up, self._last_commit = frozenset(), {}, None
+        return failure
 
     # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -26,6 +26,7 @@ from kafka_lite.consumer.consumer_errors import (
 )
 from kafka_lite.consumer.consumer_parts import ConsumerParts
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_rebalance_listener_invoker import raise_first
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
 from kafka_lite.consumer.offset_and_metadata import (
     OffsetAndMetadata,
@@ -147,15 +148,21 @@ class KafkaConsumer:
                 self._metadata.set_topics(self._subscriptions.metadata_topics)
 
     def unsubscribe(self) -> None:
-        """Read nothing, and leave the group."""
+        """Read nothing, and leave the group.
+
+        What a listener raises is raised at the end: otherwise the group would wait for a member that reads nothing. A
+        wakeup in a listener leaves everything as it was.
+        """
         with self._open():
             self._fetcher.on_assignment(frozenset())
+            failure = None
             if self._coordinator is not None:
-                self._coordinator.on_leave_prepare()
+                failure = self._coordinator.on_leave_prepare()
                 self._coordinator.maybe_leave_group("the consumer unsubscribed from all topics")
             self._subscriptions.unsubscribe()
             self._metadata.set_need_metadata_for_all_topics(False)
             self._metadata.set_topics(())
+            raise_first([failure])
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
