@@ -183,6 +183,8 @@ class DelayedOperationPurgatory(Generic[T]):
             self._watch(key, operation)
         with self._lock:
             self._estimated_total_operations += 1
+        if self._needs_purge and self._reaper is not None:
+            self._reaper.wake_up()  # it may sleep until the first operation that is left expires
         if operation.safe_try_complete():
             return True
         self._timer.add(operation)
@@ -213,10 +215,15 @@ class DelayedOperationPurgatory(Generic[T]):
         """Expire what is due, waiting up to ``timeout_ms`` for it; then purge the lists if they seem to need it."""
         self._timer.advance_clock(timeout_ms)
         with self._lock:
-            if self._estimated_total_operations - self.delayed <= self._purge_interval:
+            if not self._needs_purge:
                 return
             self._estimated_total_operations = self.delayed
         self._purge()
+
+    @property
+    def _needs_purge(self) -> bool:
+        """Whether so many completed operations lie about, by estimate."""
+        return self._estimated_total_operations - self.delayed > self._purge_interval
 
     def shutdown(self) -> None:
         """Stop the reaper. What waits is neither completed nor expired."""

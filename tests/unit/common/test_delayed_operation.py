@@ -12,6 +12,7 @@ import pytest
 
 from kafka_lite.common.delayed_operation import IDLE_REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
+from tests.support.eventually import eventually
 
 
 class Operation(DelayedOperation):
@@ -131,6 +132,20 @@ def test_completed_operations_are_purged_from_their_other_keys(time: MockTime) -
         purgatory.advance_clock(0)
         assert purgatory.watched == (number + 2 if number < 10 else 1)
     assert not waiting.is_completed
+
+
+def test_a_reaper_that_sleeps_is_woken_up_to_purge() -> None:
+    """Nothing is left in the timer, and the first operation made the reaper wait for its expiry, in half a minute."""
+    purgatory: Purgatory = DelayedOperationPurgatory("test", purge_interval=10)
+    try:
+        for number in range(20):
+            operation = Operation(30_000)
+            purgatory.try_complete_else_watch(operation, [f"a{number}", "quiet"])
+            operation.completable = True
+            purgatory.check_and_complete(f"a{number}")
+        eventually(lambda: purgatory.watched <= 11, "the purge", timeout_s=15)
+    finally:
+        purgatory.shutdown()
 
 
 def test_a_thread_that_finds_another_one_checking_makes_it_check_again(purgatory: Purgatory) -> None:
