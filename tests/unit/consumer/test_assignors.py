@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.abstract_sticky_assignor import Claims, MemberData
+from kafka_lite.consumer.abstract_sticky_assignor import Claims, MemberData, share_equally
 from kafka_lite.consumer.assignors import assignors_of
 from kafka_lite.consumer.cooperative_sticky_assignor import CooperativeStickyAssignor
 from kafka_lite.consumer.partition_assignor import (
@@ -156,6 +156,15 @@ def test_what_two_members_claim_in_one_generation_is_neithers() -> None:
     assert claims.contested == {partitions[0]}
 
 
+def test_who_has_most_keeps_the_one_that_is_too_many() -> None:
+    """The example of ``share_equally``."""
+    a, b, c, d, e, f, g = partitions = [TopicPartition("t", number) for number in range(7)]
+    assert share_equally(partitions, {"C0": [a, b, c, d], "C1": [e], "C2": []}) == {
+        "C0": [a, b, c], "C1": [e, d], "C2": [f, g],
+    }  # fmt: skip
+    assert share_equally(partitions, {"C0": [], "C1": [e, f, g]}) == {"C0": [a, b, c], "C1": [e, f, g, d]}
+
+
 # ── Cooperative ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -206,6 +215,19 @@ def test_a_partition_that_moves_is_nobodys_for_one_generation() -> None:
     group.join("b", "t")
     assert group.rebalance(topics)
     assert [len(group.owned[each]) for each in "ab"] == [2, 0]
+    assert not group.rebalance(topics)
+    assert [len(group.owned[each]) for each in "ab"] == [2, 2]
+
+
+def test_what_two_read_at_once_is_taken_from_both_first() -> None:
+    group, topics = CooperativeGroup(), cluster(t=4)
+    for member in "ab":
+        group.join(member, "t")
+    group.settle(topics)
+    doubtful = next(iter(group.owned["a"]))
+    group.owned["b"].add(doubtful)
+    assert group.rebalance(topics)
+    assert doubtful not in group.owned["a"] | group.owned["b"]
     assert not group.rebalance(topics)
     assert [len(group.owned[each]) for each in "ab"] == [2, 2]
 

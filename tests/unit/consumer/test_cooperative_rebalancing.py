@@ -75,6 +75,19 @@ def test_only_what_moves_is_given_up_and_another_gets_it_in_a_second_rebalance(
     assert poll(consumer) == [b"d"], "T0 goes on where it was"
 
 
+def test_what_stays_keeps_its_position_and_its_pause(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
+    broker.append(T0, b"a", b"b")
+    assert poll(consumer) == [b"a", b"b"]
+    consumer.pause([T0])
+    broker.other_members = [another("t")]
+    asked = len(broker.of(ApiKey.OFFSET_FETCH))
+    consumer.enforce_rebalance()
+    poll(consumer, 20)
+    assert (set(consumer.assignment), consumer.paused, consumer.position(T0)) == ({T0}, {T0}, 2)
+    assert len(broker.of(ApiKey.OFFSET_FETCH)) == asked, "nobody else has had it: there is nothing to ask"
+
+
 def test_records_come_also_while_the_member_waits_for_the_others(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +110,7 @@ def test_waiting_for_the_others_costs_no_busy_loop(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch, time: MockTime
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=1000)
+    consumer.pause(consumer.assignment)  # for this broker lets time pass in fetches
     release = hold_join_answers(broker, monkeypatch)
     consumer.enforce_rebalance()
     time.sleep(1001)  # so that an automatic commit is due, which cannot be made before the join has ended
@@ -106,11 +120,12 @@ def test_waiting_for_the_others_costs_no_busy_loop(
     def count(timeout_ms: float) -> None:
         nonlocal turns
         turns += 1
+        assert turns < 250, "a few in each retry.backoff.ms"
         poll_network(timeout_ms)
 
     monkeypatch.setattr(broker, "poll", count)
     consumer.poll(5000)
-    assert turns < 250, "a few in each retry.backoff.ms"
+    monkeypatch.setattr(broker, "poll", poll_network)
     release()
 
 
