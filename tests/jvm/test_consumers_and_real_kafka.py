@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer as Librdkafka
@@ -15,7 +14,7 @@ from kafka_lite.consumer import KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from tests.support.eventually import eventually
 from tests.support.group_member import GroupMember, balanced
-from tests.support.real_kafka import OLD, TODAYS, real_kafka
+from tests.support.real_kafka import OLD
 
 pytestmark = pytest.mark.jvm
 
@@ -50,10 +49,9 @@ class Kafka:
         return KafkaConsumer(settings | {key.replace("_", "."): value for key, value in configs.items()})
 
 
-@pytest.fixture(scope="module", params=[OLD, TODAYS])
-def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
-    with real_kafka(request.param, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
-        yield Kafka(request.param, bootstrap_servers)
+@pytest.fixture(scope="module")
+def kafka(version_and_broker: tuple[str, str]) -> Kafka:
+    return Kafka(*version_and_broker)
 
 
 @pytest.fixture

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.group_sequences import NEW_CLIENTS, OLD_CLIENTS, TOPIC, Versions, replay
-from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
+from tests.support.real_kafka import create_topics
 
 pytestmark = pytest.mark.jvm
 
 SEEDS = range(8)
 STEPS = 120
-GROUPS_AS_HERE = {"group.initial.rebalance.delay.ms": "0"}
 
 
 @pytest.fixture(scope="module")
-def todays_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with real_kafka(TODAYS, tmp_path_factory.mktemp("kafka"), GROUPS_AS_HERE) as bootstrap_servers:
-        create_topics(bootstrap_servers, [TOPIC], 1, {})
-        yield bootstrap_servers
+def todays_kafka(real_kafka_3_9: str) -> str:
+    create_topics(real_kafka_3_9, [TOPIC], 1, {})
+    return real_kafka_3_9
 
 
 @pytest.fixture(scope="module")
-def old_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with real_kafka(OLD, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
-        create_topics(bootstrap_servers, [TOPIC], 1, {})
-        yield bootstrap_servers
+def old_kafka(real_kafka_0_10_2: str) -> str:
+    create_topics(real_kafka_0_10_2, [TOPIC], 1, {})
+    return real_kafka_0_10_2
 
 
 @pytest.mark.parametrize("seed", SEEDS)

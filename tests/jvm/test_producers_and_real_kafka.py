@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import (
@@ -18,7 +17,7 @@ from confluent_kafka import (
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.partitioner import partition_for_key
-from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
+from tests.support.real_kafka import OLD, create_topics
 
 pytestmark = pytest.mark.jvm
 
@@ -52,10 +51,9 @@ class Kafka:
         return 23 if offset == OFFSET_END else offset
 
 
-@pytest.fixture(scope="module", params=[OLD, TODAYS])
-def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
-    with real_kafka(request.param, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
-        yield Kafka(request.param, bootstrap_servers)
+@pytest.fixture(scope="module")
+def kafka(version_and_broker: tuple[str, str]) -> Kafka:
+    return Kafka(*version_and_broker)
 
 
 @pytest.mark.parametrize("codec", CODECS)

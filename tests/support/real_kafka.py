@@ -66,6 +66,7 @@ def _broker(
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "log.cleaner.dedupe.buffer.size": "10485760",
+        "log.retention.ms": "-1",  # many a test has records of long ago; after 30 s they would be deleted
     }
     if zookeeper_connect is not None:
         settings |= {"broker.id": "0", "zookeeper.connect": zookeeper_connect}
