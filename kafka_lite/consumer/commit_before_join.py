@@ -43,12 +43,14 @@ class CommitBeforeJoin:
 
     def is_over(self, timer: Timer) -> bool:
         """Go on, until the timer runs out; whether there is no more to wait for."""
+        self._deadline.update()
+        patience = timer.part(self._deadline.remaining_ms)
         while self.offsets:
             if self._future is None:
-                if not self._finder.ensure_ready(timer) or not self._backoff.is_over(timer):
+                if not self._finder.ensure_ready(patience) or not self._backoff.is_over(patience):
                     break
                 self._future = self._commits.send_commit(self.offsets)
-            if not self._client.poll_future(self._future, timer):
+            if not self._client.poll_future(self._future, patience):
                 break
             future, self._future = self._future, None
             if future.succeeded:
@@ -58,5 +60,6 @@ class CommitBeforeJoin:
                 logger.warning("Auto-commit of %s before a rebalance failed: %s", self.offsets, future.exception)
                 return True
             self._backoff.begin()
+        timer.update()
         self._deadline.update()
         return not self.offsets or self._deadline.is_expired

@@ -169,7 +169,8 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     def on_subscription_changed(self) -> None:
         """The user has subscribed to something else. Metadata that is here already may be all that is needed."""
-        self._newest_cluster = self._newest_cluster or self._metadata.fetch()
+        known = self._metadata.fetch()
+        self._newest_cluster = self._newest_cluster or known  # unless there is newer metadata since a moment ago
 
     # ── Topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 

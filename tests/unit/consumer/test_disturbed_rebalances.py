@@ -16,7 +16,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 from tests.unit.consumer.test_consumer_group import T0, T1, Listener, joined, member, poll
-from tests.unit.consumer.test_cooperative_rebalancing import cooperative
+from tests.unit.consumer.test_cooperative_rebalancing import COOPERATIVE, cooperative
 
 
 class WokenUp(Listener):
@@ -167,6 +167,38 @@ def test_a_commit_that_a_member_began_before_it_left_is_none_of_its_next_join(
     consumer.poll(0)
     consumer.poll(0)
     assert len(broker.of(ApiKey.JOIN_GROUP)) == joins + 1
+
+
+@pytest.mark.parametrize("strategy", ["range", COOPERATIVE])
+def test_a_commit_that_never_succeeds_holds_up_the_join_no_longer_than_a_rebalance_may_take(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime, strategy: str
+) -> None:
+    """As when a topic is deleted; also within one poll, however long that may wait."""
+    consumer = new_consumer("g", partition_assignment_strategy=strategy, max_poll_interval_ms=10_000)
+    consumer.subscribe(["t"])
+    joined(consumer)
+    commit = broker.handlers[ApiKey.OFFSET_COMMIT]
+
+    def refuse(request: Any, version: int) -> Any:
+        response: Any = commit(request, version)
+        for topic in response.topics:
+            for partition in topic.partitions:
+                partition.error_code = Errors.UNKNOWN_TOPIC_OR_PARTITION.code
+        return response
+
+    broker.handlers[ApiKey.OFFSET_COMMIT] = refuse
+    consumer.enforce_rebalance()
+    began_ms = time.hi_res_ms()
+    joins_ms: list[float] = []
+    join = broker.handlers[ApiKey.JOIN_GROUP]
+
+    def note(request: Any, version: int) -> Any:
+        joins_ms.append(time.hi_res_ms() - began_ms)
+        return join(request, version)
+
+    broker.handlers[ApiKey.JOIN_GROUP] = note
+    consumer.poll(30_000)
+    assert 10_000 <= joins_ms[0] < 11_000
 
 
 def test_a_generation_that_ends_while_partitions_are_given_up_takes_the_others_too(
