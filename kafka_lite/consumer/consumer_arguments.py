@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kafka_lite.clients.metadata import ensure_can_be_asked_for
+from kafka_lite.clients.metadata import MAX_STRING_BYTES, ensure_can_be_asked_for
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 
+MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
+"""No request can bear a larger number: who finds that out is the thread that sends it, perhaps the heartbeat's."""
 LISTENER_METHODS = ("on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost")
 
 
@@ -79,7 +82,7 @@ def topic_partition(partition: object, what: str) -> TopicPartition:
         and isinstance(partition[1], int)
     ):
         raise TypeError(f"{what}: {partition!r} is no partition: that is TopicPartition(topic, number)")
-    if not partition[0].strip() or partition[1] < 0:
+    if not partition[0].strip() or not 0 <= partition[1] <= MAX_INT:
         raise ValueError(f"{what}: {partition!r} is no partition: it needs the name of a topic, and a number from 0 on")
     ensure_can_be_asked_for(partition[0])
     return TopicPartition(*partition)
@@ -92,6 +95,8 @@ def position(offset: object) -> int:
         raise TypeError(f"an offset to seek to is an int, or an OffsetAndMetadata, and not {_kind(offset)}")
     if wanted < 0:
         raise ValueError("seek offset must not be a negative number")
+    if wanted > MAX_LONG:
+        raise ValueError(f"there is no offset {wanted}: the largest is {MAX_LONG}")
     return wanted
 
 
@@ -104,14 +109,26 @@ def offsets_to_commit(offsets: object) -> dict[TopicPartition, OffsetAndMetadata
     for partition, each in offsets.items():
         if not isinstance(each, OffsetAndMetadata) or not isinstance(each.offset, int):
             raise TypeError(f"{how}, and not {each!r}")
-        if each.offset < 0:
-            raise ValueError(f"Invalid offset to commit for {partition}: {each.offset}")
-        try:
-            each.metadata.encode()
-        except (AttributeError, UnicodeEncodeError):
-            raise ValueError(f"the metadata of an offset is text, and not {each.metadata!r}") from None
-        checked[topic_partition(partition, "commit")] = each
+        partition = topic_partition(partition, "commit")
+        _ensure_can_be_committed(partition, each)
+        checked[partition] = each
     return checked
+
+
+def _ensure_can_be_committed(partition: TopicPartition, offset: OffsetAndMetadata) -> None:
+    """Raises TypeError, ValueError, and ApiError OFFSET_METADATA_TOO_LARGE."""
+    if not 0 <= offset.offset <= MAX_LONG:
+        raise ValueError(f"Invalid offset to commit for {partition}: {offset.offset}")
+    if not isinstance(offset.leader_epoch, int):
+        raise TypeError(f"a leader epoch is an int, and not {_kind(offset.leader_epoch)}")
+    if not -1 <= offset.leader_epoch <= MAX_INT:
+        raise ValueError(f"Invalid leader epoch to commit for {partition}: {offset.leader_epoch}")
+    try:
+        size = len(offset.metadata.encode())
+    except (AttributeError, UnicodeEncodeError):
+        raise ValueError(f"the metadata of an offset is text, and not {offset.metadata!r}") from None
+    if size > MAX_STRING_BYTES:
+        raise Errors.OFFSET_METADATA_TOO_LARGE.exception(f"{partition}: {size} bytes of metadata")
 
 
 def ensure_timestamps(timestamps: object) -> None:
@@ -127,6 +144,8 @@ def ensure_timestamps(timestamps: object) -> None:
             raise TypeError(f"a time to search for is an int, ms since the epoch, and not {_kind(timestamp)}")
         if timestamp < 0:
             raise ValueError(f"a time to search for cannot be negative: {timestamp} of {partition}")
+        if timestamp > MAX_LONG:
+            raise ValueError(f"a time to search for counts milliseconds, up to {MAX_LONG}: {timestamp} of {partition}")
 
 
 def callback_of_commit(callback: Callable[..., object] | None) -> None:
