@@ -106,8 +106,8 @@ class PartitionRecords:
         except (CorruptRecordError, InvalidRecordError) as error:
             at = f"partition {self.partition} at offset {self.next_fetch_offset}"
             self._error = CorruptRecordError(f"Record for {at} is invalid, cause: {error}")
-        except RecordDeserializationError as error:
-            self._error = error
+        except RecordDeserializationError as failure:  # (mypyc has one type for a name, so not "error" again)
+            self._error = failure
         if self._error is not None and not records:
             raise self._error
         return records
