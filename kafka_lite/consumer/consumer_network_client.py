@@ -20,6 +20,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.timer import Timer
+from kafka_lite.protocol.schema_error import SchemaError
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +142,10 @@ class ConsumerNetworkClient:
             while requests and self._client.ready(node, now_ms):
                 with self._unsent_lock:
                     handler = requests.popleft()
-                self._client.send(handler.request, now_ms)
+                try:
+                    self._client.send(handler.request, now_ms)
+                except SchemaError as error:  # it has no bytes: that concerns who asked for it, not who polls
+                    self._on_failure(handler, error)
                 sent = True
         return sent
 

@@ -20,6 +20,7 @@ from kafka_lite.consumer.timer import Timer
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_29_describe_acls import DescribeAclsRequest
+from kafka_lite.protocol.schema_error import SchemaError
 from tests.support.scripted_broker import HOST, PORT, ScriptedBroker
 
 NODE = Node(0, HOST, PORT)
@@ -90,6 +91,19 @@ def test_a_request_that_cannot_be_sent_expires(client: Client, broker: ScriptedB
     assert client.poll_future(future, client.timer(2000))
     assert isinstance(future.exception, ApiError)
     assert future.exception.error is Errors.REQUEST_TIMED_OUT
+
+
+def test_a_request_that_cannot_be_encoded_is_an_error_of_its_future(client: Client) -> None:
+    """And of no other thread's, such as the heartbeat's, if that happens to send it."""
+    request = HeartbeatRequest(group_id="g", generation_id=1 << 31, member_id="m")
+    future = client.send(NODE, RequestBuilder.of(request))
+    other = client.heartbeat()
+    client.poll(client.timer(100))
+    client.poll_in_background()
+    assert client.poll_future(future, client.timer(100))
+    assert isinstance(future.exception, SchemaError)
+    assert client.poll_future(other, client.timer(100))
+    assert client.pending_request_count() == 0
 
 
 def test_an_api_that_the_broker_lacks_is_an_error_of_the_future(client: Client) -> None:
