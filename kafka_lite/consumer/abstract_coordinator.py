@@ -122,8 +122,8 @@ class AbstractCoordinator(ABC):
         """As the leader: decide what each member shall do."""
 
     @abstractmethod
-    def on_join_complete(self, generation: Generation, assignment: bytes) -> None:
-        """After a join: take over the assignment."""
+    def on_join_complete(self, generation: Generation, assignment: bytes) -> KafkaError | None:
+        """After a join: take over the assignment. Returns what a listener of the user's has raised."""
 
     @abstractmethod
     def on_leave_prepare(self) -> KafkaError | None:
@@ -233,16 +233,19 @@ class AbstractCoordinator(ABC):
         return True
 
     def _complete_join(self, assignment: bytes) -> None:
+        failure = None
         with self.lock:
             generation, is_member = self._generation, self._state is MemberState.STABLE
         if is_member:
             # The future is kept until this has returned: woken up in a listener of the user's, it is repeated.
-            self.on_join_complete(generation, assignment)
+            failure = self.on_join_complete(generation, assignment)
             self._needs_join_prepare = True
         else:
             # The heartbeat thread has learnt meanwhile that the generation is over already.
             self.request_rejoin("the generation ended before its assignment was taken over")
         self._join_future = None
+        if failure is not None:
+            raise failure  # once, for the member has joined (with Kafka's client each poll would raise)
 
     def _after_failed_join(self, error: BaseException) -> None:
         self.request_rejoin(f"rebalance failed: {error}")

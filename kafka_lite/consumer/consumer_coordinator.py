@@ -300,14 +300,14 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._set_metadata_topics()
         self._client.ensure_fresh_metadata(unlimited(self._time), disable_wakeup=True)
 
-    def on_join_complete(self, generation: Generation, assignment: bytes) -> None:
+    def on_join_complete(self, generation: Generation, assignment: bytes) -> KafkaError | None:
         """Take over what the leader has decided. Repeated if a wakeup comes in between."""
         if not self._is_leader:
             self._assignment_snapshot = None
         assignor, assigned = self._assignor(generation.protocol_name or ""), deserialize_assignment(assignment)
         if not all(self._subscriptions.matches_subscription(each) for each in assigned.partitions):
             self.request_rejoin("the assignment has topics that are not subscribed to (any more)")
-            return
+            return None
         partitions = frozenset(assigned.partitions)
         revoked, added = self._changes(partitions)
         failures = [self._give_up_for_others(revoked)] if revoked else []
@@ -320,7 +320,7 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._next_auto_commit_ms = self._time.hi_res_ms() + self._auto_commit_interval_ms
         failures.append(self._listener.invoke_partitions_assigned(added))
         self._untold = frozenset()
-        raise_first(failures)
+        return next((each for each in failures if each is not None), None)
 
     def _changes(self, assigned: Partitions) -> tuple[Partitions, Partitions]:
         """What goes and what comes: nothing goes from a member that has given up everything before."""

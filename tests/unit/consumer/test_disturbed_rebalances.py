@@ -88,6 +88,26 @@ def test_who_unsubscribes_leaves_also_when_its_listener_fails(
     assert (consumer.subscription, consumer.assignment) == (frozenset(), frozenset())
 
 
+@pytest.mark.parametrize("strategy", ["range", COOPERATIVE])
+def test_a_listener_that_fails_with_new_partitions_is_told_of_once_and_they_are_read(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, strategy: str
+) -> None:
+    class Broken(Listener):
+        def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+            super().on_partitions_assigned(partitions)
+            raise RuntimeError("of the user")
+
+    listener = Broken()
+    consumer = new_consumer("g", partition_assignment_strategy=strategy)
+    consumer.subscribe(["t"], listener)
+    broker.append(T0, b"a")
+    with pytest.raises(KafkaError, match="of the user"):
+        poll(consumer)
+    assert poll(consumer) == [b"a"]
+    assert listener.events[-1] == ("assigned", [T0, T1])
+    assert [event for event, _ in listener.events].count("assigned") == 1
+
+
 @pytest.mark.parametrize("auto_commit", [True, False])
 @pytest.mark.parametrize("is_silent", [True, False])
 def test_a_coordinator_that_is_away_costs_no_busy_loop(
