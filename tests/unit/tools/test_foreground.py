@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import logging
 import signal
 from collections.abc import Iterator
@@ -70,6 +71,21 @@ def test_a_signal_during_the_stop_does_not_disturb_it() -> None:
     server = Server(signal_at="shutdown")
     assert run_in_foreground("test", lambda: server) == 1
     assert server.calls == ["startup", "await_shutdown", "shutdown"]
+
+
+@pytest.mark.parametrize("failure", [None, KafkaError("no")])
+def test_garbage_is_looked_for_again_once_it_has_started_or_failed_to(failure: KafkaError | None) -> None:
+    seen: list[tuple[bool, bool]] = []
+
+    class Watching(Server):
+        def _step(self, name: str) -> None:
+            super()._step(name)
+            seen.append((gc.isenabled(), gc.get_freeze_count() > 0))
+
+    run_in_foreground("test", lambda: Watching(failure))
+    started = [(True, True)] if failure is None else []
+    assert seen == [(False, False), *started, (True, False)]
+    assert gc.isenabled()
 
 
 def test_what_keeps_it_from_starting_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
