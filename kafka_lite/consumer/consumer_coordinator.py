@@ -150,8 +150,13 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     @property
     def reads_on(self) -> bool:
-        """Whether the member has partitions to read also while it is not (yet) in the next generation."""
-        return self._protocol is RebalanceProtocol.COOPERATIVE and self.assigned_partition_count() > 0
+        """Whether the member has partitions to read also while it is not (yet) in the next generation.
+
+        Those of a consumer that has assigned them to itself are none: it is no member.
+        """
+        if self._protocol is not RebalanceProtocol.COOPERATIVE or not self._subscriptions.has_auto_assigned_partitions:
+            return False
+        return self.assigned_partition_count() > 0
 
     def _rejoin(self, timer: Timer) -> bool:
         if self._subscriptions.has_pattern_subscription:

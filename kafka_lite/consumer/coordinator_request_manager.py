@@ -100,8 +100,7 @@ class CoordinatorRequestManager:
                 logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
                 self._backoff.begin()
                 self._client.await_metadata_update(timer)
-            elif self._coordinator is not None and self._client.is_unavailable(self._coordinator):
-                self.mark_unknown("the connection to the new coordinator failed")
+            elif self.is_unknown:  # it was found, and lost at once: perhaps by whoever else needs it
                 self._backoff.begin()
             timer.update()
             if timer.is_expired:

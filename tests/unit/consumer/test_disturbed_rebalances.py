@@ -16,7 +16,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 from tests.unit.consumer.test_consumer_group import T0, T1, Listener, joined, member, poll
-from tests.unit.consumer.test_cooperative_rebalancing import COOPERATIVE, cooperative
+from tests.unit.consumer.test_cooperative_rebalancing import COOPERATIVE, cooperative, hold_join_answers
 
 
 class WokenUp(Listener):
@@ -239,3 +239,27 @@ def test_a_generation_that_ends_while_partitions_are_given_up_takes_the_others_t
     joined(consumer)
     assert [event for event, _ in listener.events] == ["assigned", "revoked", "lost", "assigned"]
     assert listener.events[2] == ("lost", [T0, T1])
+
+
+def test_a_coordinator_that_is_lost_as_soon_as_found_is_looked_for_with_pauses(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to the join of a member that has left meanwhile ends its connection."""
+    consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
+    release = hold_join_answers(broker, monkeypatch)
+    consumer.enforce_rebalance()
+    poll(consumer, 3)
+    consumer.unsubscribe()
+    consumer.assign([T1])
+    release()
+    broker.append(T1, b"a")
+    find, found = broker.handlers[ApiKey.FIND_COORDINATOR], 0
+
+    def count(request: Any, version: int) -> Any:
+        nonlocal found
+        found += 1
+        assert found < 100, "retry.backoff.ms between two questions"
+        return find(request, version)
+
+    broker.handlers[ApiKey.FIND_COORDINATOR] = count
+    assert poll(consumer, 20) == [b"a"]
