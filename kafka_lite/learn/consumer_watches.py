@@ -107,8 +107,8 @@ def watch_deaths() -> list[Watch]:
 def watch_futures() -> list[Watch]:
     """Each future as a lane of its own: how it came to be, what was built on it, and how it ended.
 
-    ``1 JoinGroup answer`` is that of a request, and ``2 by JoinGroupHandler`` was composed by an adapter; the numbers
-    are those of their coming.
+    ``1 JoinGroup answer`` is that of a request, and ``2 by JoinGroupResponseHandler`` was composed by an adapter; the
+    numbers are those of their coming.
     """
     names = _FutureNames()
     who = names.of_subject

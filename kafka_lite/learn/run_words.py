@@ -165,8 +165,8 @@ def word(name: str, language: str) -> str:
 def lane_name(lane: str, language: str) -> str:
     """What stands above a lane: threads that are somebody are translated, names of classes are not.
 
-    >>> lane_name("user", "zh"), lane_name("2 by JoinGroupHandler", "zh"), lane_name("Fetcher", "zh")
-    ('用户', '2 由 JoinGroupHandler', 'Fetcher')
+    >>> lane_name("user", "zh"), lane_name("2 by JoinGroupResponseHandler", "zh"), lane_name("Fetcher", "zh")
+    ('用户', '2 由 JoinGroupResponseHandler', 'Fetcher')
     """
     return _translated(lane, _CHINESE_LANES, _CHINESE_LANE_PATTERNS) if language == "zh" else lane
 

@@ -58,11 +58,11 @@ def test_the_last_answer_of_a_join_completes_the_future_of_the_first_request():
     assert completed == [
         "1 JoinGroup answer",
         "3 SyncGroup answer",
-        "4 by SyncGroupHandler",
-        "2 by JoinGroupHandler",
+        "4 by SyncGroupResponseHandler",
+        "2 by JoinGroupResponseHandler",
     ]
     [chain] = [event for event in run if event.kind is Kind.CALL and event.what == "chain"]
-    assert (chain.who, chain.detail) == ("4 by SyncGroupHandler", {"to": "2 by JoinGroupHandler"})
+    assert (chain.who, chain.detail) == ("4 by SyncGroupResponseHandler", {"to": "2 by JoinGroupResponseHandler"})
 
 
 def test_the_heartbeat_thread_speaks_while_the_user_works():
