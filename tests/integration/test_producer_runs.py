@@ -71,12 +71,13 @@ def test_a_record_goes_from_the_caller_to_the_sender_to_the_broker_and_back():
 def test_the_first_contact_has_two_connections_and_a_caller_who_waits_for_metadata():
     run = connection_runs.first_contact()
     pairs = run.hand_overs()
-    assert all(pair.take is not None for pair in pairs)
     assert [pair.put.what for pair in pairs].count("connection") == 2, "the bootstrap address, then the node"
-    asked = [pair.put.detail["thing"].split()[0] for pair in pairs if pair.put.what == "request"]
+    requests = [pair for pair in pairs if pair.put.what == "request"]
+    asked = [pair.put.detail["thing"].split()[0] for pair in requests]
     assert asked[0] == "API_VERSIONS"
-    assert asked[-1] == "PRODUCE"
-    assert {"METADATA", "INIT_PRODUCER_ID"} <= set(asked)
+    assert {"METADATA", "INIT_PRODUCER_ID"} <= set(asked[: asked.index("PRODUCE")])
+    # What the producer asks beside the record may be on its way when the recording ends.
+    assert all(pair.take is not None for pair in pairs[: pairs.index(requests[asked.index("PRODUCE")]) + 1])
     for node in ("node -1", "node 0"):
         after = [new for _, new in changes(run, "ClusterConnectionStates", node)]
         assert after[:3] == ["CONNECTING", "CHECKING_API_VERSIONS", "READY"]

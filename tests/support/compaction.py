@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,13 +123,17 @@ def crash_at(step: int | None) -> Iterator[list[str]]:
     """Let the process die at its ``step``-th change to a file (from 0; None: never); yields the steps that were made.
 
     From then on no file changes any more, whatever ``except`` and ``finally`` try. A write that dies leaves a half.
+    Only what the calling thread does counts: another test's broker may be at work in this process.
     """
     made: list[str] = []
+    dying = threading.get_ident()
 
     def hooked(name: str) -> Callable[..., Any]:
         original = getattr(os, name)
 
         def hook(*args: Any, **kwargs: Any) -> Any:
+            if threading.get_ident() != dying:
+                return original(*args, **kwargs)
             if step is not None and len(made) >= step:
                 if len(made) == step and name == "pwrite":
                     fd, data, position = args

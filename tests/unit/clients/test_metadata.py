@@ -120,7 +120,8 @@ def test_questions_to_a_cluster() -> None:
 @pytest.mark.parametrize("name", ["\ud800", "x" * 0x8000, 7])
 def test_a_name_that_no_request_can_bear_spoils_nothing(name: str) -> None:
     metadata = Metadata(time=MockTime())
-    with pytest.raises(ApiError, match="is not valid: it has 1 to 249"):
+    # (A compiled module looks at the types of its arguments by itself.)
+    with pytest.raises((ApiError, TypeError), match="is not valid: it has 1 to 249|str object expected"):
         metadata.add(name)
     assert metadata.topics() == set()
 
