@@ -121,7 +121,7 @@ def test_questions_to_a_cluster() -> None:
 def test_a_name_that_no_request_can_bear_spoils_nothing(name: str) -> None:
     metadata = Metadata(time=MockTime())
     # (A compiled module looks at the types of its arguments by itself.)
-    with pytest.raises((ApiError, TypeError), match="is not valid: it has 1 to 249|str object expected"):
+    with pytest.raises((ApiError, TypeError), match=r"is not valid: it has 1 to 249|str object expected"):
         metadata.add(name)
     assert metadata.topics() == set()
 
