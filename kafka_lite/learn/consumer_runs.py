@@ -260,14 +260,16 @@ def futures_of_a_join() -> RecordedRun:
 def heartbeats_beside_work() -> RecordedRun:
     """The user works for long; the heartbeat thread speaks for the member.
 
-    On a busy machine a heartbeat may be due before the records have come, and is answered in the user's poll: another
-    story, so the run is recorded once more.
+    On a busy machine a heartbeat may be due before the records have come, and is answered in the user's poll, or when
+    the work has just ended: another story, so the run is recorded once more.
     """
     for _ in range(ATTEMPTS):
         run = _record_heartbeats_beside_work()
         (poll,) = (span for span in run.calls() if span.begin.what == "poll")
-        poll_ended_ns = poll.begin.time_ns + poll.duration_ns
-        if all(event.time_ns > poll_ended_ns for event in run if event.what == "heartbeat_turn"):
+        (work,) = (span for span in run.calls() if span.begin.what == "work")
+        poll_ended_ns, work_ended_ns = (span.begin.time_ns + span.duration_ns for span in (poll, work))
+        spoken = [event.time_ns for event in run if event.what in ("heartbeat_turn", "_send_heartbeat")]
+        if spoken and poll_ended_ns < min(spoken) and max(spoken) < work_ended_ns:
             break
     return run
 
