@@ -6,6 +6,8 @@ Kafka 0.10.2: core/.../utils/Log4jController.scala, Logging.scala · book 10.1
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 TRACE = 5
 """Below DEBUG: every single state change, every field of a request. ``logger.log(TRACE, "…", …)``."""
@@ -68,3 +70,17 @@ def _effective_level(name: str) -> int:
             return logger.level
         name = name.rpartition(".")[0]
     return logging.root.level
+
+
+@contextmanager
+def quiet(*names: str, below: int = logging.CRITICAL) -> Iterator[None]:
+    """Without what these loggers say below a level, as long as the block takes."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(below)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.consumer.group_rebalance_config import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.learn import consumer_runs
 from kafka_lite.learn.group_runs import QUIET
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_brokers import wait_until
 from kafka_lite.learn.run_store import recorded_run

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
@@ -34,7 +35,6 @@ from kafka_lite.learn.consumer_watches import (
     watch_positions,
 )
 from kafka_lite.learn.group_runs import QUIET
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.recording import Recording
 from kafka_lite.learn.run_brokers import TOPIC, in_thread, wait_until

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
@@ -28,7 +29,6 @@ from kafka_lite.learn.group_watches import (
     watch_groups,
     watch_members,
 )
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, wait_until

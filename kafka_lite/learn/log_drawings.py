@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.learn.drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.log.checkpoints.offset_checkpoint_file import RECOVERY_POINT_CHECKPOINT_FILE
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.log import Log

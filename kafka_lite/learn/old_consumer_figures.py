@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.learn.old_consumer_runs import GROUP_ID, QUIET, Member, group_of, running_cluster, wait_balanced, znodes
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
 from kafka_lite.learn.svg import PALETTE

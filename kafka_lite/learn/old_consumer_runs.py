@@ -14,12 +14,12 @@ from typing import Any
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.coordinator.group.offset_manager import OffsetManager
 from kafka_lite.learn.broker_watches import watch_wire
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Detail, Kind, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until

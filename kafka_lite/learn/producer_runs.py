@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.learn.broker_watches import watch_wire
 from kafka_lite.learn.client_watches import contents, of_batches, watch_batches, watch_memory
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import Detail, RecordedRun
 from kafka_lite.learn.recording import Call, Recording, Watch
 from kafka_lite.learn.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until

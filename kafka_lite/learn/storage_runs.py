@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.learn.broker_watches import watch_files
 from kafka_lite.learn.compaction_drawings import COMPACTED, EXAMPLE, append_pairs, clean
 from kafka_lite.learn.log_drawings import example_log, fill, open_log
-from kafka_lite.learn.quiet import quiet
 from kafka_lite.learn.recorded_run import RecordedRun
 from kafka_lite.learn.recording import Recording, Watch
 from kafka_lite.learn.watches import watch

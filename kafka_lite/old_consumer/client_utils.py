@@ -36,6 +36,12 @@ def get_plaintext_broker_end_points(zk: KafkaZkClient) -> list[BrokerEndPoint]:
     return end_points
 
 
+def get_plaintext_end_point(zk: KafkaZkClient, broker_id: int) -> BrokerEndPoint | None:
+    """The first plaintext listener of a broker; None when it has none, or is not alive."""
+    registration = zk.get_broker(broker_id)
+    return None if registration is None else plaintext_end_point(broker_id, registration)
+
+
 def plaintext_end_point(broker_id: int, registration: BrokerRegistration) -> BrokerEndPoint | None:
     """The first end point whose listener has the protocol PLAINTEXT."""
     protocols = registration.listener_security_protocol_map

@@ -10,12 +10,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.old_consumer.client_utils import channel_to_offset_manager, plaintext_end_point
+from kafka_lite.old_consumer.client_utils import channel_to_offset_manager, get_plaintext_end_point
 from kafka_lite.old_consumer.consumer_offsets import OFFSET_FETCH_VERSION, committed_offsets, fetch_topics
 from kafka_lite.old_consumer.simple_consumer import LATEST_TIME, SimpleConsumer
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchResponse
@@ -139,16 +138,12 @@ class OffsetChecker:
 
     def _consumer(self, broker_id: int) -> SimpleConsumer | None:
         if broker_id not in self._consumers:
-            broker = self._end_point(broker_id)
+            broker = get_plaintext_end_point(self._zk, broker_id)
             if broker is None:
                 return None
             timeout_ms = self._options.socket_timeout_ms
             self._consumers[broker_id] = SimpleConsumer(broker.host, broker.port, timeout_ms, -1, CLIENT_ID)
         return self._consumers[broker_id]
-
-    def _end_point(self, broker_id: int) -> BrokerEndPoint | None:
-        registration = self._zk.get_broker(broker_id)
-        return None if registration is None else plaintext_end_point(broker_id, registration)
 
     def _print_broker_info(self) -> None:
         print("BROKER INFO")

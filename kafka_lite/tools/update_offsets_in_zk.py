@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.old_consumer.client_utils import plaintext_end_point
+from kafka_lite.old_consumer.client_utils import get_plaintext_end_point
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.simple_consumer import EARLIEST_TIME, LATEST_TIME, SimpleConsumer
 from kafka_lite.tools.logging_config import configure_logging
@@ -58,9 +58,7 @@ def run(options: argparse.Namespace) -> int:
 def log_offset(zk_client: KafkaZkClient, partition: TopicPartition, time: int) -> int:
     """Where the leader's log begins or ends. Raises ToolError, ApiError, ConnectionError."""
     state = zk_client.get_partition_state(partition)
-    leader = -1 if state is None else state.leader_and_isr.leader
-    registration = zk_client.get_broker(leader) if leader >= 0 else None
-    broker = None if registration is None else plaintext_end_point(leader, registration)
+    broker = None if state is None else get_plaintext_end_point(zk_client, state.leader_and_isr.leader)
     if broker is None:
         raise ToolError(f"{partition} has no leader that can be asked with PLAINTEXT; nothing was set for it")
     with SimpleConsumer(broker.host, broker.port, SOCKET_TIMEOUT_MS, -1, CLIENT_ID) as consumer:

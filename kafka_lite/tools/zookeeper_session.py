@@ -9,32 +9,23 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kafka_lite.common.log_levels import quiet
 from kafka_lite.zookeeper.client import KafkaZkClient
 
 SESSION_TIMEOUT_MS = 30_000
 CONNECTION_TIMEOUT_MS = 10_000
+SILENT = logging.CRITICAL + 1
 
 
 @contextmanager
 def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
     """A session with the cluster's ZooKeeper, as long as the block takes. Raises ConnectionError."""
     zk_client = KafkaZkClient(connect_string, SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS)
-    with _quiet_kazoo():
+    # kazoo warns of every attempt to connect; a tool says once that there was no connection.
+    with quiet("kazoo", below=SILENT):
         zk_client.start()
     try:
         yield zk_client
     finally:
-        with _quiet_kazoo():
+        with quiet("kazoo", below=SILENT):
             zk_client.close()
-
-
-@contextmanager
-def _quiet_kazoo() -> Iterator[None]:
-    """kazoo warns of every attempt to connect; a tool says once that there was no connection."""
-    kazoo = logging.getLogger("kazoo")
-    before = kazoo.level
-    kazoo.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        kazoo.setLevel(before)

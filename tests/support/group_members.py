@@ -29,6 +29,8 @@ JOIN_S = 60
 class Member(ABC):
     """One consumer. ``partitions`` and ``values`` (numbers, as text on the wire) may be read from any thread."""
 
+    assignor = "range"
+
     def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
         self.bootstrap, self.group, self.topic = bootstrap, group, topic
         self.client_id = client_id or type(self).__name__
@@ -39,6 +41,20 @@ class Member(ABC):
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run_noting_failure, name=self.client_id, daemon=True)
         self._thread.start()
+
+    @property
+    def configs(self) -> dict[str, str | int]:
+        """Of a consumer that knows the keys of Java's."""
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "group.id": self.group,
+            "client.id": self.client_id,
+            "partition.assignment.strategy": self.assignor,
+            "auto.offset.reset": "earliest",
+            "session.timeout.ms": SESSION_TIMEOUT_MS,
+            "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+            "auto.commit.interval.ms": COMMIT_INTERVAL_MS,
+        }
 
     def _run_noting_failure(self) -> None:
         try:
@@ -69,21 +85,8 @@ class Member(ABC):
 class OurMember(Member):
     """Ours."""
 
-    assignor = "range"
-
     def _run(self) -> None:
-        consumer = KafkaConsumer(
-            {
-                "bootstrap.servers": self.bootstrap,
-                "group.id": self.group,
-                "client.id": self.client_id,
-                "partition.assignment.strategy": self.assignor,
-                "auto.offset.reset": "earliest",
-                "session.timeout.ms": SESSION_TIMEOUT_MS,
-                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-                "auto.commit.interval.ms": COMMIT_INTERVAL_MS,
-            }
-        )
+        consumer = KafkaConsumer(self.configs)
         consumer.subscribe([self.topic])
         try:
             while not self._stopping.is_set():
@@ -97,21 +100,8 @@ class OurMember(Member):
 class ConfluentMember(Member):
     """librdkafka."""
 
-    assignor = "range"
-
     def _run(self) -> None:
-        consumer = confluent_kafka.Consumer(
-            {
-                "bootstrap.servers": self.bootstrap,
-                "group.id": self.group,
-                "client.id": self.client_id,
-                "partition.assignment.strategy": self.assignor,
-                "auto.offset.reset": "earliest",
-                "session.timeout.ms": SESSION_TIMEOUT_MS,
-                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-                "auto.commit.interval.ms": COMMIT_INTERVAL_MS,
-            }
-        )
+        consumer = confluent_kafka.Consumer(self.configs)
         consumer.subscribe([self.topic])
         try:
             while not self._stopping.is_set():

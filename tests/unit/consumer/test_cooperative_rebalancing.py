@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -55,6 +56,24 @@ def hold_join_answers(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -
             answer(*each)
 
     return release
+
+
+@contextmanager
+def fewer_turns_than(limit: int, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The network is polled in the block, but only a few times in each ``retry.backoff.ms``."""
+    turns = 0
+    poll_network = broker.poll
+
+    def count(timeout_ms: float) -> None:
+        nonlocal turns
+        turns += 1
+        assert turns < limit, "a few in each retry.backoff.ms"
+        poll_network(timeout_ms)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(broker, "poll", count)
+        yield
+    assert turns
 
 
 def test_only_what_moves_is_given_up_and_another_gets_it_in_a_second_rebalance(
@@ -114,18 +133,8 @@ def test_waiting_for_the_others_costs_no_busy_loop(
     release = hold_join_answers(broker, monkeypatch)
     consumer.enforce_rebalance()
     time.sleep(1001)  # so that an automatic commit is due, which cannot be made before the join has ended
-    turns = 0
-    poll_network = broker.poll
-
-    def count(timeout_ms: float) -> None:
-        nonlocal turns
-        turns += 1
-        assert turns < 250, "a few in each retry.backoff.ms"
-        poll_network(timeout_ms)
-
-    monkeypatch.setattr(broker, "poll", count)
-    consumer.poll(5000)
-    monkeypatch.setattr(broker, "poll", poll_network)
+    with fewer_turns_than(250, broker, monkeypatch):
+        consumer.poll(5000)
     release()
 
 

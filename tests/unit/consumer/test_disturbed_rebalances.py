@@ -16,7 +16,12 @@ from kafka_lite.protocol.api_key import ApiKey
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 from tests.unit.consumer.test_consumer_group import T0, T1, Listener, joined, member, poll
-from tests.unit.consumer.test_cooperative_rebalancing import COOPERATIVE, cooperative, hold_join_answers
+from tests.unit.consumer.test_cooperative_rebalancing import (
+    COOPERATIVE,
+    cooperative,
+    fewer_turns_than,
+    hold_join_answers,
+)
 
 
 class WokenUp(Listener):
@@ -131,19 +136,8 @@ def test_a_coordinator_that_is_away_costs_no_busy_loop(
     broker.handlers[ApiKey.FIND_COORDINATOR] = is_away
     member(consumer).finder.mark_unknown("test")
     time.sleep(4000)
-    turns = 0
-    poll_network = broker.poll
-
-    def count(timeout_ms: float) -> None:
-        nonlocal turns
-        turns += 1
-        assert turns < 500, "a few in each retry.backoff.ms"
-        poll_network(timeout_ms)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(broker, "poll", count)
+    with fewer_turns_than(500, broker, monkeypatch):
         consumer.poll(5000)
-    assert turns
 
 
 def test_a_member_whose_pattern_met_nothing_joins_again_when_it_does(
