@@ -45,6 +45,8 @@ _ATTRIBUTES = struct.Struct(">h")
 _PARTITION_LEADER_EPOCH_POSITION = 12
 _NULL_LENGTH = encode_varint(-1)
 _MAX_SEQUENCE = 0x7FFFFFFF
+# To look up a member of an Enum takes as long as ten other names, and each batch asks.
+_CREATE_TIME, _LOG_APPEND_TIME = TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME
 
 
 class RecordBatch(Batch):
@@ -149,8 +151,7 @@ class RecordBatch(Batch):
     @property
     def timestamp_type(self) -> TimestampType:
         """Who set the timestamps."""
-        log_append_time = self.attributes & TIMESTAMP_TYPE_MASK
-        return TimestampType.LOG_APPEND_TIME if log_append_time else TimestampType.CREATE_TIME
+        return _LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else _CREATE_TIME
 
     @property
     def is_transactional(self) -> bool:
@@ -190,7 +191,7 @@ class RecordBatch(Batch):
             return
         data = self.records_data(max_bytes)
         timestamp_type = self.timestamp_type
-        log_append_time = self.max_timestamp if timestamp_type is TimestampType.LOG_APPEND_TIME else None
+        log_append_time = self.max_timestamp if timestamp_type is _LOG_APPEND_TIME else None
         base_offset, base_timestamp = self._base_offset, self._base_timestamp
         position = 0
         for _ in range(self._record_count):
@@ -217,7 +218,7 @@ class RecordBatch(Batch):
         if timestamp_type is self.timestamp_type and max_timestamp == self.max_timestamp:
             return
         self.attributes &= ~TIMESTAMP_TYPE_MASK
-        if timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if timestamp_type is _LOG_APPEND_TIME:
             self.attributes |= TIMESTAMP_TYPE_MASK
         self.max_timestamp = max_timestamp
         _ATTRIBUTES.pack_into(self.view, _ATTRIBUTES_POSITION, self.attributes)
