@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, CorruptRecordError
 
@@ -32,7 +32,7 @@ class Channel(Protocol):
         ...
 
 
-class FileChannelRecordBatch(NamedTuple):
+class FileChannelRecordBatch:
     """The header of a batch in a file, and where it is; the useful part of the three formats.
 
     ::
@@ -46,15 +46,35 @@ class FileChannelRecordBatch(NamedTuple):
     so the last offset of a batch is known for every format, the first only for v2.
     """
 
-    position: int
-    size_in_bytes: int
-    magic: int
-    first_or_last_offset: int
-    """The base offset for v2, the last offset for v0 and v1."""
-    last_offset: int
-    max_timestamp: int
-    """-1 for v0, which has no timestamps."""
-    partition_leader_epoch: int
+    __slots__ = (
+        "first_or_last_offset",
+        "last_offset",
+        "magic",
+        "max_timestamp",
+        "partition_leader_epoch",
+        "position",
+        "size_in_bytes",
+    )
+
+    def __init__(
+        self,
+        position: int,
+        size_in_bytes: int,
+        magic: int,
+        first_or_last_offset: int,
+        last_offset: int,
+        max_timestamp: int,
+        partition_leader_epoch: int,
+    ) -> None:
+        self.position = position
+        self.size_in_bytes = size_in_bytes
+        self.magic = magic
+        self.first_or_last_offset = first_or_last_offset
+        """The base offset for v2, the last offset for v0 and v1."""
+        self.last_offset = last_offset
+        self.max_timestamp = max_timestamp
+        """-1 for v0, which has no timestamps."""
+        self.partition_leader_epoch = partition_leader_epoch
 
     @property
     def next_offset(self) -> int:
