@@ -54,7 +54,7 @@ print("files in", figures.file_system(directory), "file system;", write_back_set
 # ## 一个接一个，东一个西一个
 #
 # 同样的 4096 个块，每块 4 KiB，先按顺序写，再写到一个 256 MiB 文件的随机位置。末尾的 `fdatasync` 也计入时间。**后者慢多
-# 少倍？**请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
+# 少倍？** 请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
 
 # %%
 figures.write_chart(disk.write_speeds(directory))
