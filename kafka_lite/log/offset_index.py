@@ -47,10 +47,6 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         Returns (base offset, 0), the beginning of the segment, when there is none.
         """
         with self._lock:
-            if self._entries:
-                last = self._parse_entry(self._entries - 1)
-                if last.offset <= target_offset:  # as for most readers: they are near the end
-                    return last
             slot = self._index_slot_for(target_offset, _KEY)
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 

@@ -219,11 +219,11 @@ class DataApis:
         committed_only = body.isolation_level == READ_COMMITTED
         for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
             if not topics or topics[-1].topic != topic_partition.topic:
-                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic))
+                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic, partitions=[]))
             data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
             topics[-1].partitions.append(data)
             self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
-        return fetch.FetchResponse(responses=topics)
+        return fetch.FetchResponse(responses=topics, node_endpoints=[])
 
     def _fetch_partition_data(
         self,
