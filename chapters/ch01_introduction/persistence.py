@@ -29,15 +29,17 @@
 # 存。
 
 # %%
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from IPython.display import Markdown
+from IPython.display import display
 
 from kafka_lite.learn import disk_measurements as disk
 from kafka_lite.learn import persistence_figures as figures
 from kafka_lite.learn import queue_measurements as queues
 from kafka_lite.learn.beanstalk import beanstalkd_program
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.page_cache import PageCacheState, write_back_settings
 
 folder = TemporaryDirectory()
@@ -184,7 +186,10 @@ figures.queues_chart(rates)
 # 一个任务留着，一千个来了又走。**最后有几个文件？**
 
 # %%
-Markdown(figures.binlog_table(queues.binlog_growth())) if beanstalkd_program() else print(NOT_INSTALLED)
+if beanstalkd_program():
+    display(InBothLanguages(partial(figures.binlog_table, queues.binlog_growth())))
+else:
+    print(NOT_INSTALLED)
 
 # %% [markdown]
 # After half of the jobs are gone, nothing is smaller: a file goes when none of its jobs is alive, in order from the

@@ -30,10 +30,9 @@
 # %%
 import logging
 
-from IPython.display import Markdown
-
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES
 from kafka_lite.learn import group_figures
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.learn.group_runs import commit_in_a_rebalance, late_heartbeat, late_join
 from kafka_lite.learn.recorded_run import Kind
@@ -80,7 +79,7 @@ with Cluster() as cluster:
 # 每个格子都是现在向一个 broker 问来的。请先把表格盖住，填出 OffsetCommit 那一行。
 
 # %%
-Markdown(group_figures.answers("en"))
+InBothLanguages(group_figures.answers)
 
 # %% [markdown]
 # ## A commit in the middle of a rebalance
