@@ -83,12 +83,14 @@ def executed(script: Path) -> Any:
     return notebook
 
 
-def as_page(script: Path, language: str = "en") -> str:
-    """An executed notebook as a page of the site: Markdown, code blocks, outputs, drawings as inline SVG."""
-    parts = list(_parts(executed(script), language))
+def as_pages(script: Path) -> Iterator[tuple[str, str]]:
+    """A language and the executed notebook as a page in it: Markdown, code blocks, outputs, drawings as inline SVG."""
+    notebook = executed(script)
     relative = script.relative_to(PROJECT_ROOT)
-    parts.insert(1, _HOW_TO_OPEN[language].format(script=relative, notebook=relative.with_suffix(".ipynb")))
-    return "\n\n".join(parts) + "\n"
+    for language, how_to_open in _HOW_TO_OPEN.items():
+        parts = list(_parts(notebook, language))
+        parts.insert(1, how_to_open.format(script=relative, notebook=relative.with_suffix(".ipynb")))
+        yield language, "\n\n".join(parts) + "\n"
 
 
 _COMMANDS = """
@@ -148,6 +150,8 @@ def with_anchors_of(english: str, chinese: str) -> str:
     >>> with_anchors_of("## Two deaths\\n\\nSix records.", "## 两次崩溃\\n\\n六条记录。")
     '## 两次崩溃 { #two-deaths }\\n\\n六条记录。'
     """
+    if len(headings(english)) != len(headings(chinese)):
+        raise NotebookError(f"the headings of the two languages differ: {headings(english)}, {headings(chinese)}")
     slugs = iter([_SLUG(heading.lstrip("# "), "-") for heading in headings(english)])
     return _HEADING.sub(lambda heading: f"{heading[0]} {{ #{next(slugs)} }}", chinese)
 

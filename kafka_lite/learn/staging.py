@@ -81,10 +81,12 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
         else:
             written.append(_write(target / file.target, file.origin.read_bytes()))
     for notebook in notebooks.discover(root):
-        place = target / "book" / notebook.parent.name
-        written.append(_write(place / f"{notebook.stem}_notebook.md", notebooks.as_page(notebook).encode()))
-        in_chinese = join_chinese_lines(notebooks.as_page(notebook, "zh"))
-        written.append(_write(place / f"{notebook.stem}_notebook.zh.md", in_chinese.encode()))
+        place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"
+        for language, text in notebooks.as_pages(notebook):
+            if language == "zh":
+                written.append(_write(place.with_suffix(".zh.md"), join_chinese_lines(text).encode()))
+            else:
+                written.append(_write(place, text.encode()))
     written.extend(_source_page(module, target) for module in sorted(sources))
     _remove_stale(target, set(written))
     return written

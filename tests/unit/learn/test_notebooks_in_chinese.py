@@ -97,6 +97,11 @@ def test_anchors_are_the_same_in_both_languages() -> None:
     )
 
 
+def test_a_heading_in_one_language_only_is_told() -> None:
+    with pytest.raises(notebooks.NotebookError, match=r"\['# One', '## Two'\], \['# 一'\]"):
+        with_anchors_of("# One\n\n## Two", "# 一")
+
+
 @pytest.mark.parametrize(
     ("outputs", "english", "chinese"),
     [
