@@ -17,7 +17,8 @@ from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.record.record_batch import ProducedRecords
 
-_NO_ERROR: Final = Errors.NONE  # bound once, see record.record
+_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+
 NO_LEADER = -1
 UNKNOWN_EPOCH = -1
 

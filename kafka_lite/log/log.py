@@ -300,21 +300,22 @@ class Log:
         with self._storage_errors("reading"):
             end = self._next_offset_metadata  # read once: it may move meanwhile
             segments = self.segments.from_offset(start_offset)  # before the log start offset: see delete_old_segments
-            if not self.log_start_offset <= start_offset <= end.message_offset:
+            end_offset = end.message_offset
+            if not self.log_start_offset <= start_offset <= end_offset:
                 raise Errors.OFFSET_OUT_OF_RANGE.exception(
                     f"offset {start_offset} of {self.topic_partition} is not within "
-                    f"[{self.log_start_offset}, {end.message_offset}]"
+                    f"[{self.log_start_offset}, {end_offset}]"
                 )
-            if start_offset == end.message_offset:
+            if start_offset == end_offset:
                 return FetchDataInfo(end)
-            if max_offset is not None and max_offset >= end.message_offset:
+            if max_offset is not None and max_offset >= end_offset:
                 max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
+            newest = end.segment_base_offset
             for segment in segments:
-                if segment.base_offset > end.segment_base_offset:
+                if segment.base_offset > newest:
                     break
-                is_last = segment.base_offset == end.segment_base_offset
-                visible = end.relative_position_in_segment if is_last else segment.size
+                visible = end.relative_position_in_segment if segment.base_offset == newest else segment.size
                 found = segment.read(start_offset, max_length, max_offset, visible, min_one_message)
                 if found is not None:
                     return found

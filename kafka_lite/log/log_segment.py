@@ -15,7 +15,7 @@ from kafka_lite.log.abstract_index import InvalidOffsetError
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.file_message_set import FileMessageSet, LogEntryPosition, TimestampAndOffset
-from kafka_lite.log.index_entry import TimestampOffset
+from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
@@ -65,6 +65,8 @@ class LogSegment:
         self._rolling_based_timestamp: int | None = None
         # Two numbers, not a TimestampOffset: as good as every append changes them.
         self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far = time_index.last_entry
+        self._last_index_entry: OffsetPosition | None = None
+        """If it was written here: most readers are near the end, and so need not search the index."""
 
     @classmethod
     def open(
@@ -141,6 +143,7 @@ class LogSegment:
     def _append_index_entries(self, offset: int, position: int) -> None:
         self.offset_index.append(offset, position)
         self.time_index.maybe_append(self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far)
+        self._last_index_entry = OffsetPosition(offset, position)
         self._bytes_since_last_index_entry = 0
 
     def _append_last_time_index_entry(self) -> None:
@@ -194,7 +197,9 @@ class LogSegment:
 
         ``starting_position`` is a place that is known not to lie behind it, perhaps better than the index's.
         """
-        mapping = self.offset_index.lookup(offset)
+        mapping = self._last_index_entry
+        if mapping is None or offset < mapping.offset:
+            mapping = self.offset_index.lookup(offset)
         return self.log.search_for_offset_with_size(offset, max(mapping.position, starting_position))
 
     def read(
@@ -320,6 +325,7 @@ class LogSegment:
         return loaded
 
     def _reset_indexes(self) -> None:
+        self._last_index_entry = None
         self.offset_index.truncate()
         self.time_index.truncate()
         self.resize_indexes(self.offset_index.max_index_size)
@@ -332,6 +338,7 @@ class LogSegment:
         The segment becomes the active one, so its indexes get room again.
         """
         mapping = self.translate_offset(offset)
+        self._last_index_entry = None
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
         self.resize_indexes(self.offset_index.max_index_size)

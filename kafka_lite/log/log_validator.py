@@ -45,7 +45,7 @@ class AppendOrigin(Enum):
     REPLICATION = "replication"
 
 
-# Bound once for what runs with every append (see record.record).
+# Found once for what runs with every append (see record.record).
 _CLIENT: Final = AppendOrigin.CLIENT
 _NO_COMPRESSION: Final = CompressionType.NONE
 

@@ -10,6 +10,8 @@ import struct
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import OffsetPosition
 
+_KEY = IndexSearchType.KEY  # found once: to find a member of an enum takes Python 3.11 as long as to parse an entry
+
 
 class OffsetIndex(AbstractIndex[OffsetPosition]):
     """The ``.index`` file of a segment: offset → position in the .log file, for some of its messages.
@@ -48,7 +50,7 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         Returns (base offset, 0), the beginning of the segment, when there is none.
         """
         with self._lock:
-            slot = self._index_slot_for(target_offset, IndexSearchType.KEY)
+            slot = self._index_slot_for(target_offset, _KEY)
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 
     def append(self, offset: int, position: int) -> None:

@@ -28,7 +28,7 @@ from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
 
-_CLIENT: Final = AppendOrigin.CLIENT  # bound once, see record.record
+_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
 
 
 class PreparedUpdates:

@@ -38,7 +38,7 @@ class TimestampType(IntEnum):
         raise ValueError(f"Invalid timestamp type {name!r}: CreateTime and LogAppendTime are valid")
 
 
-# Bound once for what runs with every append: up to Python 3.11, looking a member of an enum up is a call in Python.
+# Found once for what runs with every append: to find a member of an enum takes Python 3.11 as long as a call.
 CREATE_TIME: Final = TimestampType.CREATE_TIME
 LOG_APPEND_TIME: Final = TimestampType.LOG_APPEND_TIME
 

@@ -13,7 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import RecordError
 
-_NO_ERROR: Final = Errors.NONE  # bound once, see record.record
+_NO_ERROR: Final = Errors.NONE  # found once, see record.record
 
 
 class PartitionResponse:

@@ -38,8 +38,9 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from kafka_lite.server.delayed_fetch import DelayedFetch, FetchParams
+from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
+from kafka_lite.server.fetch_params import FetchParams
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
@@ -47,7 +48,8 @@ from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
 logger = logging.getLogger(__name__)
 
-_NO_ERROR: Final = Errors.NONE  # bound once, see record.record
+_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
@@ -141,7 +143,7 @@ class ReplicaManager:
         """
         partition = self.get_leader_partition(topic_partition)
         error = partition.check_leader_epoch(leader_epoch)
-        if error is not Errors.NONE:
+        if error is not _NO_ERROR:
             raise error.exception()
         log = partition.log
         if log is None:
@@ -224,8 +226,11 @@ class ReplicaManager:
     ) -> None:
         """Read, and answer at once when there is enough, something went wrong or the client does not wish to wait."""
         results = self.read_from_local_logs(params, fetch_infos)
-        read_bytes = sum(result.size_in_bytes for _, result in results)
-        failed = any(result.error is not Errors.NONE for _, result in results)
+        read_bytes = 0
+        failed = False
+        for _, result in results:
+            read_bytes += result.size_in_bytes
+            failed = failed or result.error is not _NO_ERROR
         if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or failed:
             respond(results)
             return
@@ -297,7 +302,7 @@ class ReplicaManager:
         # the room.
         cut_for_client = params.hard_max_bytes and asked.max_bytes <= limit_bytes
         return LogReadResult(
-            Errors.NONE,
+            _NO_ERROR,
             leader.high_watermark.message_offset,
             log.log_start_offset,
             data.fetch_offset_metadata,
