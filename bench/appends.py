@@ -33,8 +33,8 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrParti
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
-from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.fetch_params import FetchParams
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager

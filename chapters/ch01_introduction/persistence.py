@@ -19,16 +19,27 @@
 # when you read it. The page's charts are of another run, so compare. Files go into the temporary folder; if that is in
 # memory (`tmpfs`), put `TMPDIR` on a disk, or you measure memory.
 
+# %% [markdown] lang="zh"
+# # 笔记本：你的磁盘怎么说
+#
+# *本书 1.3.1；相应的正文是[持久化与传输效率](persistence.md)。*
+#
+# 下面的一切都在笔记本运行的地方测量：你运行它，测的就是你的机器；你在阅读本页，测的就是生成本页的那台机器。正文里的图来
+# 自另一次运行，所以请比较。文件写在临时目录里；如果它在内存中（`tmpfs`），请让 `TMPDIR` 指向一块磁盘，否则测到的是内
+# 存。
+
 # %%
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from IPython.display import Markdown
+from IPython.display import display
 
 from kafka_lite.learn import disk_measurements as disk
 from kafka_lite.learn import persistence_figures as figures
 from kafka_lite.learn import queue_measurements as queues
 from kafka_lite.learn.beanstalk import beanstalkd_program
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.page_cache import PageCacheState, write_back_settings
 
 folder = TemporaryDirectory()
@@ -41,6 +52,12 @@ print("files in", figures.file_system(directory), "file system;", write_back_set
 # The same 4096 blocks of 4 KiB, first in order, then at random places of a file of 256 MiB. `fdatasync` at the end is
 # counted. **By which factor is the second slower?** Write it down; on a disk that turns it is hundreds, on an SSD less.
 
+# %% [markdown] lang="zh"
+# ## 一个接一个，东一个西一个
+#
+# 同样的 4096 个块，每块 4 KiB，先按顺序写，再写到一个 256 MiB 文件的随机位置。末尾的 `fdatasync` 也计入时间。**后者慢多
+# 少倍？** 请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
+
 # %%
 figures.write_chart(disk.write_speeds(directory))
 
@@ -51,6 +68,13 @@ figures.write_chart(disk.write_speeds(directory))
 #
 # Where are 4 MiB after they have been written? Pages of 4 KiB:
 
+# %% [markdown] lang="zh"
+# 按顺序写时，内核把相邻的块合并成大的请求；东一个西一个时，每个块自成一个请求。
+#
+# ## 页缓存
+#
+# 4 MiB 写完之后在哪里？以 4 KiB 的页计数：
+
 # %%
 for step, state in disk.stages_of_a_write(directory):
     print(f"{step:24}", state if isinstance(state, PageCacheState) else "(this kernel does not tell: Linux 6.5 does)")
@@ -58,6 +82,10 @@ for step, state in disk.stages_of_a_write(directory):
 # %% [markdown]
 # `write` was a copy into memory: all pages are there, all are dirty. `fsync` wrote them and *kept* them. A consumer who
 # reads now costs no disk access at all. And the last line: who asks for one page gets its neighbours too.
+
+# %% [markdown] lang="zh"
+# `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**留着**它们。现在来读的消费者完全
+# 不用访问磁盘。再看最后一行：只要一页的人，连它的邻居也一起得到。
 
 # %%
 figures.read_chart(disk.read_speeds(directory))
@@ -71,6 +99,14 @@ figures.read_chart(disk.read_speeds(directory))
 # 64 MiB are written and left alone. Two seconds are too short to see the end of it: with the usual settings it comes
 # after 30 s. **Set `SECONDS` to 45** and wait.
 
+# %% [markdown] lang="zh"
+# 跟得上的消费者从页缓存里读。从旧日志开头读起的消费者从磁盘读，但是按顺序：请看预读使它快了多少，再和随机读取相比。
+#
+# ## 写回：一条消息有多久只存在于内存中？
+#
+# 写入 64 MiB，然后放着不管。两秒太短，看不到结局：按通常的设置，要 30 秒之后才轮到它。**请把 `SECONDS` 设为 45**，然后
+# 等待。
+
 # %%
 SECONDS = 2
 figures.write_back_chart(disk.write_back(directory, SECONDS))
@@ -80,12 +116,21 @@ figures.write_back_chart(disk.write_back(directory, SECONDS))
 #
 # Appends of 1000 bytes to a file. **How many a second with a `fsync` after each? Without any?**
 
+# %% [markdown] lang="zh"
+# ## fsync 的代价
+#
+# 往一个文件追加，每次 1000 字节。**每次之后都 `fsync`，一秒能追加几次？完全不用呢？**
+
 # %%
 figures.fsync_chart(disk.fsync_rates(directory))
 
 # %% [markdown]
 # The same through the broker's `Log`, whose `flush` brings three files and the directory to the disk. `flush.messages`
 # counts messages, so a batch of a hundred with `flush.messages=1` is one flush for a hundred.
+
+# %% [markdown] lang="zh"
+# 同样的事由 broker 的 `Log` 来做，它的 `flush` 要把三个文件和目录写到磁盘。`flush.messages` 数的是消息，所以在
+# `flush.messages=1` 时，一个百条的批次是为一百条消息刷盘一次。
 
 # %%
 figures.log_append_chart(disk.log_append_rates(directory))
@@ -96,6 +141,12 @@ figures.log_append_chart(disk.log_append_rates(directory))
 # Processor time, not wall clock: this is about what the broker does *not* do. The third way is what a consumer older
 # than the log's format makes it do.
 
+# %% [markdown] lang="zh"
+# ## 零拷贝
+#
+# 这里看的是处理器时间，而不是经过的时间：这一节说的是 broker **没有**做的事。第三种方式，是比日志格式更旧的消费者逼它做
+# 的。
+
 # %%
 figures.transfer_chart(disk.transfer_costs(directory, megabytes=64))
 
@@ -103,6 +154,11 @@ figures.transfer_chart(disk.transfer_costs(directory, megabytes=64))
 # ## Another design: beanstalkd
 #
 # A real beanstalkd is started here if it is installed, once for each setting of its binlog.
+
+# %% [markdown] lang="zh"
+# ## 另一种设计：beanstalkd
+#
+# 如果装了 beanstalkd，这里会启动一个真的，每种 binlog 设置各一次。
 
 # %%
 NOT_INSTALLED = "beanstalkd is not installed, so this cell leaves it out. Debian, Ubuntu: apt-get install beanstalkd"
@@ -121,8 +177,19 @@ figures.queues_chart(rates)
 #
 # One job that stays, a thousand that come and go. **How many files are there in the end?**
 
+# %% [markdown] lang="zh"
+# 一条一条地比，beanstalkd 遥遥领先：它是个小小的 C 程序，对每条消息做的事很少。再看“一次 100 条”：beanstalkd 仍要处理一
+# 百个命令，每个都要同步；日志只追加一个批次，同步一次。
+#
+# ### 磁盘上留下什么
+#
+# 一个任务留着，一千个来了又走。**最后有几个文件？**
+
 # %%
-Markdown(figures.binlog_table(queues.binlog_growth())) if beanstalkd_program() else print(NOT_INSTALLED)
+if beanstalkd_program():
+    display(InBothLanguages(partial(figures.binlog_table, queues.binlog_growth())))
+else:
+    print(NOT_INSTALLED)
 
 # %% [markdown]
 # After half of the jobs are gone, nothing is smaller: a file goes when none of its jobs is alive, in order from the
@@ -134,6 +201,16 @@ Markdown(figures.binlog_table(queues.binlog_growth())) if beanstalkd_program() e
 # - Run `SECONDS = 45`, and in another terminal `sync` after ten seconds.
 # - Measure on a hard disk, a USB stick, `tmpfs`. Which of the charts change their shape, not only their scale?
 # - `fsync` on some virtual disks is suspiciously quick. How would you find out whether it is honest?
+
+# %% [markdown] lang="zh"
+# 走了一半任务之后，什么都没有变小：一个文件里的任务全都不在了，它才会删除，而且从最旧的开始按顺序来；最旧的那个里，有那
+# 个留着的任务。浪费得足够多时，那个任务被**迁移**到最新的文件，旧文件就一下子全没了。
+#
+# ## 轮到你了
+#
+# - 用 `SECONDS = 45` 运行，十秒之后在另一个终端里执行 `sync`。
+# - 在机械硬盘、U 盘、`tmpfs` 上测量。哪些图变的不只是刻度，还有形状？
+# - 有些虚拟磁盘的 `fsync` 快得可疑。怎样查明它是不是老实？
 
 # %%
 folder.cleanup()

@@ -18,6 +18,14 @@
 # The first contact of a producer with a broker, requests in flight, and a selector whose peer does what it is told.
 # All of it is recorded while it happens. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：客户端的连接
+#
+# *本书 2.1.3 和 2.1.4；相应的正文是[网络客户端](network-client.md)和[选择器](selector.md)。*
+#
+# 生产者与 broker 的第一次接触，在途请求，以及一个选择器，它的对端完全听我们的。一切都在发生时录制下来。单元格如果以问题
+# 结尾，请先回答，再运行下一个。
+
 # %%
 import random
 
@@ -42,6 +50,11 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 #
 # A producer knows one address, and sends one record. **How many connections, how many requests?**
 
+# %% [markdown] lang="zh"
+# ## 第一次接触
+#
+# 一个生产者只知道一个地址，要发送一条记录。**几个连接，几个请求？**
+
 # %%
 contact = connection_runs.first_contact()
 sequence_diagram(contact)
@@ -56,6 +69,9 @@ print(connections, "connections,", len(asked), "requests")
 # %% [markdown]
 # How long did the caller wait for metadata, and how long did the record need after that?
 
+# %% [markdown] lang="zh"
+# 调用者等元数据等了多久，此后记录又用了多久？
+
 # %%
 waited = [span for span in contact.calls() if span.begin.what == "await_update"]
 for span in waited:
@@ -66,6 +82,11 @@ time_line(contact, hide=["state"])
 # ## The states of a connection
 #
 # The class alone, with a clock that we set. **What does it say to `ready` while the node is CONNECTING?**
+
+# %% [markdown] lang="zh"
+# ## 连接的状态
+#
+# 只有这个类，加上一个由我们拨动的时钟。**节点处于 CONNECTING 时，它对 `ready` 怎么说？**
 
 # %%
 states = ClusterConnectionStates(50, 1000, random_source=random.Random(7))
@@ -81,6 +102,10 @@ print(states.state("0"), "once READY, it cannot be CONNECTING without having bee
 # It allows READY right after CONNECTING, for clients that do not ask for versions. Now the connection is lost, again
 # and again. **After how many losses does the backoff stop growing?**
 
+# %% [markdown] lang="zh"
+# 它允许从 CONNECTING 直接到 READY，这是为不询问版本的客户端准备的。现在连接断开，断了又断。**断开几次之后，退避时间不再
+# 增长？**
+
 # %%
 now_ms = 100.0
 for loss in range(1, 9):
@@ -94,6 +119,11 @@ for loss in range(1, 9):
 # ## Requests in flight
 #
 # Eight requests, 12 ms each at the broker. First five at a time, then one. **How much longer does the second take?**
+
+# %% [markdown] lang="zh"
+# ## 在途请求
+#
+# 八个请求，broker 处理每个要 12 ms。先是同时五个，再是一个一个来。**后者要多花多少时间？**
 
 # %%
 five = connection_runs.five_in_flight()
@@ -117,6 +147,9 @@ lengths(one)
 
 # %% [markdown]
 # The same class by hand: a queue. **To which request does the next answer belong?**
+
+# %% [markdown] lang="zh"
+# 同一个类，由我们手工操作：一个队列。**下一个响应属于哪个请求？**
 
 # %%
 in_flight = InFlightRequests(max_in_flight_requests_per_connection=3)
@@ -150,6 +183,12 @@ print(
 # A selector and a peer: a frame that is too large for the socket, a frame in pieces, two frames at once, a muted
 # connection. **Watch the boxes that say *interest*. How many changes will there be?**
 
+# %% [markdown] lang="zh"
+# ## 轮询
+#
+# 一个选择器和一个对端：一个套接字装不下的帧，一个分几次来的帧，一次来两个帧，一个静音的连接。**请看写着 *interest* 的方
+# 框。它会变化几次？**
+
 # %%
 polls = connection_runs.polls()
 sequence_diagram(polls)
@@ -164,6 +203,11 @@ for event in polls:
 # connection, unmuted.
 #
 # A small request and its answer, to compare. **How many changes now?**
+
+# %% [markdown] lang="zh"
+# 逐个说来：连接，连上（变化两次），还有东西要写，没有了，静音的连接来了字节，解除静音。
+#
+# 再看一个小的请求和它的响应，以作比较。**现在变化几次？**
 
 
 # %%
@@ -191,6 +235,9 @@ sequence_diagram(small)
 # %% [markdown]
 # None. And an answer of 300 kB: **how many reads?**
 
+# %% [markdown] lang="zh"
+# 一次也没有。那么 300 kB 的响应呢：**读几次？**
+
 # %%
 large = exchange(200, 300_000)
 reads = [event.detail["after"] for event in large if event.what == "receive"]
@@ -200,6 +247,11 @@ print(len(reads), "reads:", "; ".join(reads))
 # ## A frame, byte by byte
 #
 # `NetworkReceive` without any socket. **After how many bytes does it know its size? When is memory given for it?**
+
+# %% [markdown] lang="zh"
+# ## 逐字节看一个帧
+#
+# 只有 `NetworkReceive`，没有套接字。**它在多少字节之后知道自己的大小？什么时候为它分配内存？**
 
 # %%
 receive = NetworkReceive("node", max_size=100)
@@ -213,3 +265,10 @@ for byte in (6).to_bytes(4, "big") + b"abcdef":
 # - `connection_runs.ANSWER_MS` is 12, and `REQUESTS` 8. Set them before you record: when do five in flight pay?
 # - Let the peer of `exchange` read nothing, and send two megabytes. What is watched, and what does a poll cost?
 # - Record a whole producer with `watch_interest()`. How many changes of interest are there for a thousand records?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - `connection_runs.ANSWER_MS` 是 12，`REQUESTS` 是 8。请在录制之前改动它们：什么时候五个在途请求才划算？
+# - 让 `exchange` 的对端什么也不读，并发送两兆字节。选择器在关注什么，一次轮询花多少时间？
+# - 用 `watch_interest()` 录制整个生产者。发送一千条记录，关注的事件变化几次？

@@ -20,6 +20,15 @@
 # numbers were measured when this page was built, on a machine that was doing other things as well; run the notebook on
 # yours. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：旧生产者
+#
+# *本书 2.2；相应的正文是[事件处理器](old-event-handler.md)、[按节点和分区整理](old-collation.md)，以
+# 及[通过 BlockingChannel 发送](old-blocking-channel.md)。*
+#
+# 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在做
+# 别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
+
 # %%
 import logging
 import time
@@ -41,6 +50,12 @@ logging.getLogger("kafka_lite.old_producer").setLevel(logging.CRITICAL)  # we ma
 # Six messages with the keys 0 to 5, in one call. The topic has four partitions; broker 0 leads 0 and 2, broker 1 leads
 # 1 and 3. **Which messages are in which request, and in which order?**
 
+# %% [markdown] lang="zh"
+# ## 整理
+#
+# 一次调用发送六条消息，键是 0 到 5。主题有四个分区；broker 0 领导 0 和 2，broker 1 领导 1 和 3。**哪个请求里有哪些消
+# 息，按什么次序？**
+
 # %%
 run = collated()
 for event in run:
@@ -52,6 +67,9 @@ sequence_diagram(run)
 
 # %% [markdown]
 # One request is under way at a time. How much of the call is spent waiting for answers?
+
+# %% [markdown] lang="zh"
+# 同一时刻只有一个请求在路上。这次调用有多少时间花在等待响应上？
 
 # %%
 spans = {}
@@ -65,6 +83,12 @@ print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} m
 #
 # An asynchronous producer with `batch.num.messages=3` and a queue time of 150 ms. Four messages in four calls. **When
 # does the fourth leave, counted from what?**
+
+# %% [markdown] lang="zh"
+# ## 队列
+#
+# 一个异步生产者，`batch.num.messages=3`，在队列里最多等 150 ms。四次调用发送四条消息。**第四条什么时候离开，从什么时候
+# 算起？**
 
 # %%
 run = queued()
@@ -86,6 +110,13 @@ for pair in run.hand_overs():
 #
 # Five hundred messages in five ways, to a broker in this same process. **Put the five into their order before you
 # look.**
+
+# %% [markdown] lang="zh"
+# 第四条在队列里的时间，就是第一个请求花的时间；60 ms 中其余的部分，它在线程手里。
+#
+# ## 等待的代价
+#
+# 五百条消息，用五种方式发给本进程里的一个 broker。**先给这五种排个顺序，再往下看。**
 
 # %%
 MESSAGES = 500
@@ -131,6 +162,15 @@ with Cluster() as cluster:
 # Three messages: one for partition 0, two for partition 1. Broker 0 leads both, as far as the producer knows. In truth
 # it leads only the first. **How many messages does the second attempt send, and to whom?**
 
+# %% [markdown] lang="zh"
+# 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管是谁组成的批次。最后一行显示了“一个线程，发送并等待”的极限：
+# 每次往返一个批次，消息来得再快也没有用。
+#
+# ## 主副本换了节点
+#
+# 三条消息：一条给分区 0，两条给分区 1。就生产者所知，两个分区都由 broker 0 领导。其实它只领导前一个。**第二次尝试发送几
+# 条消息，发给谁？**
+
 # %%
 run = leader_moved()
 sequence_diagram(run)
@@ -146,6 +186,11 @@ print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1
 # The broker appends a message and keeps its answer back for 500 ms; `request.timeout.ms` is 300. **How many
 # connections, how many requests, how many copies in the log?**
 
+# %% [markdown] lang="zh"
+# ## 来得太晚的响应
+#
+# broker 追加一条消息，把响应扣住 500 ms；`request.timeout.ms` 是 300。**几个连接，几个请求，日志里有几份？**
+
 # %%
 run = late_answer()
 sequence_diagram(run)
@@ -160,6 +205,12 @@ print(f"{connections} connection more, appended: {appended}")
 #
 # An asynchronous producer sends sixty messages, in batches of ten. The broker refuses the second and the third batch,
 # in every attempt, and takes the others. **How many messages are missing in the end, and which call told the program?**
+
+# %% [markdown] lang="zh"
+# ## 没有人听说的事
+#
+# 一个异步生产者发送六十条消息，每批十条。broker 在每次尝试时都拒绝第二批和第三批，接受其他的。**最后少了几条消息，是哪
+# 个调用告诉程序的？**
 
 # %%
 with Cluster() as cluster:
@@ -189,3 +240,13 @@ with Cluster() as cluster:
 # - Set `request.timeout.ms` to 1000 for `late_answer` (`producer_of(…)` in `kafka_lite/learn/old_producer_runs.py`).
 #   What is in the log?
 # - Then write the collation: [the lab](../../labs/ch02-collation.md).
+
+# %% [markdown] lang="zh"
+# 没有任何调用。每一批在日志里有一行，如此而已（上面把它关掉了；请打开看看）。
+#
+# ## 轮到你了
+#
+# - 让 `old` 用四个线程、四个生产者。哪一行会变，失去了什么？
+# - 为 `late_answer` 把 `request.timeout.ms` 设为 1000（`kafka_lite/learn/old_producer_runs.py` 里的
+#   `producer_of(…)`）。日志里有什么？
+# - 然后自己写出整理：[实验](../../labs/ch02-collation.md)。

@@ -18,6 +18,14 @@
 # First an accumulator by hand, with a clock that stands still; then real producers, a real broker, and recorded runs of
 # them. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：工作中的生产者
+#
+# *本书 2.1.1 和 2.1.2；相应的正文是[同步和异步发送](sending.md)和[发送线程](sender.md)。*
+#
+# 先手工操作一个收集器，时钟停着不动；然后是真实的生产者、真实的 broker，以及它们的录制运行。单元格如果以问题结尾，请先
+# 回答，再运行下一个。
+
 # %%
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
@@ -74,6 +82,11 @@ def drain(nodes):
 # Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Who is ready, and how much
 # memory is gone?**
 
+# %% [markdown] lang="zh"
+# ## 填充
+#
+# 分区 0 和 1 由节点 *left* 领导，分区 2 由 *right* 领导。给 0 和 2 各一条记录。**谁就绪了，用掉了多少内存？**
+
 # %%
 append(0)
 append(2)
@@ -85,6 +98,10 @@ draw_accumulator(accumulator)
 # for partition 0, and one for 1. **Which of them wakes the sender? Who is ready?** (In the drawing, blue takes more,
 # and green does not.)
 
+# %% [markdown] lang="zh"
+# 十毫秒之内谁也不就绪；用掉 800 字节，尽管每条记录连同格式加上的部分只有 68 字节。现在再给分区 0 五条，给分区 1 一
+# 条。**其中哪一条唤醒发送线程？谁就绪了？**（图中蓝色的还能接收记录，绿色的不能。）
+
 # %%
 append(0, 5)
 append(1)
@@ -95,6 +112,11 @@ draw_accumulator(accumulator)
 # ## Draining
 #
 # *left* is ready, because of one batch. **Which batches leave?**
+
+# %% [markdown] lang="zh"
+# ## 排空
+#
+# 因为一个批次，*left* 就绪了。**哪些批次离开？**
 
 # %%
 in_flight = drain(ready)
@@ -108,6 +130,14 @@ draw_accumulator(accumulator)
 #
 # **Who is ready after ten milliseconds?**
 
+# %% [markdown] lang="zh"
+# 每个分区最多一个，而且是 *left* 领导的所有分区，尽管分区 1 并不着急。分区 0 的第二个批次留下：一个请求里每个分区只出现
+# 一次。内存还没有归还，因为批次还在路上。
+#
+# ## 时间流逝
+#
+# **十毫秒之后谁就绪？**
+
 # %%
 clock.sleep(LINGER_MS)
 in_flight += drain(look())
@@ -117,6 +147,12 @@ in_flight += drain(look())
 #
 # The first batch is acknowledged. The second comes back with an error that may pass. **Where does it go, and who is
 # ready now?** A record is appended to its partition first.
+
+# %% [markdown] lang="zh"
+# ## 一个响应，一次重试
+#
+# 第一个批次得到确认。第二个带着一个可能只是暂时的错误回来。**它去哪里，现在谁就绪？** 在这之前，先往它的分区追加一条记
+# 录。
 
 # %%
 done, failed, *rest = in_flight
@@ -131,6 +167,10 @@ draw_accumulator(accumulator)
 # Before the others (orange): it is older. And it holds them up: until its backoff is over, nothing of the partition is
 # sent, however long the other batch has lingered.
 
+# %% [markdown] lang="zh"
+# 排在其他批次前面（橙色）：它更早。它也拖住它们：在它的退避时间结束之前，这个分区什么也不发送，不管后面的批次已经逗留了
+# 多久。
+
 # %%
 clock.sleep(50)
 look()
@@ -141,6 +181,11 @@ in_flight = [*rest, *drain(look())]
 # ## The memory's end
 #
 # `max_time_to_block_ms` is 0 here: who would have to wait gets an error at once. **How many batches fit?**
+
+# %% [markdown] lang="zh"
+# ## 内存用完
+#
+# 这里 `max_time_to_block_ms` 是 0：本来要等待的人立刻得到一个错误。**放得下几个批次？**
 
 # %%
 try:
@@ -154,6 +199,11 @@ draw_accumulator(accumulator)
 # ## Filling and draining, recorded
 #
 # A real producer now: three partitions, six buffers, a broker that takes its time for the first two answers.
+
+# %% [markdown] lang="zh"
+# ## 填充与排空，录制下来
+#
+# 现在是一个真实的生产者：三个分区，六个缓冲区，一个对前两个响应慢吞吞的 broker。
 
 # %%
 filling = producer_runs.filling_and_draining()
@@ -170,6 +220,9 @@ print("free bytes over time:", *free)
 # %% [markdown]
 # Your own: change what is in the braces. **What changes with `linger.ms` 0? With one request in flight? With twelve
 # buffers?**
+
+# %% [markdown] lang="zh"
+# 轮到你了：请改动花括号里的内容。**`linger.ms` 为 0 时有什么变化？只有一个在途请求时呢？有十二个缓冲区时呢？**
 
 
 # %%
@@ -198,6 +251,11 @@ batch_lives(record({"batch.size": 400, "buffer.memory": 2400, "linger.ms": 0, "e
 #
 # A, B and C are in flight, and the broker refuses A. **What is in the log in the end?**
 
+# %% [markdown] lang="zh"
+# ## 次序
+#
+# A、B、C 都在途，broker 拒绝了 A。**日志里最后有什么？**
+
 # %%
 reordered = producer_runs.reordered()
 sequence_diagram(reordered)
@@ -220,11 +278,17 @@ batch_lives(reordered)
 # %% [markdown]
 # With one request in flight. **How many appends?**
 
+# %% [markdown] lang="zh"
+# 只有一个在途请求时。**追加几次？**
+
 # %%
 log_of(producer_runs.one_in_flight())
 
 # %% [markdown]
 # With numbers, five in flight. **Who puts the records into order, the producer or the broker?**
+
+# %% [markdown] lang="zh"
+# 带编号，五个在途请求。**由谁恢复记录的次序，生产者还是 broker？**
 
 # %%
 numbered = producer_runs.kept_in_order()
@@ -237,6 +301,13 @@ sequence_diagram(numbered)
 # ## A duplicate
 #
 # The broker appends, the connection breaks before the answer. **How many appends, without numbers and with them?**
+
+# %% [markdown] lang="zh"
+# broker 拒绝（`ApiError`），生产者重复：两者缺一不可。
+#
+# ## 重复
+#
+# broker 追加之后，响应到达之前，连接断了。**没有编号时追加几次，有编号时呢？**
 
 # %%
 log_of(producer_runs.duplicate())
@@ -256,3 +327,12 @@ for span in removed.calls():
 # - Let the accumulator of the first part have a `linger.ms` of 0. Who is ready after one record?
 # - Record the first part: `Recording(watch_batches())` around your own appends and drains, and `batch_lives`.
 # - In `record`, inject an error instead of a delay. Where do the batches wait?
+
+# %% [markdown] lang="zh"
+# 第二次追加返回了第一次的偏移量，却什么也没有追加。
+#
+# ## 轮到你了
+#
+# - 让第一部分的收集器用 `linger.ms` 为 0。一条记录之后谁就绪？
+# - 录制第一部分：用 `Recording(watch_batches())` 包住你自己的追加和排空，再用 `batch_lives` 画出来。
+# - 在 `record` 里注入一个错误，而不是延迟。批次在哪里等待？

@@ -20,6 +20,15 @@
 # numbers below were measured when this page was built, on a machine that was doing other things as well; run the
 # notebook on yours. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：一个请求的旅程
+#
+# *本书 2.3；相应的正文
+# 是[套接字服务器](socket-server.md)、[请求通道](request-channel.md)和[从队列到 KafkaApis](request-handlers.md)。*
+#
+# 一个 broker 在本进程里运行，客户端通过 TCP 与它对话，它的线程做了什么，从外部录制下来。下面的数字是生成本页时测得的，
+# 那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
+
 # %%
 import queue
 import random
@@ -46,6 +55,11 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 # A producer connects, sends one record with `acks=1`, and waits for the answer. Every request is queued for the request
 # handlers. **Through how many pairs of hands does it go, there and back?**
 
+# %% [markdown] lang="zh"
+# ## 和 Kafka 一样
+#
+# 一个生产者连接，用 `acks=1` 发送一条记录，等待响应。每个请求都要排队等处理线程。**一来一回，它经过几双手？**
+
 # %%
 as_in_kafka = produce_request()
 sequence_diagram(as_in_kafka)
@@ -71,6 +85,14 @@ hand_overs(as_in_kafka)
 #
 # The same with this broker's defaults. **Which arrows are missing?**
 
+# %% [markdown] lang="zh"
+# 连接自己转手两次，一生只有一回。请求在 broker 内部转手两次：放进请求队列，从响应队列取出。*connection*、*request* 和
+# *answer* 经过内核，是客户端那边的转手。
+#
+# ## 就地处理
+#
+# 同样的事，用本 broker 的默认设置。**少了哪些箭头？**
+
 # %%
 inline = inline_produce_request()
 sequence_diagram(inline)
@@ -85,6 +107,14 @@ hand_overs(inline)
 # ## No answer
 #
 # A request with `acks=0`. The client waits for nothing. **What comes back through the response queue?**
+
+# %% [markdown] lang="zh"
+# 响应仍然经过响应队列，尽管放入和取出的是同一个线程：处理请求的代码怎样回答，两种模式下都一样；而一个必须在延迟缓存里等
+# 待的请求，是由另外的线程来回答的。
+#
+# ## 没有响应
+#
+# 一个 `acks=0` 的请求。客户端什么也不等。**从响应队列里回来的是什么？**
 
 # %%
 with (
@@ -105,6 +135,14 @@ sequence_diagram(no_answer)
 #
 # One thread puts a number into a queue, another takes it and puts it into a second queue, from which the first takes
 # it: two hand-overs for each turn. **How many function calls is one hand-over worth?**
+
+# %% [markdown] lang="zh"
+# 一个 `NO_OP`，好让处理器解除连接的静音，读下一个请求。
+#
+# ## 一次交接的代价
+#
+# 一个线程把一个数放进队列，另一个取出来，放进第二个队列，再由第一个从那里取出：每一轮两次交接。**一次交接抵得上几次函数
+# 调用？**
 
 # %%
 TURNS = 5_000
@@ -154,6 +192,11 @@ ping_pong(queue.Queue(), queue.Queue())
 #
 # Then the whole request, there and back, in both modes. The client is in this process too, so its time is in it.
 
+# %% [markdown] lang="zh"
+# 一百次还不止。大部分是处理器时间，而不是等待：内核要把线程变为可运行并切换过去，两个线程还要互相传递解释器的锁。
+#
+# 然后是整个请求，一来一回，两种模式各一遍。客户端也在本进程里，所以它的时间也算在内。
+
 # %%
 REQUESTS = 500
 
@@ -173,6 +216,12 @@ for name, overrides in (("queued, as in Kafka", AS_IN_KAFKA), ("inline", {})):
 #
 # A pool with stand-ins for `KafkaApis`. One of them *waits* 5 ms for each request, as for a disk; the other *computes*
 # for 5 ms. There are 24 requests. **How long do they take with 1, 2, 4, 8 handlers?**
+
+# %% [markdown] lang="zh"
+# ## 需要几个处理线程？
+#
+# 一个线程池，里面是 `KafkaApis` 的替身。一种替身为每个请求**等待** 5 ms，像在等磁盘；另一种**计算** 5 ms。一共 24 个请
+# 求。**用 1、2、4、8 个处理线程，各要多久？**
 
 
 # %%
@@ -232,6 +281,14 @@ for handlers in (1, 2, 4, 8):
 # Room for one request, one handler which is held up, one network thread. Four producers. **Which of them finds the
 # network thread standing still?**
 
+# %% [markdown] lang="zh"
+# 等待可以分摊，计算不行：同一时刻只有一个线程在运行 Python。在 JVM 上，第二列也会缩短，直到处理器的个数为止。这就是
+# Kafka 默认用八个处理线程的原因；也是为什么在这里，只有当处理线程要等待时，多几个才有帮助。
+#
+# ## 队列满了
+#
+# 请求队列只有一个空位，一个处理线程被拖住，一个网络线程。四个生产者。**其中哪个会碰上网络线程停着不动？**
+
 # %%
 full = full_request_queue()
 time_line(full)
@@ -247,6 +304,12 @@ for event in full:
 #
 # A Metadata request, in which bytes are exchanged at random, and which is cut off at random. **What share of them is
 # still a request?** Whatever it is: nothing but `InvalidRequestError` may come out of the parser.
+
+# %% [markdown] lang="zh"
+# ## 不是请求的字节
+#
+# 一个 Metadata 请求，随机改掉几个字节，再随机截断。**还有多大比例仍是请求？** 不管是多少：解析器里只能抛出
+# `InvalidRequestError`，不能有别的。
 
 # %%
 request = MetadataRequest(topics=[MetadataRequestTopic(name=f"topic-{number}") for number in range(5)])
@@ -274,3 +337,10 @@ for reason in sorted(set(reasons), key=lambda text: (len(text), text))[::200][:6
 # - Record two producers at once, inline and queued (`network_watches` do the rest). Where does the second wait?
 # - Set `sys.setswitchinterval(0.0005)` above the table of handlers. Which column changes?
 # - Let one handler of eight compute for a second. What happens to `exchange_many` meanwhile, in both modes?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 同时录制两个生产者，就地处理和排队各一次（其余的由 `network_watches` 来做）。第二个在哪里等待？
+# - 在处理线程的表格上方设置 `sys.setswitchinterval(0.0005)`。哪一列会变？
+# - 让八个处理线程中的一个计算一秒。两种模式下，这期间 `exchange_many` 会怎样？

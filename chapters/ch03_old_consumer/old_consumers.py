@@ -19,6 +19,16 @@
 # A broker and a ZooKeeper run in this process, real consumers talk to them, and what happens is recorded from outside.
 # Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：旧消费者
+#
+# *本书第 3 章；相应的正文
+# 是[消费者连接器](connector.md)、[再平衡](rebalance.md)、[拉取和消费消息](fetching.md)、[提交偏移量](commits.md)，以
+# 及[低级 API](simple-consumer.md)。*
+#
+# 一个 broker 和一个 ZooKeeper 在本进程里运行，真实的消费者与它们对话，所发生的事从外部录制下来。单元格如果以问题结尾，
+# 请先回答，再运行下一个。
+
 # %%
 import logging
 import threading
@@ -47,6 +57,11 @@ logging.getLogger("kafka_lite.old_consumer").setLevel(logging.CRITICAL)  # we ma
 #
 # One connector, one topic, one stream, one broker. **How many threads does the consumer have, without the user's?**
 
+# %% [markdown] lang="zh"
+# ## 消费者的线程
+#
+# 一个连接器，一个主题，一个流，一个 broker。**不算用户的线程，消费者有几个线程？**
+
 # %%
 with running_cluster() as cluster, group_of() as members:
     before = set(threading.enumerate())
@@ -65,6 +80,14 @@ with running_cluster() as cluster, group_of() as members:
 #
 # Member a alone; a and b; b alone. **Which znodes are deleted by whom, and which stay for ever?**
 
+# %% [markdown] lang="zh"
+# 一个负责再平衡，一个寻找主副本，一个拉取（每个 broker 都会有一个）。调度器的线程随它的第一个任务而来，也就是自动提
+# 交。ZooKeeper 的客户端还有自己的线程。
+#
+# ## 消费组的 znode
+#
+# 只有成员 a；a 和 b；只有 b。**哪些 znode 由谁删除，哪些永远留着？**
+
 # %%
 columns = znodes_of_two()
 for path in sorted({path for column in columns for path in column}):
@@ -75,6 +98,11 @@ for path in sorted({path for column in columns for path in column}):
 #
 # Member a owns four partitions, and its user takes a while to let them go. Member b joins. **How often does b try, and
 # what does it do between two tries?**
+
+# %% [markdown] lang="zh"
+# ## 两个成员的再平衡
+#
+# 成员 a 拥有四个分区，它的用户要过一会儿才放手。成员 b 加入。**b 尝试几次，两次尝试之间它做什么？**
 
 # %%
 run = rebalance()
@@ -94,6 +122,11 @@ for owner, partition, result in sorted(claims):
 #
 # Three members join, the first leaves. Look at the gaps: there nobody consumes the partition.
 
+# %% [markdown] lang="zh"
+# ## 成员的加入和离开
+#
+# 三个成员加入，第一个离开。请看那些空隙：那时没有人消费这个分区。
+
 # %%
 run = one_to_three()
 ownership(run)
@@ -101,6 +134,10 @@ ownership(run)
 # %% [markdown]
 # Nobody asked whether partition 0 had to move when c came. **How many of the four partitions kept their owner then, and
 # how many of these were released and claimed again all the same?**
+
+# %% [markdown] lang="zh"
+# c 来的时候，谁也没有问分区 0 是否必须换主人。**那时四个分区中有几个保住了原来的所有者，其中又有几个照样被释放、再认
+# 领？**
 
 # %%
 released = [event.detail for event in run if event.kind is Kind.CALL and event.what == "release_owner"]
@@ -111,6 +148,11 @@ print(len(released), "releases in all:", [f"{each['partition']} of {each['owner'
 #
 # Two consumers with a thread each; two topics with three partitions each. **Who has how many, with each strategy?**
 
+# %% [markdown] lang="zh"
+# ## 分配
+#
+# 两个消费者，各一个线程；两个主题，各三个分区。**每种策略下，谁得到几个？**
+
 # %%
 both = {"C1": {"t": 1, "u": 1}, "C2": {"t": 1, "u": 1}}
 for strategy in ("range", "roundrobin"):
@@ -118,6 +160,9 @@ for strategy in ("range", "roundrobin"):
 
 # %% [markdown]
 # And with ten topics? The remainder of each goes to the first.
+
+# %% [markdown] lang="zh"
+# 十个主题呢？每个主题的余数都归第一个。
 
 # %%
 topics = {f"t{number}": 3 for number in range(10)}
@@ -129,6 +174,11 @@ for strategy in ("range", "roundrobin"):
 # ## From the fetcher to the user
 #
 # The queue has room for one chunk, a fetch brings one message, and the user comes late. **Which offset moves when?**
+
+# %% [markdown] lang="zh"
+# ## 从拉取线程到用户
+#
+# 队列只放得下一个数据块，一次拉取带来一条消息，用户又来得晚。**哪个偏移量什么时候移动？**
 
 # %%
 run = queue_and_iterator()
@@ -142,6 +192,11 @@ time_line(run)
 #
 # A message, a commit, another commit, a message, a commit. **How many writes?**
 
+# %% [markdown] lang="zh"
+# ## 提交到 ZooKeeper
+#
+# 一条消息，一次提交，又一次提交，一条消息，一次提交。**写了几次？**
+
 # %%
 run = commit_to_zookeeper()
 print([event.detail for event in run if event.kind is Kind.CALL and event.what == "set_offset"])
@@ -151,6 +206,11 @@ sequence_diagram(run)
 # ## A commit to both storages
 #
 # `offsets.storage=kafka`, with the dual commit that is its default. The coordinator has to be found first.
+
+# %% [markdown] lang="zh"
+# ## 提交到两种存储
+#
+# `offsets.storage=kafka`，并且按默认设置同时提交到两处。首先必须找到协调者。
 
 # %%
 run = commit_to_both()
@@ -166,6 +226,11 @@ for what in ("commit_offsets", "handle_commit_offsets", "append_as_leader", "set
 #
 # `SimpleExample` reads two messages; the broker refuses the first fetch once. **How many connections does it open?**
 
+# %% [markdown] lang="zh"
+# ## 低级 API 示例
+#
+# `SimpleExample` 读两条消息；broker 拒绝第一次拉取，只拒绝一次。**它打开几个连接？**
+
 # %%
 run = low_level()
 sequence_diagram(run)
@@ -179,3 +244,10 @@ print(sum(event.kind is Kind.PUT and event.what == "connection" for event in run
 # - Give a member two streams (`Member.join`), and let a second member join. Which thread owns which partition?
 # - Set `rebalance.max.retries` to 1 for member b. What does `create_message_streams` raise, and what stays behind?
 # - Make `fetch_message_max_bytes` in `queue_and_iterator` smaller than a message. What does the user get?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 给一个成员两个流（`Member.join`），再让第二个成员加入。哪个线程拥有哪个分区？
+# - 把成员 b 的 `rebalance.max.retries` 设为 1。`create_message_streams` 抛出什么，又留下了什么？
+# - 让 `queue_and_iterator` 里的 `fetch_message_max_bytes` 比一条消息还小。用户得到什么？

@@ -19,13 +19,22 @@
 # Recorded runs of real consumers against a real broker, most of them to be changed. Before you run a cell that ends in
 # a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：工作中的消费者
+#
+# *本书第 4 章；相应的正文
+# 是[轮询](polling.md)、[拉取](fetching.md)、[异步请求](futures.md)、[心跳](heartbeats.md)和[提交](committing.md)。*
+#
+# 真实的消费者连接真实的 broker，运行时被录制下来，其中大多数可以改动。单元格如果以问题结尾，请先回答，再运行下一个。
+
 # %%
-from IPython.display import SVG
+from functools import partial
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.learn import consumer_runs
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.consumer_figures import deliveries
 from kafka_lite.learn.consumer_watches import poll_watches, watch_futures, watch_member_state
 from kafka_lite.learn.delivery_semantics import (
@@ -50,6 +59,11 @@ from kafka_lite.testing import Cluster
 #
 # A consumer that knows one address, and a group that has never committed. **Which requests, in which order?**
 
+# %% [markdown] lang="zh"
+# ## 第一次轮询
+#
+# 一个消费者只知道一个地址，它的消费组从未提交过。**有哪些请求，按什么顺序？**
+
 # %%
 sequence_diagram(consumer_runs.first_poll())
 
@@ -58,12 +72,20 @@ sequence_diagram(consumer_runs.first_poll())
 #
 # Five records, three a poll; three more are produced while the user works on the last two. **How many fetches?**
 
+# %% [markdown] lang="zh"
+# ## 连续几次轮询
+#
+# 五条记录，每次轮询三条；用户处理最后两条时，又生产了三条。**几个拉取请求？**
+
 # %%
 three_polls = consumer_runs.polls_in_a_row()
 sequence_diagram(three_polls)
 
 # %% [markdown]
 # What the three polls cost, and how long the answer that was fetched ahead lay in the socket:
+
+# %% [markdown] lang="zh"
+# 三次轮询各花了多少时间，提前拉取的响应在套接字里躺了多久：
 
 # %%
 for span in three_polls.calls():
@@ -75,6 +97,9 @@ for pair in answers:
 
 # %% [markdown]
 # Your own. **What changes with `max_poll_records=1`? With `fetch_min_bytes=1000`?**
+
+# %% [markdown] lang="zh"
+# 轮到你了。**用 `max_poll_records=1` 会有什么变化？用 `fetch_min_bytes=1000` 呢？**
 
 
 # %%
@@ -99,11 +124,19 @@ sequence_diagram(mine, lanes=["user", "KafkaConsumer", "Fetcher", "SubscriptionS
 #
 # **Which future is completed last, and by whom?**
 
+# %% [markdown] lang="zh"
+# ## 一次加入的几个异步请求
+#
+# **最后完成的是哪个异步请求，由谁完成？**
+
 # %%
 sequence_diagram(consumer_runs.futures_of_a_join())
 
 # %% [markdown]
 # Now the coordinator says UNKNOWN_MEMBER_ID to the first JoinGroup. **How many futures, and which of them fail?**
+
+# %% [markdown] lang="zh"
+# 现在协调者对第一个 JoinGroup 回答 UNKNOWN_MEMBER_ID。**有几个异步请求，其中哪些失败？**
 
 # %%
 with (
@@ -132,6 +165,14 @@ for event in recording.run:
 #
 # The user works for 150 ms. **How many heartbeats, in which lane?**
 
+# %% [markdown] lang="zh"
+# 响应本身是成功的：它到了。适配器从中得出的结论才是失败，而 `join_group_if_needed` 里的循环带着两个新的异步请求重新开
+# 始。
+#
+# ## 轮询线程旁边的心跳线程
+#
+# 用户工作 150 ms。**几个心跳，在哪条泳道里？**
+
 # %%
 beside = consumer_runs.heartbeats_beside_work()
 sequence_diagram(beside)
@@ -145,6 +186,9 @@ for span in beside.calls():
 # %% [markdown]
 # The user does not come back within `max.poll.interval.ms`. **Who leaves the group, and what becomes of the commit?**
 
+# %% [markdown] lang="zh"
+# 用户没有在 `max.poll.interval.ms` 之内回来。**谁离开消费组，那次提交会怎样？**
+
 # %%
 sequence_diagram(consumer_runs.work_for_too_long())
 
@@ -152,6 +196,11 @@ sequence_diagram(consumer_runs.work_for_too_long())
 # ## Commits
 #
 # An interval of 40 ms, work of 60 ms. **Which offset does the second poll commit?**
+
+# %% [markdown] lang="zh"
+# ## 提交
+#
+# 间隔 40 ms，工作 60 ms。**第二次轮询提交哪个偏移量？**
 
 # %%
 sequence_diagram(consumer_runs.automatic_commits())
@@ -162,9 +211,15 @@ sequence_diagram(consumer_runs.automatic_commits())
 # Six records, called 1 to 6 as in the book, at the offsets 0 to 5. Consumer 1 commits, then works, and dies after the
 # first. **Where does consumer 2 begin, and what is lost?**
 
+# %% [markdown] lang="zh"
+# ## 两次死亡
+#
+# 六条记录，像书里那样叫作 1 到 6，偏移量是 0 到 5。消费者 1 先提交，再工作，做完第一条之后挂掉。**消费者 2 从哪里开始，
+# 丢失了什么？**
+
 # %%
 most = consumer_runs.at_most_once()
-SVG(deliveries(most))
+InBothLanguages(partial(deliveries, most))
 
 # %%
 sequence_diagram(most)
@@ -172,15 +227,21 @@ sequence_diagram(most)
 # %% [markdown]
 # Consumer 1 works, then commits, and dies after the sixth. **Where does consumer 2 begin, and what is repeated?**
 
+# %% [markdown] lang="zh"
+# 消费者 1 先工作，再提交，做完第六条之后挂掉。**消费者 2 从哪里开始，重复了什么？**
+
 # %%
 least = consumer_runs.at_least_once()
-SVG(deliveries(least))
+InBothLanguages(partial(deliveries, least))
 
 # %%
 sequence_diagram(least)
 
 # %% [markdown]
 # Every death within the same three records. **For which of them is nothing lost, or repeated?**
+
+# %% [markdown] lang="zh"
+# 同样三条记录之内的每一种死法。**死在哪一条之后，什么也不丢失，或者什么也不重复？**
 
 # %%
 for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
@@ -197,6 +258,11 @@ for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
 # still to come.
 #
 # Results and position in one transaction of a database. **What is in the store after the death, and at the end?**
+
+# %% [markdown] lang="zh"
+# 至多一次如果死在一批的末尾，就很幸运。至少一次从来不会：处理完最后一条记录之后，提交还没有做。
+#
+# 结果和位置写进数据库的同一个事务。**挂掉之后，存储里有什么？最后呢？**
 
 
 # %%
@@ -219,3 +285,10 @@ with Cluster() as broker:
 # - Kill consumer 1 in `at_least_once` between the work and the commit of the *first* three records.
 # - Use `commit_async` there. What can consumer 2 find?
 # - Record `first_poll` for a group that has committed. Which request is missing?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 让 `at_least_once` 的消费者 1 在处理完**最前面**三条记录之后、提交之前挂掉。
+# - 在那里改用 `commit_async`。消费者 2 可能看到什么？
+# - 为一个已经提交过的消费组录制 `first_poll`。少了哪个请求？

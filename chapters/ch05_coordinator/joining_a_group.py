@@ -19,6 +19,14 @@
 # other is recorded from outside. The times were measured when this page was built, on a machine that was doing other
 # things as well; run the notebook on yours. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：加入消费组
+#
+# *本书 5.1 和 5.3；相应的正文是[消费者加入消费组](joining.md)和[延迟的加入组操作](delayed-join.md)。*
+#
+# 一个 broker 和最多五个真实的消费者在本进程里运行，每个消费者有自己的线程，它们互相说了什么，从外部录制下来。时间是生成
+# 本页时测得的，那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
+
 # %%
 from kafka_lite.clients.cluster import Cluster as ClusterView
 from kafka_lite.clients.cluster import Node, PartitionInfo
@@ -40,6 +48,12 @@ from kafka_lite.testing import Cluster
 # somebody comes: thirty seconds by its clock, which is put forward. **Who is the leader? Which of the answers come
 # together?**
 
+# %% [markdown] lang="zh"
+# ## 四个成员加入和同步
+#
+# *ann*、*bob*、*cid* 和 *dan* 先后来到一个空的组。只要还有人来，broker 就继续等：按它的时钟是三十秒，这个时钟会被拨
+# 快。**谁是主消费者？哪些响应一起到达？**
+
 # %%
 run = four_members_join()
 sequence_diagram(run)
@@ -60,6 +74,9 @@ answers(run, "SyncGroup")
 # The second JoinGroup of *ann* was answered after all the others had come. In all that time no thread of the broker
 # stood behind it. Which thread did answer?
 
+# %% [markdown] lang="zh"
+# *ann* 的第二个 JoinGroup，要等其他人都来了才得到响应。这期间 broker 里没有任何线程守着它。那么是哪个线程作出响应的？
+
 # %%
 parked = [
     pair for pair in run.hand_overs() if pair.put.what == "JoinGroup answer" and "generation" in str(pair.take.detail)
@@ -73,6 +90,13 @@ print({pair.put.thread for pair in parked})
 #
 # To the broker a subscription is bytes. To the leader it is this:
 
+# %% [markdown] lang="zh"
+# 是看管延迟操作的那个线程：完成这次加入的是时间，而不是最后一个成员。
+#
+# ## 传送的是什么
+#
+# 对 broker 来说，订阅就是字节。对主消费者来说，它是这样的：
+
 # %%
 said = serialize_subscription(Subscription(("flights", "weather")))
 print(said)
@@ -83,6 +107,11 @@ print(deserialize_subscription(said))
 #
 # Four partitions. Consumers come one after the other, and leave in the same order. **Who has nothing, and when? Who
 # gets the partitions of the first one that leaves?**
+
+# %% [markdown] lang="zh"
+# ## 一到五个消费者
+#
+# 四个分区。消费者一个接一个地来，又按同样的次序离开。**谁什么也没有，在什么时候？第一个离开的，它的分区归谁？**
 
 # %%
 run = one_to_five()
@@ -102,6 +131,10 @@ print(f"generation {generation}: {owned}")
 # %% [markdown]
 # The range assignor sorts members by their ids, which begin with the names. So when *ann* leaves, *everybody* moves by
 # one: four partitions change their owner, where one would do. Count it:
+
+# %% [markdown] lang="zh"
+# range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个人**都往前挪一位：四个分区换了所有者，其实换
+# 一个就够了。数一数：
 
 # %%
 members = ["ann", "bob", "cid", "dan", "eve"]
@@ -127,6 +160,11 @@ for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor):
 #
 # *ann* and *bob* share the topic, when *cid* comes. **How do they learn of it? How long do they go on reading?**
 
+# %% [markdown] lang="zh"
+# ## 第三个成员
+#
+# *ann* 和 *bob* 分享一个主题，这时 *cid* 来了。**他们怎样得知？他们还会继续读多久？**
+
 # %%
 run = third_member_joins()
 sequence_diagram(run)
@@ -146,6 +184,14 @@ for event in run:
 # What would a real consumer not do? Here are members that do nothing by themselves. Brackets are around those whose
 # request is parked. **Which of these calls begins a rebalance?**
 
+# %% [markdown] lang="zh"
+# 几乎全是在等待心跳（这里是每 60 ms 一次）。从最后一个成员放手，到第一个成员接管，只有几毫秒。
+#
+# ## 手工操作
+#
+# 真实的消费者不会做的事有哪些？这里的成员自己什么也不做。请求被搁置的成员，写在方括号里。**下面哪些调用会开始一次再平
+# 衡？**
+
 # %%
 with Cluster() as cluster:
     group = GroupByHand(cluster)
@@ -164,3 +210,11 @@ with Cluster() as cluster:
 #   keys of the configuration) and compare the colours.
 # - Give the members a heartbeat interval of 300 ms and predict the gaps.
 # - Send SyncGroup of the leader before the other member has joined the generation, by hand. What does it get?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 让 `one_to_five` 使用 `partition.assignment.strategy=sticky`（`kafka_lite/learn/group_runs.py` 里的 `Reader` 接受配
+#   置的键），比较颜色。
+# - 让成员的心跳间隔为 300 ms，预测那些空隙。
+# - 手工操作：在另一个成员加入这个纪元之前，发送主消费者的 SyncGroup。它得到什么？

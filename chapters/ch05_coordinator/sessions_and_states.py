@@ -19,13 +19,20 @@
 # The clock of the broker in this notebook can be put forward, while its clients live in ours. So a session of ten
 # seconds ends within a moment. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：会话与状态
+#
+# *本书 5.2 和 5.4；相应的正文是[协调者处理请求](requests.md)和[消费组状态机](group-states.md)。*
+#
+# 这个笔记本里 broker 的时钟可以拨快，它的客户端却活在我们的时间里。所以十秒的会话一转眼就结束了。单元格如果以问题结尾，
+# 请先回答，再运行下一个。
+
 # %%
 import logging
 
-from IPython.display import Markdown
-
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES
 from kafka_lite.learn import group_figures
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.learn.group_runs import commit_in_a_rebalance, late_heartbeat, late_join
 from kafka_lite.learn.recorded_run import Kind
@@ -39,6 +46,11 @@ logging.getLogger("kafka_lite.consumer").setLevel(logging.CRITICAL)  # we make g
 # ## The table
 #
 # **Which of the arrows does a single member's join and leave walk along?**
+
+# %% [markdown] lang="zh"
+# ## 状态表
+#
+# **只有一个成员，它加入又离开，走过哪些箭头？**
 
 # %%
 draw_states(VALID_PREVIOUS_STATES)
@@ -58,8 +70,16 @@ with Cluster() as cluster:
 #
 # Each cell is asked of a broker, now. Cover the table and fill in the row of OffsetCommit first.
 
+# %% [markdown] lang="zh"
+# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过纪元说明
+# 了一切：每次加入都开始一个纪元，离开也是。
+#
+# ## 每个状态下的每种请求
+#
+# 每个格子都是现在向一个 broker 问来的。请先把表格盖住，填出 OffsetCommit 那一行。
+
 # %%
-Markdown(group_figures.answers("en"))
+InBothLanguages(group_figures.answers)
 
 # %% [markdown]
 # ## A commit in the middle of a rebalance
@@ -67,12 +87,20 @@ Markdown(group_figures.answers("en"))
 # *ann* commits in `on_partitions_revoked`. **With which generation? What is the group's state, and is the commit
 # taken?**
 
+# %% [markdown] lang="zh"
+# ## 再平衡中间的一次提交
+#
+# *ann* 在 `on_partitions_revoked` 里提交。**带着哪个纪元？组处于什么状态，提交被接受吗？**
+
 # %%
 sequence_diagram(commit_in_a_rebalance())
 
 # %% [markdown]
 # The same by hand, and one step further: commits of the old generation and of the new one, before and after it has
 # begun.
+
+# %% [markdown] lang="zh"
+# 同样的事由我们手工操作，并且多走一步：旧纪元的提交和新纪元的提交，在新纪元开始之前和之后。
 
 # %%
 with Cluster() as cluster:
@@ -97,6 +125,11 @@ with Cluster() as cluster:
 # *bob*'s process stands still, and twelve seconds pass in the broker; *ann* lives. **What is the first thing that tells
 # bob? What becomes of what he has read?**
 
+# %% [markdown] lang="zh"
+# ## 来得太晚的心跳
+#
+# *bob* 的进程停住了，broker 里过去了十二秒；*ann* 活着。**最先告诉 bob 的是什么？他读到的那些消息会怎样？**
+
 # %%
 run = late_heartbeat()
 sequence_diagram(run)
@@ -114,6 +147,14 @@ print(f"for {(told - taken) / 1e6:.1f} ms both believed that partitions 2 and 3 
 #
 # *ann*'s heartbeats are in time, but her own thread is busy. **What ends the others' waiting, and when?**
 
+# %% [markdown] lang="zh"
+# 在这里，*ann* 一得到 *bob* 的分区，他就被叫醒了。也完全可能是一小时之后。消费组无法阻止他自以为拥有分区，但可以阻止他
+# 提交。
+#
+# ## 活着却不加入的成员
+#
+# *ann* 的心跳都按时，但是她自己的线程正忙着。**什么结束了其他成员的等待，在什么时候？**
+
 # %%
 run = late_join()
 sequence_diagram(run)
@@ -123,6 +164,12 @@ sequence_diagram(run)
 #
 # One session of ten seconds, one of thirty; rebalance timeouts of sixty and of twenty. *ann* sends heartbeats for a
 # while and does not join; *bob* joins and does not sync. **Guess the three times before you run it.**
+
+# %% [markdown] lang="zh"
+# ## 是哪个超时？
+#
+# 一个会话是十秒，一个是三十秒；再平衡超时是六十秒和二十秒。*ann* 有一段时间发送心跳，却不加入；*bob* 加入了，却不同
+# 步。**运行之前，请猜出三个时刻。**
 
 # %%
 with Cluster() as cluster:
@@ -156,3 +203,13 @@ with Cluster() as cluster:
 # - Let *ann* go on sending heartbeats in the last cell, every eight seconds. When does the wait end?
 # - Give *bob* the version 4 of JoinGroup (`group.member("bob", version=4)`). What is the state of the group between his
 #   two joins, and what does a DelayedJoin wait for that would be complete without him?
+
+# %% [markdown] lang="zh"
+# *ann* 停止发送心跳之后，被会话超时踢了出去：按她的再平衡超时，组还要再等半分钟。*bob* 则被他的再平衡超时踢了出去，因为
+# 他从来没有来要自己的那份。
+#
+# ## 轮到你了
+#
+# - 在最后一个单元格里，让 *ann* 每八秒发送一次心跳，一直发下去。等待什么时候结束？
+# - 让 *bob* 用版本 4 的 JoinGroup（`group.member("bob", version=4)`）。在他的两次加入之间，组处于什么状态？没有他时
+#   DelayedJoin 本来已经完成，现在它在等什么？

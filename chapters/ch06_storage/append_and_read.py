@@ -18,12 +18,20 @@
 # A real `Log` in a temporary folder, with segments of 500 bytes. Each cell does one thing to it; predict what the next
 # cell shows before you run it.
 
+# %% [markdown] lang="zh"
+# # 一步一步地追加和读取
+#
+# *本书 6.1.2 和 6.1.4，配合[写入日志](appending.md)和[读取日志](reading.md)。*
+#
+# 临时目录里的一个真实的 `Log`，每个分段 500 字节。每个单元格对它做一件事；请先预测下一个单元格显示什么，再运行它。
+
 # %%
 import socket
 import tempfile
 from pathlib import Path
 
 from kafka_lite.common.errors import ApiError
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.log_drawings import (
     draw_log,
     draw_reads,
@@ -51,6 +59,11 @@ print(log, "LEO", log.log_end_offset, "segments", [segment.base_offset for segme
 #
 # Three messages in one batch. The producer counts from 0, whatever the log has already.
 
+# %% [markdown] lang="zh"
+# ## 生产者发送什么
+#
+# 一个批次，三条消息。生产者从 0 数起，不管日志里已经有什么。
+
 # %%
 sent = record_set((b"k", b"one"), (b"k", b"two"), (b"k", b"three"))
 header = [("base offset", 8), ("length", 4), ("leader epoch", 4), ("magic", 1), ("crc", 4), ("attributes", 2)]
@@ -65,6 +78,9 @@ print(f"offsets {info.first_offset} to {info.last_offset}, {info.size_in_bytes} 
 # %% [markdown]
 # The same bytes twice, and different offsets. **Which bytes differ in the file between the two batches?**
 
+# %% [markdown] lang="zh"
+# 同样的字节来了两次，偏移量却不同。**文件里的这两个批次，哪些字节不同？**
+
 # %%
 size = len(sent)
 first, second = (log.active_segment.log.read(at, size).to_bytes() for at in (0, size))
@@ -76,6 +92,10 @@ draw_validation()
 # One byte of the base offset between them; and the leader's epoch, where the producer had −1. The CRC begins behind
 # both. When the topic wants another timestamp, the CRC does change:
 
+# %% [markdown] lang="zh"
+# 两者之间不同的是基准偏移量的一个字节；与发来的相比，还有主副本的纪元，生产者在那里写的是 −1。CRC 从两者后面开始计算。
+# 如果主题要的是另一种时间戳，CRC 就会变：
+
 # %%
 draw_validation("LogAppendTime")
 
@@ -84,12 +104,20 @@ draw_validation("LogAppendTime")
 #
 # Five more batches of 205 bytes. **How many segments will there be, and where do they begin?**
 
+# %% [markdown] lang="zh"
+# ## 切换分段
+#
+# 再来五个 205 字节的批次。**会有几个分段，各从哪里开始？**
+
 # %%
 fill(log, 5)
 draw_log(log)
 
 # %% [markdown]
 # Now the same, recorded while it happens: the first append fits, for the second the log rolls.
+
+# %% [markdown] lang="zh"
+# 同样的事，发生时录制下来：第一次追加放得下，为了第二次，日志切换了分段。
 
 # %%
 sequence_diagram(append_and_roll())
@@ -98,6 +126,11 @@ sequence_diagram(append_and_roll())
 # ## What is refused
 #
 # **Which of these change the log?**
+
+# %% [markdown] lang="zh"
+# ## 拒绝什么
+#
+# **下面哪些会改变日志？**
 
 # %%
 before = (log.log_end_offset, log.size)
@@ -120,13 +153,23 @@ assert (log.log_end_offset, log.size) == before
 #
 # What is sent, what the topic wants; only the last column costs time.
 
+# %% [markdown] lang="zh"
+# ## 校验的几条路
+#
+# 发来的是什么，主题要的是什么；只有最后一列要花时间。
+
 # %%
-print(ways_through_validation("en"))
+InBothLanguages(ways_through_validation)
 
 # %% [markdown]
 # ## Reading
 #
 # A read gives a slice: where, and how long. Nothing has been read yet when it returns.
+
+# %% [markdown] lang="zh"
+# ## 读取
+#
+# 读取得到一个切片：在哪里，有多长。它返回时，还什么都没有读。
 
 # %%
 found = log.read(4, 1 << 20)
@@ -137,6 +180,9 @@ print("offsets in it:", [(batch.base_offset, batch.last_offset) for batch in bat
 # %% [markdown]
 # We asked for 4; the slice begins with 3, where the batch does. Four more reads: **predict each row.** The last
 # number is the high watermark.
+
+# %% [markdown] lang="zh"
+# 我们要的是 4；切片从 3 开始，因为批次从那里开始。再读四次：**预测每一行。** 最后一个数是高水位。
 
 # %%
 draw_reads(
@@ -151,6 +197,9 @@ draw_reads(
 
 # %% [markdown]
 # How many lookups does a read make? We watch the index:
+
+# %% [markdown] lang="zh"
+# 一次读取要查找几次？我们来看着索引：
 
 # %%
 for high_watermark in (None, 12, log.log_end_offset):
@@ -167,6 +216,13 @@ for high_watermark in (None, 12, log.log_end_offset):
 #
 # The slice goes to a socket. `sendfile` gets two file descriptors and two numbers; no byte enters this process.
 
+# %% [markdown] lang="zh"
+# 高水位在日志中间时查找两次，因为它也要换算成位置。全部都已提交时，只要一次。
+#
+# ## 零拷贝
+#
+# 切片发往一个套接字。`sendfile` 得到两个文件描述符和两个数字；没有一个字节进入本进程。
+
 # %%
 ours, theirs = socket.socketpair()
 piece = log.read(0, 1 << 20).records
@@ -176,6 +232,9 @@ print(sent_bytes, "bytes sent,", len(received), "received, the same:", received 
 
 # %% [markdown]
 # And a slice that is held while its segment is deleted:
+
+# %% [markdown] lang="zh"
+# 还有一个切片，在它的分段被删除时仍有人拿着它：
 
 # %%
 slow = log.read(0, 1 << 20).records
@@ -194,3 +253,10 @@ folder.cleanup()
 #   change now?
 # - Set `segment.ms` and let `fill` jump by an hour in timestamps. When does the log roll?
 # - Then write both halves yourself: [the lab](../../labs/ch06-log-segment.md).
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 把一个 v1 格式的批次（`record_set(..., magic=1)`）追加到 `message.format.version=0.10.2` 的日志。现在哪些字节会变？
+# - 设置 `segment.ms`，让 `fill` 的时间戳跳过一小时。日志什么时候切换分段？
+# - 然后自己写出这两半：[实验](../../labs/ch06-log-segment.md)。

@@ -19,6 +19,14 @@
 # into a temporary folder. The drawings are made from those objects, so that they show what is, not what should be.
 # Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：逐字节看一个分段
+#
+# *本书 6.1.3；相应的正文是[日志分段与索引](log-segments.md)。*
+#
+# 下面的每个对象都是 broker 自己的：`LogSegment`、`OffsetIndex`、`TimeIndex`、`FileMessageSet`，把真实的文件写进一个临时
+# 目录。图由这些对象画出，所以显示的是实际的样子，而不是应有的样子。单元格如果以问题结尾，请先回答，再运行下一个。
+
 # %%
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +55,11 @@ def files():
 #
 # The base offset is 20, as if a segment with messages 0 to 19 had been rolled just now.
 
+# %% [markdown] lang="zh"
+# ## 一个空的分段
+#
+# 基准偏移量是 20，就像刚刚切换过分段，消息 0 到 19 在前一个里。
+
 # %%
 segment = LogSegment.open(directory, 20, config, MockTime())
 files()
@@ -58,6 +71,14 @@ files()
 # ## The first append
 #
 # One message of 101 bytes in format v1, the book's. **Which bytes does the index get?**
+
+# %% [markdown] lang="zh"
+# 两个索引从一开始就是最大的长度：4096 是 8 的倍数，4092 是不超过它的、12 的最大倍数。它们是空洞，写进东西之前不占磁盘
+# 块。
+#
+# ## 第一次追加
+#
+# 一条 101 字节的消息，v1 格式，也就是书里的格式。**索引得到哪些字节？**
 
 # %%
 append_message(segment, offset=20, timestamp=1_600_000_001_000)
@@ -73,6 +94,12 @@ draw_bytes(
 #
 # ## Until the index has entries
 
+# %% [markdown] lang="zh"
+# 一个也没有：上一个索引项之后写入的不到 200 字节（其实没有上一项，之前什么也没有）。图中是消息的头部；键和值在它后面。
+# 它的大小 89，数的是这个字段之后的部分。
+#
+# ## 直到索引里有索引项
+
 # %%
 for number in range(1, 12):
     append_message(segment, offset=20 + number, timestamp=1_600_000_001_000 + 1000 * number)
@@ -81,6 +108,9 @@ draw_segment(segment)
 # %% [markdown]
 # Entry 0 describes offset 22: when it was appended, 202 bytes had come since the beginning, more than 200. Then the
 # counter starts again. These are the bytes:
+
+# %% [markdown] lang="zh"
+# 第 0 项描述偏移量 22：追加它的时候，从开头起已经来了 202 字节，超过了 200。然后计数器重新开始。字节是这样的：
 
 # %%
 segment.offset_index.flush()
@@ -94,6 +124,12 @@ draw_bytes(used[:16], [("offset", 4), ("position", 4), ("offset", 4), ("position
 # A broker of Kafka 0.10.2.2 was given the same kind of messages with the same interval, one by one; its ones were one
 # byte longer from number 10 on. This is the beginning of its index for a segment with base offset 20. Our
 # `OffsetIndex` reads it as it reads its own.
+
+# %% [markdown] lang="zh"
+# ## 这些是 Kafka 的字节吗？
+#
+# 给 Kafka 0.10.2.2 的一个 broker 同样的消息、同样的间隔，一条一条地追加；从 10 号起，它的消息长一个字节。下面是它为基准
+# 偏移量 20 的分段所写的索引的开头。我们的 `OffsetIndex` 读它，就像读自己的一样。
 
 # %%
 kafkas = bytes.fromhex("00000002000000cc 0000000400000198 0000000600000264 0000000800000330 0000000a000003fc")
@@ -112,6 +148,13 @@ index_of_kafka.delete()
 #
 # **Which entry is found, and how many messages are passed before 27 is reached?**
 
+# %% [markdown] lang="zh"
+# 偏移量和我们的相同；位置不同，因为每条消息多一个字节（102，而不是 101）。
+#
+# ## 查找偏移量 27
+#
+# **找到的是哪一项，到达 27 之前要越过几条消息？**
+
 # %%
 print("index:", segment.offset_index.lookup(27))
 print("log:  ", segment.translate_offset(27))
@@ -119,6 +162,9 @@ draw_segment(segment, highlight=27)
 
 # %% [markdown]
 # Green is the entry, blue is passed, orange is the answer. What does the lookup say at the edges?
+
+# %% [markdown] lang="zh"
+# 绿色的是索引项，蓝色的是越过的，橙色的是答案。在边缘处，查找怎么说？
 
 # %%
 for target in (19, 20, 21, 22, 31, 32, 1000):
@@ -132,6 +178,14 @@ for target in (19, 20, 21, 22, 31, 32, 1000):
 #
 # A longer index makes the search visible. `record_search` notes which entries the index reads while it runs.
 
+# %% [markdown] lang="zh"
+# 低于基准偏移量、低于第一项时：文件的开头。越过末尾时，索引仍然给出它的最后一项，因为它不可能知道日志到哪里为止；日志知
+# 道，它说 None。
+#
+# ## 查找的每一轮
+#
+# 索引长一些，查找才看得清楚。`record_search` 记下索引在查找时读了哪些项。
+
 # %%
 for number in range(12, 40):
     append_message(segment, offset=20 + number, timestamp=1_600_000_001_000 + 1000 * number)
@@ -143,6 +197,9 @@ draw_search(segment.offset_index, 51)
 # %% [markdown]
 # 19 entries, at most five turns: log₂ 19 = 4.2. How many for each possible target?
 
+# %% [markdown] lang="zh"
+# 19 项，最多五轮：log₂ 19 = 4.2。对每个可能的目标，各要几轮？
+
 # %%
 turns = [len(record_search(segment.offset_index, target)[1]) for target in range(22, 60)]
 print("fewest", min(turns), "most", max(turns))
@@ -151,6 +208,11 @@ print("fewest", min(turns), "most", max(turns))
 # ## Breaking the order
 #
 # The search stands on sorted entries, so `append` refuses what would break them.
+
+# %% [markdown] lang="zh"
+# ## 打乱次序
+#
+# 查找的前提是各项有序，所以 `append` 拒绝会破坏次序的东西。
 
 # %%
 before = segment.offset_index.entries
@@ -167,6 +229,12 @@ assert segment.offset_index.entries == before
 # In a new segment, producers' clocks disagree. **Which of the timestamps 1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11 become
 # entries of the time index?** An offset index entry is due at every second message, beginning with the third.
 
+# %% [markdown] lang="zh"
+# ## 倒退的时间戳
+#
+# 一个新的分段，生产者们的时钟各不相同。**时间戳 1、4、2、6、5、3、10、9、8、7、12、11 中，哪些成为时间索引的项？** 从第
+# 三条消息起，每两条消息该有一个偏移量索引项。
+
 # %%
 times = LogSegment.open(directory, 60, config, MockTime())
 for number, seconds in enumerate((1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11)):
@@ -176,6 +244,10 @@ draw_segment(times, timestamps=True)
 # %% [markdown]
 # At each entry of the offset index the largest timestamp *so far* is noted, with the offset that has it; at offset 68
 # it was still 10, which is there already. Now search by time:
+
+# %% [markdown] lang="zh"
+# 每产生一个偏移量索引项，就记下**到目前为止**最大的时间戳，连同它的偏移量；在偏移量 68 处它仍是 10，而 10 已经记过了。
+# 现在按时间查找：
 
 # %%
 for seconds in (0, 3, 5, 7, 11, 12, 13):
@@ -190,6 +262,11 @@ for seconds in (0, 3, 5, 7, 11, 12, 13):
 #
 # When a segment stops being the active one, its indexes are trimmed to what they have, and the time index gets a last
 # entry, so that the largest timestamp of the segment can be read off without the log.
+
+# %% [markdown] lang="zh"
+# ## 切换分段
+#
+# 一个分段不再是活动分段时，它的索引裁剪到实际所有的长度，时间索引还得到最后一项，这样不看日志也能读出分段最大的时间戳。
 
 # %%
 print("before:", times.time_index.entries, "entries")
@@ -206,6 +283,13 @@ files()
 # Nobody closes segment 20. We open its files again, as a starting broker would. **How many entries does the index have
 # now?**
 
+# %% [markdown] lang="zh"
+# 这里没有新的项：最大的时间戳 12，在偏移量 70 处已经记过了。分段 60 已经正式关闭；分段 20 仍是预留了空间的活动分段。
+#
+# ## 断电
+#
+# 没有人关闭分段 20。我们像启动中的 broker 那样重新打开它的文件。**索引现在有几项？**
+
 # %%
 segment.flush()
 after_crash = OffsetIndex(directory / f"{20:020d}.index", base_offset=20, max_index_size=4096)
@@ -220,6 +304,10 @@ except CorruptIndexError as error:
 # trusted: recovery reads the log and builds it anew. To make it interesting, the last batch is torn, as if only half of
 # it had reached the disk.
 
+# %% [markdown] lang="zh"
+# 文件的每八个字节都算一项，而最后一项是零，真正的索引项不会是零。所以索引不可信：恢复过程读日志，把它重建出来。为了更有
+# 意思，最后一个批次被撕掉一半，就像只有一半到了磁盘上。
+
 # %%
 segment.log.truncate_to(segment.size - 40)
 recovered = LogSegment.open(directory, 20, config, MockTime())
@@ -231,6 +319,9 @@ files()
 # %% [markdown]
 # The torn batch is gone (its remaining 61 bytes), both indexes hold again, and a lookup works as before:
 
+# %% [markdown] lang="zh"
+# 撕裂的批次没有了（它剩下的 61 字节），两个索引又都成立，查找照常工作：
+
 # %%
 print(recovered.translate_offset(27))
 assert recovered.translate_offset(27).position == 7 * 101
@@ -240,6 +331,11 @@ assert recovered.translate_offset(27).position == 7 * 101
 #
 # The new leader has messages up to offset 29. **Which index entries stay after `truncate_to(30)`?**
 
+# %% [markdown] lang="zh"
+# ## 像备份副本那样截断
+#
+# 新的主副本的消息只到偏移量 29。**`truncate_to(30)` 之后，哪些索引项留下？**
+
 # %%
 recovered.truncate_to(30)
 print("log ends at", recovered.read_next_offset(), "with", recovered.size, "bytes")
@@ -248,6 +344,9 @@ draw_segment(recovered)
 # %% [markdown]
 # The entry of offset 30 went with its message; that of 28 stays. The file has its full room again: this is the active
 # segment now.
+
+# %% [markdown] lang="zh"
+# 偏移量 30 的索引项随它的消息一起去掉；28 的那一项留下。文件又有了全部空间：它现在是活动分段。
 
 # %%
 recovered.close()
@@ -260,3 +359,11 @@ folder.cleanup()
 # - Write batches of format v2 with ten messages each (`MemoryRecordsBuilder(magic=2)`). Which offset do the entries
 #   have now, and why does `lookup` not mind?
 # - Then write the index yourself: [the lab](../../labs/ch06-offset-index.md).
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 在开头把 `index.interval.bytes` 设为 0 和 1000，先预测各个图，再运行。
+# - 写入 v2 格式的批次，每个十条消息（`MemoryRecordsBuilder(magic=2)`）。现在索引项里是哪个偏移量，`lookup` 为什么不在
+#   乎？
+# - 然后自己写出索引：[实验](../../labs/ch06-offset-index.md)。

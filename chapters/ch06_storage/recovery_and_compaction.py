@@ -18,6 +18,14 @@
 # A writer in a process of its own is killed in the midst of an append; we open what it left. Then we damage more. Then
 # the log cleaner comes, and we stop it half-way, too.
 
+# %% [markdown] lang="zh"
+# # 一次崩溃，一次恢复，一次压缩
+#
+# *本书 6.1.5 和 6.1.6，配合[日志管理](log-management.md)和[日志压缩](compaction.md)。*
+#
+# 一个写入者在自己的进程里，追加到一半时被杀掉；我们打开它留下的东西。然后我们再破坏一些。然后日志清理线程来了，我们让它
+# 也停在半路上。
+
 # %%
 import logging
 import signal
@@ -27,6 +35,7 @@ import tempfile
 from pathlib import Path
 
 from kafka_lite.common.time import MockTime
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.compaction_drawings import (
     COMPACTED,
     EXAMPLE,
@@ -62,6 +71,12 @@ def files(directory):
 # The writer appends batches, says how far it has flushed, and after 20 batches gives the kernel only *half* of the
 # next one, as if the power had failed there. Then it is killed: nothing is closed, nothing trimmed.
 
+# %% [markdown] lang="zh"
+# ## Kill -9
+#
+# 写入者追加批次，说出它刷写到了哪里，20 个批次之后，下一个批次只给内核**一半**，就像断电恰好断在那里。然后它被杀掉：什
+# 么都没有关闭，什么都没有裁剪。
+
 # %%
 WRITER = """
 import os, sys, time
@@ -96,12 +111,18 @@ files(crashed)
 # Look at the sizes. **Which of these files tell that nobody has closed them? Which one ends in the midst of a batch**
 # (a batch has 205 bytes)**?**
 
+# %% [markdown] lang="zh"
+# 请看各个文件的大小。**哪些文件说明没有人关闭过它们？哪个文件在一个批次的中间结束**（一个批次有 205 字节）**？**
+
 # %%
 tail = max(crashed.glob("*.log"))
 print(tail.name, "has", divmod(tail.stat().st_size, 205), "batches and bytes")
 
 # %% [markdown]
 # The broker starts. It knows the recovery point from its checkpoint. **Which segments does it read?**
+
+# %% [markdown] lang="zh"
+# broker 启动了。它从检查点得知恢复点。**它读哪些分段？**
 
 # %%
 read_as_a_whole = []
@@ -120,6 +141,9 @@ draw_log(log)
 # The half batch is gone, all 60 messages before it are there, and the log goes on where it ended. The whole way of such
 # a start, recorded:
 
+# %% [markdown] lang="zh"
+# 半个批次没有了，它之前的 60 条消息都在，日志从结束的地方继续。这样一次启动的全程，录制下来：
+
 # %%
 sequence_diagram(start_after_a_crash())
 
@@ -129,11 +153,20 @@ sequence_diagram(start_after_a_crash())
 # Six batches in three segments. Green is left, red is cut off within a segment, orange goes with whole segments.
 # **Predict:** a bit flips in the first batch of the second segment.
 
+# %% [markdown] lang="zh"
+# ## 其他的损坏
+#
+# 三个分段里的六个批次。绿色的留下，红色的在分段之内被截掉，橙色的随整个分段去掉。**请预测：** 第二个分段的第一个批次
+# 里，有一个比特翻转。
+
 # %%
 draw_recovery(lambda directory: flip_a_bit(directory / f"{6:020d}.log", 100))
 
 # %% [markdown]
 # A page of zeros in the last segment, as a file system may leave it:
+
+# %% [markdown] lang="zh"
+# 最后一个分段里有一页零，文件系统可能会留下这样的东西：
 
 # %%
 
@@ -150,11 +183,17 @@ draw_recovery(zeros)
 # %% [markdown]
 # All indexes lost:
 
+# %% [markdown] lang="zh"
+# 所有的索引都丢了：
+
 # %%
 draw_recovery(lambda directory: [file.unlink() for file in directory.glob("*index")])
 
 # %% [markdown]
 # Nothing is lost: indexes are made from the log. And if the *log* of the first segment is lost?
+
+# %% [markdown] lang="zh"
+# 什么也没有丢：索引由日志生成。如果丢的是第一个分段的**日志**呢？
 
 # %%
 draw_recovery(lambda directory: (directory / f"{0:020d}.log").unlink())
@@ -166,6 +205,13 @@ draw_recovery(lambda directory: (directory / f"{0:020d}.log").unlink())
 #
 # A table in motion: three keys, eight messages, segments of three.
 
+# %% [markdown] lang="zh"
+# 日志从更后面开始。broker 无从知道以前还有更多；别的副本知道。
+#
+# ## 压缩
+#
+# 一张变化中的表：三个键，八条消息，每个分段三条。
+
 # %%
 time = MockTime()
 table = open_log(root / "table-0", {**COMPACTED, "delete.retention.ms": "1000"})
@@ -175,6 +221,9 @@ draw_messages(table)
 # %% [markdown]
 # The map of the dirty part: the newest offset of each key. **What will be left?**
 
+# %% [markdown] lang="zh"
+# 脏的部分的映射：每个键最新的偏移量。**会剩下什么？**
+
 # %%
 first_dirty = clean(table, time=time)
 print("clean below", first_dirty)
@@ -183,11 +232,17 @@ draw_messages(table)
 # %% [markdown]
 # The whole cleaning, recorded:
 
+# %% [markdown] lang="zh"
+# 整个清理过程，录制下来：
+
 # %%
 sequence_diagram(clean_a_log())
 
 # %% [markdown]
 # Again, after a message in a new segment. **Which message goes now, and which two segments become one?**
+
+# %% [markdown] lang="zh"
+# 在新的分段里添一条消息，再清理一次。**现在哪条消息会去掉，哪两个分段会合成一个？**
 
 # %%
 append_pairs(table, [(b"e", b"1")])
@@ -199,6 +254,9 @@ for segment, content in zip(table.segments, messages(table), strict=True):
 # %% [markdown]
 # The tombstone of `c` is still there. It goes when `delete.retention.ms` has passed since the first cleaning that saw
 # it:
+
+# %% [markdown] lang="zh"
+# `c` 的墓碑消息还在。从第一次看见它的清理算起，过了 `delete.retention.ms`，它才会去掉：
 
 # %%
 append_pairs(table, [(b"f", b"1")])
@@ -212,6 +270,11 @@ draw_messages(table)
 #
 # Eight slots, six puts. Why does `d` take two probes?
 
+# %% [markdown] lang="zh"
+# ## 偏移量映射
+#
+# 八个槽，放入六次。为什么 `d` 要探测两次？
+
 # %%
 draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
 
@@ -220,12 +283,21 @@ draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
 #
 # The names of the files at each step:
 
+# %% [markdown] lang="zh"
+# ## 替换到一半时崩溃
+#
+# 每一步的文件名：
+
 # %%
-print(replacement_steps("en"))
+InBothLanguages(replacement_steps)
 
 # %% [markdown]
 # We stop at one of them: the cleaned segment is `.swap`, and readers' map would be changed next. `KeyboardInterrupt`
 # plays the power failure. **What does the next start make of it?**
+
+# %% [markdown] lang="zh"
+# 我们停在其中一步：清理好的分段已经是 `.swap`，接下来本来要更改读者所用的分段表。`KeyboardInterrupt` 扮演断电。**下一次
+# 启动会怎样处理？**
 
 # %%
 half_way = open_log(root / "half-0", COMPACTED)
@@ -257,6 +329,9 @@ for segment, content in zip(again.segments, messages(again), strict=True):
 # The first segment has been replaced (`.swap` was whole), the second not yet: it will be cleaned again, with the same
 # result.
 
+# %% [markdown] lang="zh"
+# 第一个分段已经替换（`.swap` 是完整的），第二个还没有：它会再清理一次，结果相同。
+
 # %%
 for one in (log, table, again):
     one.close()
@@ -269,3 +344,11 @@ folder.cleanup()
 # - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean until nothing changes. How many rounds?
 # - Then write the recovery: [the lab](../../labs/ch06-log-recovery.md), and the map:
 #   [the other lab](../../labs/ch06-cleaner-offset-map.md).
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 让断电早一步发生：在 `LogSegment.change_file_suffixes` 里，三次改名的某一次之后。
+# - 给 `clean` 一个只放得下两个键的映射（`SkimpyOffsetMap(72)`），一直清理到什么都不再变化。要几轮？
+# - 然后写出恢复过程：[实验](../../labs/ch06-log-recovery.md)，以及映
+#   射：[另一个实验](../../labs/ch06-cleaner-offset-map.md)。

@@ -20,6 +20,15 @@
 # operations are ours, since they must wait for something: `NamedOperation` waits until we say that it is ready. The
 # clock moves when we move it. Before you run a cell that ends in a question, answer it.
 
+# %% [markdown] lang="zh"
+# # 笔记本：一步一步看延迟缓存
+#
+# *本书 6.3；相应的正文是[延迟操作](delayed-operations.md)、[监听列表](watchers.md)和[时间轮](timing-wheels.md)。*
+#
+# `DelayedOperationPurgatory`、`SystemTimer`、`TimingWheel`：下面的每个对象都是 broker 自己的。只有操作是我们的，因为它
+# 们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。单元格如果以问题结尾，请先回答，再运行
+# 下一个。
+
 # %%
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
@@ -37,6 +46,11 @@ purgatory = DelayedOperationPurgatory("demo", purge_interval=1, reaper_enabled=F
 #
 # The first one for partition t-0, the second one for two partitions, the third one for t-1.
 
+# %% [markdown] lang="zh"
+# ## 三个操作在等待
+#
+# 第一个等分区 t-0，第二个等两个分区，第三个等 t-1。
+
 # %%
 a, b, c = NamedOperation("fetch A", 500), NamedOperation("fetch B", 300), NamedOperation("fetch C", 800)
 for operation, keys in ((a, ["t-0"]), (b, ["t-0", "t-1"]), (c, ["t-1"])):
@@ -51,6 +65,13 @@ draw_purgatory(purgatory)
 #
 # Something happens to t-0, but nobody is ready. **How often has each of the three been tried then?**
 
+# %% [markdown] lang="zh"
+# 每个都查看了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一次。
+#
+# ## 没有效果的事件
+#
+# t-0 发生了一件事，但是谁也没有就绪。**这时三个操作各被查看了几次？**
+
 # %%
 print("completed:", purgatory.check_and_complete("t-0"))
 print({operation.name: operation.history.count("tried") for operation in (a, b, c)})
@@ -60,6 +81,11 @@ print({operation.name: operation.history.count("tried") for operation in (a, b, 
 #
 # Now `b` is ready, and t-0 announces an event. **On which lists is `b` afterwards?**
 
+# %% [markdown] lang="zh"
+# ## 使操作完成的事件
+#
+# 现在 `b` 就绪了，t-0 通知了一个事件。**此后 `b` 还在哪些列表里？**
+
 # %%
 b.ready = True
 print("completed:", purgatory.check_and_complete("t-0"), b.history)
@@ -68,6 +94,9 @@ draw_purgatory(purgatory)
 # %% [markdown]
 # It has left the list of t-0 and the timer, and stays on the list of t-1, since nobody has been there. Nothing will
 # happen to it a second time:
+
+# %% [markdown] lang="zh"
+# 它离开了 t-0 的列表和定时器，仍留在 t-1 的列表里，因为还没有人到过那里。它不会再经历第二次：
 
 # %%
 print("events of t-1 complete:", purgatory.check_and_complete("t-1"), b.history)
@@ -79,6 +108,11 @@ draw_purgatory(purgatory)
 #
 # **What is the history of `a`, which nobody has called ready, after 500 ms?** The reaper's thread calls
 # `advance_clock(200)` in a loop; so do we.
+
+# %% [markdown] lang="zh"
+# ## 时间到了
+#
+# **`a` 从来没有人说它就绪，500 ms 之后它的历史是什么？** 清理线程在循环里调用 `advance_clock(200)`；我们也这样做。
 
 # %%
 while time.hi_res_ms() < 500:
@@ -96,6 +130,14 @@ assert a.history[-2:] == ["completed", "expired"]
 #
 # The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Which wheel does each of them land in?**
 
+# %% [markdown] lang="zh"
+# 到 200 时，清理线程等够了。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：`fetch B` 曾
+# 在里面，后来完成了。到 400 时，`fetch A` 从粗的轮子搬到细的轮子。我们用足够小的轮子来看看。
+#
+# ## 四个桶的轮子
+#
+# 时刻是 9。我们添加在 10、14、27、41、再来一个 41 到期的任务。**它们各落在哪个轮子里？**
+
 # %%
 stepped = SteppedTimer(start_ms=9)
 tasks = [stepped.add(due_ms) for due_ms in (10, 14, 27, 41, 41)]
@@ -110,6 +152,13 @@ draw_wheels(stepped.state())
 # Each step is one `advance_clock`: the clock jumps to the first bucket of the queue. **Where is 27 after the third
 # step?**
 
+# %% [markdown] lang="zh"
+# 五个任务，四个桶，队列里四项，三个轮子，其中较粗的两个是需要时才建立的。
+#
+# ## 一步一步
+#
+# 每一步是一次 `advance_clock`：时钟跳到队列中第一个桶。**第三步之后 27 在哪里？**
+
 # %%
 states = list(stepped.steps())
 draw_wheels(*states[:5], follow=27)
@@ -121,6 +170,9 @@ draw_wheels(*states[5:], follow=41)
 # At no time is there anything in a grey bucket, and the clock visits the buckets' beginnings only: of the 33 ticks
 # between 9 and 41 it has stopped at those:
 
+# %% [markdown] lang="zh"
+# 灰色的桶里任何时候都没有东西，而且时钟只到各个桶的开头：9 到 41 之间有 33 个刻度，它停过的是：
+
 # %%
 print([state.time_ms for state in states])
 print("ran:", stepped.ran)
@@ -130,6 +182,11 @@ assert all(level[0].due_ms == () for state in states for level in state.levels)
 # ## Cancelled
 #
 # **What happens to the queue when the only task of a bucket is cancelled?**
+
+# %% [markdown] lang="zh"
+# ## 取消
+#
+# **一个桶里唯一的任务被取消，队列会怎样？**
 
 # %%
 stepped = SteppedTimer(start_ms=9)
@@ -145,6 +202,14 @@ draw_wheels(stepped.state())
 #
 # Twenty buckets of 1 ms. How many tasks of a real mix does each wheel hold? Ten thousand long polls of 500 ms, begun
 # one after the other within 100 ms, and a hundred produce requests of 30 s.
+
+# %% [markdown] lang="zh"
+# 什么也不会：桶仍然在队列里。它会空着到期，只有一次；而不是每取消一个任务，就到堆里去找它。
+#
+# ## broker 的轮子
+#
+# 二十个 1 ms 的桶。真实的任务混在一起时，每个轮子里各有多少？一万个 500 ms 的长轮询，在 100 ms 之内先后开始，还有一百个
+# 30 s 的生产请求。
 
 # %%
 big = SteppedTimer(wheel_size=20)
@@ -171,6 +236,14 @@ print("queue:", state.armed_ms)
 # rest expire. This is the benchmark of the project (`python -m bench`), with fewer tasks. Processor time in
 # microseconds per task; the numbers are those of the machine that built this page.
 
+# %% [markdown] lang="zh"
+# 一万零一百个任务，两个桶。如果它们在临近之前全被取消，那么自始至终的排序就只有这些。
+#
+# ## 与堆比较
+#
+# 同样的工作，交给时间轮，也交给一个只给取消的任务做记号的 `heapq`：放入，取消十分之九，让其余的到期。这是本项目的基准测
+# 试（`python -m bench`），只是任务少一些。单位是每个任务的处理器时间，微秒；数字来自生成本页的那台机器。
+
 # %%
 from bench.timers import ALL, LEFT, run
 
@@ -191,6 +264,15 @@ assert ALL in samples
 #
 # Event 1 checks an operation, slowly. Event 2 comes with news and may not wait. It leaves a note.
 
+# %% [markdown] lang="zh"
+# 放入在堆里更便宜，因为堆是用 C 写的；取消也更便宜，因为什么都没有取出来：取消的任务仍被留着，每有一个还在等待的任务，
+# 堆里就留着十个，它们总有一天要弹出来。任务这么少的时候，算总账堆也可能领先。到一百万个就不再如此了，
+# 见[正文](timing-wheels.md#beside-a-heap)：每次弹出要经过更多层，堆也超出了处理器的缓存。
+#
+# ## 坏时机里的两个线程
+#
+# 事件 1 在查看一个操作，很慢。事件 2 带来了消息，又不可以等。它留下一张便条。
+
 # %%
 sequence_diagram(note_for_the_one_who_checks())
 
@@ -199,6 +281,11 @@ sequence_diagram(note_for_the_one_who_checks())
 #
 # A consumer's long poll, from the network to the purgatory and back. The grey gap in the middle is the waiting, and
 # it has no thread.
+
+# %% [markdown] lang="zh"
+# ## 在真正的 broker 里
+#
+# 消费者的一次长轮询，从网络到延迟缓存，再回来。中间灰色的空隙就是等待，它不占用线程。
 
 # %%
 run_of_a_broker = fetch_in_purgatory()
@@ -217,3 +304,10 @@ print(f"after     {waiting.waited_ns / 1e6:.0f} ms")
 # - Set `purge_interval` at the top to 0 and to 100, and say after which cell the lists are swept.
 # - Then write it yourself: [the purgatory](../../labs/ch06-purgatory.md) and [the timing
 #   wheels](../../labs/ch06-timing-wheel.md).
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 给 `SteppedTimer` 两个桶的轮子，预测一个在 41 到期的任务怎么走。
+# - 在开头把 `purge_interval` 设为 0 和 100，说出在哪个单元格之后清扫列表。
+# - 然后自己写出来：[延迟缓存](../../labs/ch06-purgatory.md)和[时间轮](../../labs/ch06-timing-wheel.md)。

@@ -18,10 +18,17 @@
 # First records as bytes, in all three formats; then a whole broker whose clock we may put forward. Before you run a
 # cell that ends in a question, answer it.
 
-# %%
-from IPython.display import Markdown
+# %% [markdown] lang="zh"
+# # 笔记本：消息和它们的时间
+#
+# *本书 10.2；相应的正文是[消息与时间戳](timestamps.md)。*
+#
+# 先是记录的字节，三种格式都有；然后是一整个 broker，它的时钟可以由我们拨快。单元格如果以问题结尾，请先回答，再运行下一
+# 个。
 
+# %%
 from kafka_lite.common.errors import ApiError
+from kafka_lite.learn.both_languages import InBothLanguages
 from kafka_lite.learn.segment_drawings import draw_bytes
 from kafka_lite.learn.timestamp_drawings import (
     APPENDED,
@@ -48,6 +55,13 @@ draw_formats()
 #
 # Three records with the seconds 3, 9 and 5 after noon. **How many timestamps are stored, in how many bytes?**
 
+# %% [markdown] lang="zh"
+# 蓝色是类型所在的字节（在 v2 里是两个字节），类型在第 3 位；橙色是时间。
+#
+# ## 每种格式的一条记录
+#
+# 三条记录，时间是正午过后 3、9、5 秒。**存了几个时间戳，一共多少字节？**
+
 
 # %%
 def build(magic, codec=CompressionType.NONE, seconds=(3, 9, 5)):
@@ -72,6 +86,10 @@ for magic in (0, 1, 2):
 # v0 has none, v1 eight bytes in each message. v2 has sixteen in the header and a varint for each record: the
 # difference to the first. Here is the third record of the batch, decoded by hand:
 
+# %% [markdown] lang="zh"
+# v0 没有时间戳，v1 每条消息八个字节。v2 在批次头部有十六个字节，每条记录再用一个变长整数存它与第一条的差。下面是批次中
+# 的第三条记录，手工解码：
+
 # %%
 data = build(2)
 draw_bytes(
@@ -95,6 +113,13 @@ draw_bytes(
 # The broker looks into the wrapper anyway, to check. What it finds there it writes into the wrapper's header, whatever
 # the producer has claimed:
 
+# %% [markdown] lang="zh"
+# `a0 1f` 是一个 zig-zag 变长整数：0x20 + 0x1f · 128 = 4000，除以二，也就是比第一条记录晚 2000 ms，而第一条在 3 s。
+#
+# ## 压缩的消息集，以及包装消息的时间
+#
+# broker 反正要往包装消息里面看，以便检查。它在里面看到什么，就写进包装消息的头部，不管生产者怎么说：
+
 # %%
 wrapped = build(1, CompressionType.GZIP)
 (wrapper,) = batches(wrapped)
@@ -112,30 +137,49 @@ for timestamp_type in (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 # With LogAppendTime the inner messages keep what the producer wrote. Eight bytes and a checksum are changed in the
 # header, and nothing is decompressed for it; the reader has to know that the header counts. All cases in one table:
 
+# %% [markdown] lang="zh"
+# 用 LogAppendTime 时，里面的消息保留生产者写的时间。只改头部的八个字节和一个校验和，不必为此解压任何东西；读的一方得知
+# 道以头部为准。所有情形都在一张表里：
+
 # %%
-Markdown(stored_times("en"))
+InBothLanguages(stored_times)
 
 # %% [markdown]
 # ## Between formats
 #
 # **What does a consumer of v2 read that a producer of v0 wrote?**
 
+# %% [markdown] lang="zh"
+# ## 格式之间
+#
+# **v0 的生产者写的，v2 的消费者读到什么？**
+
 # %%
-Markdown(converted_times("en"))
+InBothLanguages(converted_times)
 
 # %% [markdown]
 # ## A clock too far off
 #
 # `message.timestamp.difference.max.ms` of one hour:
 
+# %% [markdown] lang="zh"
+# ## 偏得太多的时钟
+#
+# `message.timestamp.difference.max.ms` 为一小时：
+
 # %%
-Markdown(refused_times("en"))
+InBothLanguages(refused_times)
 
 # %% [markdown]
 # ## A broker
 #
 # One of our own, with a clock that we may put forward (`cluster.time` is a `ShiftedTime`: it goes as the machine's
 # does, and jumps when told to).
+
+# %% [markdown] lang="zh"
+# ## 一个 broker
+#
+# 我们自己的 broker，它的时钟可以拨快（`cluster.time` 是一个 `ShiftedTime`：它和机器的时钟走得一样快，叫它跳就跳）。
 
 # %%
 cluster = Cluster({"log.retention.check.interval.ms": "60000"}).start()
@@ -161,6 +205,12 @@ for topic in ("created", "appended"):
 # A real client asks: `offsets_for_times` is ListOffsets. **Which offset is the answer to "from minute 5 on" for
 # `created`?** Think of the order in which the records lie.
 
+# %% [markdown] lang="zh"
+# ## 按时间求偏移量
+#
+# 由一个真正的客户端来问：`offsets_for_times` 就是 ListOffsets。**对 `created` 来说，“从第 5 分钟开始”的答案是哪个偏移
+# 量？** 请想一想记录的排列次序。
+
 # %%
 from confluent_kafka import Consumer, TopicPartition
 
@@ -183,6 +233,10 @@ for minute in (0, 2, 5, 7, 10, 11):
 # is none that is new enough. Negative times are questions of another kind: -2 the beginning, -1 the end, and since
 # ListOffsets v7 -3, the record with the largest timestamp.
 
+# %% [markdown] lang="zh"
+# **按偏移量的次序**排在最前面的、不早于这个时间的记录。在它之后可能还有更早的；在它之前，没有一条足够新。负的时间问的是
+# 另一类问题：-2 是开头，-1 是末尾，从 ListOffsets v7 起还有 -3，时间戳最大的记录。
+
 # %%
 log = next(log for log in cluster.server.log_manager.all_logs() if log.topic_partition.topic == "created")
 for name, question in (("earliest", -2), ("latest", -1), ("max timestamp", -3)):
@@ -195,6 +249,11 @@ for segment in log.segments:
 # ## A log without times
 #
 # **What does the broker answer for a topic in format v0?**
+
+# %% [markdown] lang="zh"
+# ## 没有时间的日志
+#
+# **对 v0 格式的主题，broker 怎样回答？**
 
 # %%
 cluster.create_topic("old", configs={"message.format.version": "0.9.0"})
@@ -211,6 +270,11 @@ except ApiError as error:
 #
 # The broker refuses a whole batch for one record:
 
+# %% [markdown] lang="zh"
+# ## 太早，太晚
+#
+# 为了一条记录，broker 拒绝整个批次：
+
 # %%
 cluster.create_topic("strict", configs={"message.timestamp.difference.max.ms": 3_600_000})
 for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("in two hours", now() + 7_200_000)):
@@ -225,12 +289,22 @@ for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("
 # A segment goes when its *largest* timestamp is old enough. Four segments, of which the second has one message from
 # hour 70, by a producer whose clock was wrong; retention of 24 hours. **What is left at hour 48?**
 
+# %% [markdown] lang="zh"
+# ## 保留
+#
+# 分段**最大**的时间戳足够旧了，分段才会删除。四个分段，第二个里有一条消息的时间是第 70 小时，因为生产者的时钟错了；保留
+# 24 小时。**到第 48 小时还剩什么？**
+
 # %%
 draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], retention_h=24, looked_at_h=[20, 30, 48, 96])
 
 # %% [markdown]
 # Orange is old enough and stays: segments go from the oldest on, without gaps. Now the same with the broker. Each
 # record of `kept` gets a segment of its own; the third is from the future.
+
+# %% [markdown] lang="zh"
+# 橙色的已经足够旧，却还留着：分段从最旧的开始删除，中间不留空档。现在由 broker 来做同样的事。`kept` 的每条记录各占一个
+# 分段；第三条来自未来。
 
 # %%
 cluster.create_topic("kept", configs={"retention.ms": 24 * 3_600_000, "segment.bytes": 100})
@@ -258,6 +332,14 @@ for hours in (23, 3, 22, 37):
 #
 # **A topic with a retention of a day gets records that are a week old. How long do they live?**
 
+# %% [markdown] lang="zh"
+# 到第 26 小时，`a` 和 `b` 去掉了。此后两天半什么也没有去掉，尽管 `d` 和 `e` 从第 27 小时起就足够旧了。等那个错误的时间
+# 戳终于也过了一天，一切一下子都没了。
+#
+# ### 反过来：复制旧数据的生产者
+#
+# **一个保留一天的主题，得到了一个星期前的记录。它们能活多久？**
+
 # %%
 cluster.create_topic("copied", configs={"retention.ms": 24 * hour})
 cluster.create_topic("copied-stamped", configs={"retention.ms": 24 * hour, "message.timestamp.type": "LogAppendTime"})
@@ -271,6 +353,10 @@ for topic in ("copied", "copied-stamped"):
 # Until the next check, for by their own account they are old enough. Whoever moves history into a topic sets its
 # `retention.ms` first, or lets the broker stamp.
 
+# %% [markdown] lang="zh"
+# 活到下一次检查，因为按它们自己的说法，它们已经够旧了。要把历史数据搬进一个主题，就得先设置它的 `retention.ms`，或者让
+# broker 来盖时间戳。
+
 # %%
 consumer.close()
 cluster.stop()
@@ -281,3 +367,10 @@ cluster.stop()
 # - Give `created` a second producer whose clock is ten minutes slow, and predict the answers of `offsets_for_times`.
 # - `segment.ms` counts message time too. Write records alternately from now and from a month ago into a topic with
 #   `segment.ms` of an hour, and count its segments.
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 给 `created` 加一个时钟慢十分钟的生产者，预测 `offsets_for_times` 的回答。
+# - `segment.ms` 也按消息的时间计算。往一个 `segment.ms` 为一小时的主题里，交替写入现在的记录和一个月前的记录，数一数它
+#   的分段。

@@ -18,7 +18,7 @@ from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.record_shapes import RecordShape, shapes_at, timestamp_delta, varints_from
 from kafka_lite.record.batch import Batch
-from kafka_lite.record.record import Header, InvalidRecordError, Record, TimestampType
+from kafka_lite.record.record import LOG_APPEND_TIME, Header, InvalidRecordError, Record
 from kafka_lite.record.record_batch import RecordBatch, decode_headers, decode_record
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
@@ -31,7 +31,6 @@ _SHORT_RUN = 8
 """To find a run of records of one shape costs as much as to read so many of them one by one."""
 _FIRST_PATIENCE = 1 << 30 if _COMPILED else 32  # how many records to read before looking for a run again
 _new_tuple = tuple.__new__
-_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME  # to look up a member of an Enum takes as long as ten other names
 
 
 class BatchReader(Protocol):
@@ -71,7 +70,7 @@ class RecordBatchReader:
         self._base_offset = batch.base_offset
         self._base_timestamp = batch.base_timestamp
         self._timestamp_type = batch.timestamp_type
-        self._append_time = batch.max_timestamp if self._timestamp_type is _LOG_APPEND_TIME else None
+        self._append_time = batch.max_timestamp if self._timestamp_type is LOG_APPEND_TIME else None
         self._leader_epoch = batch.partition_leader_epoch
         self._deserialize_key = deserialize_key
         self._deserialize_value = deserialize_value

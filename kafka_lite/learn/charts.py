@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from kafka_lite.learn.both_languages import chinese_twin
 from kafka_lite.learn.svg import PALETTE, Canvas, text_width
 
 _SIZE = 12.0
@@ -17,7 +18,7 @@ _LINE_WIDTH, _LINE_HEIGHT, _MARGIN = 520.0, 150.0, 60.0
 _TICKS = 9
 
 
-@dataclass(frozen=True)
+@dataclass
 class BarChart:
     """One bar for each value, all from zero; ``logarithmic`` for values of which some would not be seen beside others.
 
@@ -28,6 +29,7 @@ class BarChart:
     values: Mapping[str, float]
     unit: str
     logarithmic: bool = False
+    chinese: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
     def svg(self) -> str:
         """The chart as one ``<svg>`` element."""
@@ -63,16 +65,17 @@ class BarChart:
         return _BARS_WIDTH * (math.log10(value) - floor) / max(math.log10(largest) - floor, 0.1)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": self.in_words()}
+        return {"image/svg+xml": self.svg(), "text/plain": self.in_words(), **chinese_twin(self)}
 
 
-@dataclass(frozen=True)
+@dataclass
 class LineChart:
     """Values over time (s): ``series`` maps a name to its points (time, value); all are in ``unit``, from zero up."""
 
     title: str
     series: Mapping[str, Sequence[tuple[float, float]]]
     unit: str
+    chinese: Callable[[], str] | None = field(default=None, compare=False, repr=False)
 
     def svg(self) -> str:
         """The chart as one ``<svg>`` element."""
@@ -107,7 +110,7 @@ class LineChart:
         return f"{self.title}: {'; '.join(parts)}"
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": self.in_words()}
+        return {"image/svg+xml": self.svg(), "text/plain": self.in_words(), **chinese_twin(self)}
 
 
 def _ticks(largest: float) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES
+from kafka_lite.learn.both_languages import with_chinese_twin
 from kafka_lite.learn.group_by_hand import PARKED, GroupByHand, MemberByHand
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
@@ -40,6 +41,7 @@ _WORDS = {
 # ── who owns what ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@with_chinese_twin
 def ownership(run: RecordedRun, language: str = "en") -> TimeLine:
     """A lane for each partition, with its owners one after the other; below, the group's states and its members.
 

@@ -3,6 +3,9 @@
 A notebook is a Python script with ``# %%`` cells (jupytext's percent format), so that it is reviewed, linted and
 renamed through like any code. ``python -m kafka_lite.learn.notebooks`` executes all of them; ``--pair`` writes an
 ``.ipynb`` beside each script for those who prefer the file that Jupyter saves.
+
+Code is there once, text twice: each English cell is followed by its Chinese one, ``# %% [markdown] lang="zh"``. Of one
+execution two pages are made, with the same code and the same outputs.
 """
 
 from __future__ import annotations
@@ -21,13 +24,17 @@ from typing import Any
 import jupytext
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from pymdownx.slugs import slugify  # type: ignore[import-untyped]
 from traitlets.config import Config
 
 from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.both_languages import CHINESE
 
 EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
 CELL_TIMEOUT_S = 120
 _NOT_INLINE = ("<?xml", "<!DOCTYPE")
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_SLUG = slugify(case="lower")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -59,51 +66,104 @@ def execute(script: Path) -> Any:
 
 
 def executed(script: Path) -> Any:
-    """The notebook with its outputs: from the last execution, if neither it nor the code it runs has changed since."""
-    digest = _digest(script)
-    cache = EXECUTED / f"{script.parent.name}-{script.stem}-{digest}.ipynb"
-    if cache.exists():
-        return jupytext.read(cache)
-    notebook = execute(script)
-    EXECUTED.mkdir(parents=True, exist_ok=True)
-    for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
-        stale.unlink()
-    jupytext.write(notebook, cache)
+    """The notebook with its outputs: from the last execution, if neither its code nor what that runs has changed since.
+
+    Its text is the script's: who corrects a sentence need not wait for an execution.
+    """
+    notebook = jupytext.read(script)
+    cache = EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
+    if not cache.exists():
+        done = execute(script)
+        EXECUTED.mkdir(parents=True, exist_ok=True)
+        for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
+            stale.unlink()
+        jupytext.write(done, cache)
+    for cell, done in zip(_code(notebook), _code(jupytext.read(cache)), strict=True):
+        cell.outputs = done.outputs
     return notebook
 
 
-def as_page(script: Path) -> str:
-    """An executed notebook as a page of the site: Markdown, code blocks, outputs, drawings as inline SVG."""
-    parts = list(_parts(executed(script)))
+def as_pages(script: Path) -> Iterator[tuple[str, str]]:
+    """A language and the executed notebook as a page in it: Markdown, code blocks, outputs, drawings as inline SVG."""
+    notebook = executed(script)
     relative = script.relative_to(PROJECT_ROOT)
-    parts.insert(1, _HOW_TO_OPEN.format(script=relative, notebook=relative.with_suffix(".ipynb")))
-    return "\n\n".join(parts) + "\n"
+    for language, how_to_open in _HOW_TO_OPEN.items():
+        parts = list(_parts(notebook, language))
+        parts.insert(1, how_to_open.format(script=relative, notebook=relative.with_suffix(".ipynb")))
+        yield language, "\n\n".join(parts) + "\n"
 
 
-_HOW_TO_OPEN = """!!! tip "Run it yourself"
-    This page is the executed notebook `{script}`. In a clone of the project, after `make setup`:
+_COMMANDS = """
 
     ```console
     $ .venv/bin/python -m kafka_lite.learn.notebooks --pair {script}
     $ .venv/bin/jupyter lab {notebook}
     ```"""
+_HOW_TO_OPEN = {
+    "en": """!!! tip "Run it yourself"
+    This page is the executed notebook `{script}`. In a clone of the project, after `make setup`:"""
+    + _COMMANDS,
+    "zh": """!!! tip "自己运行"
+    本页就是执行过的笔记本 `{script}`。在项目的克隆里，`make setup` 之后："""
+    + _COMMANDS,
+}
 
 
-def _parts(notebook: Any) -> Iterator[str]:
+def texts(notebook: Any) -> Iterator[tuple[Any, Any]]:
+    """Each English cell of text with its Chinese one; None where one of them is missing."""
+    waiting = None
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            yield cell.source
+        if waiting is not None:
+            yield waiting, cell if is_chinese(cell) else None
+        elif is_chinese(cell):
+            yield None, cell
+        waiting = cell if cell.cell_type == "markdown" and not is_chinese(cell) else None
+    if waiting is not None:
+        yield waiting, None
+
+
+def is_chinese(cell: Any) -> bool:
+    """Whether a cell is text in Chinese."""
+    return bool(cell.cell_type == "markdown" and cell.metadata.get("lang") == "zh")
+
+
+def _parts(notebook: Any, language: str) -> Iterator[str]:
+    chinese = {id(english): cell.source for english, cell in texts(notebook) if english and cell}
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and not is_chinese(cell):
+            translated = chinese.get(id(cell)) if language == "zh" else None
+            yield with_anchors_of(cell.source, translated) if translated else cell.source
         elif cell.cell_type == "code" and cell.source.strip():
             if "hide-input" not in cell.metadata.get("tags", []):
                 yield f"````python\n{cell.source}\n````"
-            yield from filter(None, map(_output, cell.outputs))
+            yield from filter(None, (_output(output, language) for output in cell.outputs))
 
 
-def _output(output: Any) -> str:
+def headings(text: str) -> list[str]:
+    """The headings of a cell, with their signs."""
+    return _HEADING.findall(text)
+
+
+def with_anchors_of(english: str, chinese: str) -> str:
+    """The Chinese text, with the English headings' anchors: a link leads to the same place in both languages.
+
+    >>> with_anchors_of("## Two deaths\\n\\nSix records.", "## 两次崩溃\\n\\n六条记录。")
+    '## 两次崩溃 { #two-deaths }\\n\\n六条记录。'
+    """
+    if len(headings(english)) != len(headings(chinese)):
+        raise NotebookError(f"the headings of the two languages differ: {headings(english)}, {headings(chinese)}")
+    slugs = iter([_SLUG(heading.lstrip("# "), "-") for heading in headings(english)])
+    return _HEADING.sub(lambda heading: f"{heading[0]} {{ #{next(slugs)} }}", chinese)
+
+
+def _output(output: Any, language: str) -> str:
     """One output of a cell: drawings and tables as they are, text in a block."""
     if output.output_type == "stream":
         return _text(output.text)
     data = output.get("data", {})
+    if language == "zh" and CHINESE in data:
+        kind = "image/svg+xml" if "<svg" in data[CHINESE] else "text/markdown"
+        data = {kind: data[CHINESE]}
     for mime in ("image/svg+xml", "text/html"):
         if mime in data:
             rows = (
@@ -120,9 +180,13 @@ def _text(text: str) -> str:
     return f"````{{ .text .output }}\n{text}\n````" if text else ""
 
 
-def _digest(script: Path) -> str:
-    """Over the notebook and all code that it may run."""
-    digest = hashlib.sha256(script.read_bytes())
+def _code(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _digest(notebook: Any) -> str:
+    """Over the notebook's code and all code that it may run."""
+    digest = hashlib.sha256("\0".join(cell.source for cell in _code(notebook)).encode())
     for path in sorted((PROJECT_ROOT / "kafka_lite").rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_lite.common.log_levels import quiet
+from kafka_lite.learn.both_languages import with_chinese_twin
 from kafka_lite.learn.old_consumer_runs import GROUP_ID, QUIET, Member, group_of, running_cluster, wait_balanced, znodes
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 from kafka_lite.learn.run_store import recorded_run
@@ -25,6 +26,7 @@ _COLUMNS = {"en": ("a alone", "a and b", "b alone"), "zh": ("只有 a", "a 和 b
 # ── who owns what ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@with_chinese_twin
 def ownership(run: RecordedRun, language: str = "en") -> TimeLine:
     """A lane for each partition, with its owners one after the other by the znodes; below, when each member rebalances.
 

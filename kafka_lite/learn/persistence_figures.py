@@ -19,6 +19,7 @@ from typing import Any
 from kafka_lite.learn import disk_measurements as disk
 from kafka_lite.learn import queue_measurements as queues
 from kafka_lite.learn.book_map import PROJECT_ROOT
+from kafka_lite.learn.both_languages import with_chinese_twin
 from kafka_lite.learn.charts import BarChart, LineChart, rounded
 from kafka_lite.learn.page_cache import write_back_settings
 from kafka_lite.learn.queue_measurements import BinlogState
@@ -96,37 +97,44 @@ def bars(
     return BarChart(_say(title, language) + scale, shown, unit, logarithmic)
 
 
+@with_chinese_twin
 def write_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """Sequential against random writes."""
     return bars("Write 16 MiB in blocks of 4 KiB, then fdatasync", values, "MB/s", language)
 
 
+@with_chinese_twin
 def read_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """Disk against page cache, sequential against random."""
     return bars("Read 16 MiB in blocks of 4 KiB", values, "MB/s", language, logarithmic=True)
 
 
+@with_chinese_twin
 def write_back_chart(series: Mapping[str, Sequence[tuple[float, float]]], language: str = "en") -> LineChart:
     """Dirty pages over time."""
     shown = {_say(name, language): points for name, points in series.items()}
     return LineChart(_say("64 MiB are written at 0 s; then nothing happens", language), shown, "MB")
 
 
+@with_chinese_twin
 def fsync_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """Appends a second, by how often they are synced."""
     return bars("Appends of 1000 bytes, with an fsync", values, "/s", language, logarithmic=True)
 
 
+@with_chinese_twin
 def log_append_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """Messages a second through a log, by flush and batch."""
     return bars("Log.append_as_leader, messages of 1000 bytes", values, "/s", language, logarithmic=True)
 
 
+@with_chinese_twin
 def transfer_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """What a gigabyte costs the sender."""
     return bars("Processor time of the sender for one gigabyte", values, "ms", language, logarithmic=True)
 
 
+@with_chinese_twin
 def queues_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
     """Beanstalkd beside the broker."""
     title = "beanstalkd and this broker: messages of 1000 bytes over TCP"

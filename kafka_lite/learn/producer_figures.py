@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_lite.clients.cluster_connection_states import VALID_PREVIOUS_STATES
+from kafka_lite.learn.both_languages import with_chinese_twin
 from kafka_lite.learn.client_watches import FILLING, FULL, IN_FLIGHT, RETRY
 from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
@@ -56,6 +57,7 @@ class BatchLives(TimeLine):
         return 20.0
 
 
+@with_chinese_twin
 def batch_lives(run: RecordedRun, language: str = "en") -> BatchLives:
     """A lane for each partition, with its batches and how many records each took; the buffers that were handed out.
 
@@ -83,6 +85,7 @@ def batch_lives(run: RecordedRun, language: str = "en") -> BatchLives:
     return BatchLives(run, lanes, language)
 
 
+@with_chinese_twin
 def requests_in_flight(run: RecordedRun, language: str = "en") -> TimeLine:
     """As many rows as requests were in flight at once, and in them the requests by their correlation ids.
 

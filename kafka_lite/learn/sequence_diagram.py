@@ -12,11 +12,12 @@ on a lane is a thread at work there, a dotted one something that waits in a queu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
+from kafka_lite.learn.both_languages import chinese_twin, with_chinese_twin
 from kafka_lite.learn.recorded_run import RecordedRun, thread_names
 from kafka_lite.learn.run_words import duration, lane_name, word
 from kafka_lite.learn.sequence_layout import Bar, Layout, Step, StepKind, lay_out
@@ -46,6 +47,7 @@ class SequenceDiagram:
 
     def __init__(self, run: RecordedRun, layout: Layout, language: str = "en") -> None:
         self.layout = layout
+        self.chinese: Callable[[], str] | None = None
         self._run = run
         self._language = language
         self._threads = list(dict.fromkeys(step.thread for step in layout.steps))
@@ -257,12 +259,13 @@ class SequenceDiagram:
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         # HTML comes first in JupyterLab, and only there the page's colours reach the drawing.
         svg = self.svg()
-        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text()}
+        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
 
 
 _RICH_ARROWS = {StepKind.CALL: "─▶", StepKind.RETURN: "◁┄", StepKind.HAND_OVER: "┄▶", StepKind.NOTE: "▪"}
 
 
+@with_chinese_twin
 def sequence_diagram(
     run: RecordedRun,
     *,

@@ -82,7 +82,11 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
             written.append(_write(target / file.target, file.origin.read_bytes()))
     for notebook in notebooks.discover(root):
         place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"
-        written.append(_write(place, notebooks.as_page(notebook).encode()))
+        for language, text in notebooks.as_pages(notebook):
+            if language == "zh":
+                written.append(_write(place.with_suffix(".zh.md"), join_chinese_lines(text).encode()))
+            else:
+                written.append(_write(place, text.encode()))
     written.extend(_source_page(module, target) for module in sorted(sources))
     _remove_stale(target, set(written))
     return written

@@ -10,12 +10,13 @@ A gap in which nothing happens for long, such as a long poll, is cut out of the 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rich.table import Table
 from rich.text import Text
 
+from kafka_lite.learn.both_languages import chinese_twin, with_chinese_twin
 from kafka_lite.learn.recorded_run import CallSpan, Kind, RecordedRun, thread_names
 from kafka_lite.learn.run_words import duration, lane_name, phrase, word
 from kafka_lite.learn.sequence_diagram import RICH_COLOURS
@@ -105,6 +106,7 @@ class TimeLine:
 
     def __init__(self, run: RecordedRun, lanes: list[Lane], language: str = "en") -> None:
         self.lanes = lanes
+        self.chinese: Callable[[], str] | None = None
         self._run = run
         self._language = language
         self._axis = Axis((event.time_ns for event in run), WIDTH - LABELS - 12)
@@ -210,9 +212,10 @@ class TimeLine:
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         svg = self.svg()
-        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text()}
+        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
 
 
+@with_chinese_twin
 def time_line(
     run: RecordedRun, *, hide: Sequence[str] = (), threads: Sequence[str] = (), language: str = "en"
 ) -> TimeLine:

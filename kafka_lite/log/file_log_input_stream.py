@@ -7,21 +7,28 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Final, Protocol
 
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, CorruptRecordError
 
-LOG_OVERHEAD = 12
+LOG_OVERHEAD: Final = 12
 """Bytes of offset and size, which come before every batch in every format."""
-MIN_RECORD_SIZE = 14
+MIN_RECORD_SIZE: Final = 14
 """The smallest message there is: format v0, no key, no value."""
-HEADER_SIZE = LOG_OVERHEAD + MIN_RECORD_SIZE
-BATCH_V2_OVERHEAD = 61
-READ_AHEAD_BYTES = 4096
+HEADER_SIZE: Final = 26
+"""Both together."""
+BATCH_V2_OVERHEAD: Final = 61
+READ_AHEAD_BYTES: Final = 4096
 """As much as lies between two index entries: most lookups read the file once."""
 
-_LEGACY = struct.Struct(">qiIbbq")
-_V2 = struct.Struct(">qiibIhiqq")
+V2_HEADER_SIZE: Final = 43
+"""Up to the largest timestamp."""
+MAGIC_POSITION: Final = 16
+
+_LEGACY = struct.Struct(">qi6xq")
+"""Offset, size, timestamp."""
+_V2 = struct.Struct(">qii7xi8xq")
+"""Base offset, size, epoch, last offset delta, max timestamp."""
 
 
 class Channel(Protocol):
@@ -32,7 +39,7 @@ class Channel(Protocol):
         ...
 
 
-class FileChannelRecordBatch(NamedTuple):
+class FileChannelRecordBatch:
     """The header of a batch in a file, and where it is; the useful part of the three formats.
 
     ::
@@ -46,15 +53,35 @@ class FileChannelRecordBatch(NamedTuple):
     so the last offset of a batch is known for every format, the first only for v2.
     """
 
-    position: int
-    size_in_bytes: int
-    magic: int
-    first_or_last_offset: int
-    """The base offset for v2, the last offset for v0 and v1."""
-    last_offset: int
-    max_timestamp: int
-    """-1 for v0, which has no timestamps."""
-    partition_leader_epoch: int
+    __slots__ = (
+        "first_or_last_offset",
+        "last_offset",
+        "magic",
+        "max_timestamp",
+        "partition_leader_epoch",
+        "position",
+        "size_in_bytes",
+    )
+
+    def __init__(
+        self,
+        position: int,
+        size_in_bytes: int,
+        magic: int,
+        first_or_last_offset: int,
+        last_offset: int,
+        max_timestamp: int,
+        partition_leader_epoch: int,
+    ) -> None:
+        self.position = position
+        self.size_in_bytes = size_in_bytes
+        self.magic = magic
+        self.first_or_last_offset = first_or_last_offset
+        """The base offset for v2, the last offset for v0 and v1."""
+        self.last_offset = last_offset
+        self.max_timestamp = max_timestamp
+        """-1 for v0, which has no timestamps."""
+        self.partition_leader_epoch = partition_leader_epoch
 
     @property
     def next_offset(self) -> int:
@@ -70,7 +97,7 @@ def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannel
     window, window_start, position = b"", start, start
     while end - position >= HEADER_SIZE:
         at = position - window_start
-        if len(window) - at < _V2.size:
+        if len(window) - at < V2_HEADER_SIZE:
             window, window_start, at = channel.read(position, min(READ_AHEAD_BYTES, end - position)), position, 0
             if len(window) < HEADER_SIZE:
                 return  # the file has been truncated meanwhile
@@ -83,19 +110,30 @@ def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannel
 
 def _parse_header(window: bytes, at: int, position: int) -> FileChannelRecordBatch | None:
     """The header at ``at`` in ``window``, which is ``position`` in the file; None when the window cuts it."""
-    offset, size, _, magic, _, timestamp = _LEGACY.unpack_from(window, at)
-    if size < MIN_RECORD_SIZE or offset < 0 or not MAGIC_V0 <= magic <= MAGIC_V2:
-        raise CorruptRecordError(f"no batch at position {position}: offset {offset}, size {size}, magic {magic}")
-    if magic < MAGIC_V2:
-        max_timestamp = NO_TIMESTAMP if magic == MAGIC_V0 else timestamp
-        return FileChannelRecordBatch(
-            position, LOG_OVERHEAD + size, magic, offset, offset, max_timestamp, NO_PARTITION_LEADER_EPOCH
-        )
-    if LOG_OVERHEAD + size < BATCH_V2_OVERHEAD:
-        raise CorruptRecordError(f"the batch at position {position} has only {size} bytes")
-    if len(window) - at < _V2.size:
+    offset: int
+    size: int
+    epoch: int
+    last_offset_delta: int
+    timestamp: int
+    magic = window[at + MAGIC_POSITION]
+    if magic == MAGIC_V2 and len(window) - at >= V2_HEADER_SIZE:
+        offset, size, epoch, last_offset_delta, timestamp = _V2.unpack_from(window, at)
+        _check_header(offset, size, magic, position)
+        last_offset = offset + last_offset_delta
+        return FileChannelRecordBatch(position, LOG_OVERHEAD + size, magic, offset, last_offset, timestamp, epoch)
+    offset, size, timestamp = _LEGACY.unpack_from(window, at)
+    _check_header(offset, size, magic, position)
+    if magic == MAGIC_V2:
         return None
-    _, _, epoch, _, _, _, last_offset_delta, _, max_timestamp = _V2.unpack_from(window, at)
+    if magic == MAGIC_V0:
+        timestamp = NO_TIMESTAMP
     return FileChannelRecordBatch(
-        position, LOG_OVERHEAD + size, magic, offset, offset + last_offset_delta, max_timestamp, epoch
+        position, LOG_OVERHEAD + size, magic, offset, offset, timestamp, NO_PARTITION_LEADER_EPOCH
     )
+
+
+def _check_header(offset: int, size: int, magic: int, position: int) -> None:
+    if size < MIN_RECORD_SIZE or offset < 0 or magic > MAGIC_V2:
+        raise CorruptRecordError(f"no batch at position {position}: offset {offset}, size {size}, magic {magic}")
+    if magic == MAGIC_V2 and LOG_OVERHEAD + size < BATCH_V2_OVERHEAD:
+        raise CorruptRecordError(f"the batch at position {position} has only {size} bytes")

@@ -66,6 +66,8 @@ class LogSegments:
     def from_offset(self, offset: int) -> tuple[LogSegment, ...]:
         """The segment that may have ``offset``, and all newer ones."""
         segments = self._segments
+        if segments and segments[-1].base_offset <= offset:  # as for most readers: they are near the end
+            return segments[-1:]
         return segments[max(0, bisect.bisect_right(segments, offset, key=_base_offset) - 1) :]
 
     def between(self, start: int, end: int) -> tuple[LogSegment, ...]:

@@ -10,6 +10,8 @@ import struct
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import OffsetPosition
 
+_KEY = IndexSearchType.KEY  # found once: to find a member of an enum takes Python 3.11 as long as to parse an entry
+
 
 class OffsetIndex(AbstractIndex[OffsetPosition]):
     """The ``.index`` file of a segment: offset → position in the .log file, for some of its messages.
@@ -37,7 +39,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
     def last_offset(self) -> int:
         """The offset of the last entry; the base offset when there is none."""
         with self._lock:
-            return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
+            return self._last_offset()
+
+    def _last_offset(self) -> int:
+        return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
 
     def lookup(self, target_offset: int) -> OffsetPosition:
         """The greatest entry whose offset is not greater than ``target_offset``.
@@ -45,7 +50,7 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         Returns (base offset, 0), the beginning of the segment, when there is none.
         """
         with self._lock:
-            slot = self._index_slot_for(target_offset, IndexSearchType.KEY)
+            slot = self._index_slot_for(target_offset, _KEY)
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 
     def append(self, offset: int, position: int) -> None:
@@ -57,9 +62,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         with self._lock:
             if self.is_full:
                 raise IndexError(f"{self.file} is full ({self._entries} entries)")
-            if offset <= self.last_offset:
+            last_offset = self._last_offset()
+            if offset <= last_offset:
                 raise InvalidOffsetError(
-                    f"offset {offset} is not greater than the last one of {self.file}: {self.last_offset}"
+                    f"offset {offset} is not greater than the last one of {self.file}: {last_offset}"
                 )
             self._put_entry(self.relative_offset(offset), position)
 

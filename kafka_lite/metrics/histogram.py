@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Sequence
+from typing import Final
 
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.exponentially_decaying_sample import ExponentiallyDecayingSample
@@ -24,8 +24,42 @@ PERCENTILES: dict[str, float] = {
 }
 """Attribute → quantile."""
 
-MAX_PENDING = 128
+MAX_PENDING: Final = 128
 """Values that may wait to be worked in."""
+
+
+class Moments:
+    """Count, extremes, mean and deviation of some values; two sets of values can be put together."""
+
+    __slots__ = ("count", "deviations", "max", "mean", "min")
+
+    def __init__(self, count: int, low: float, high: float, mean: float, deviations: float) -> None:
+        self.count = count
+        self.min = low
+        self.max = high
+        self.mean = mean
+        self.deviations = deviations
+        """The sum of the squares of all values' distances from the mean."""
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Moments:
+        """Of one value at least. (C does most of it: to sort so few takes less than to ask for both extremes.)"""
+        ordered = sorted(values)
+        low, high, count = ordered[0], ordered[-1], len(ordered)
+        if low == high:
+            return Moments(count, low, high, low, 0.0)
+        mean = sum(ordered) / count
+        return Moments(count, low, high, mean, math.dist(ordered, (mean,) * count) ** 2)
+
+    def add(self, other: Moments) -> None:
+        """Chan's way to combine two sets, which loses no digits however long it goes on."""
+        total = self.count + other.count
+        distance = other.mean - self.mean
+        self.deviations += other.deviations + distance * distance * self.count * other.count / total
+        self.mean += distance * other.count / total
+        self.count = total
+        self.min = min(self.min, other.min)
+        self.max = max(self.max, other.max)
 
 
 class Histogram:
@@ -35,18 +69,14 @@ class Histogram:
     values at once, C does the arithmetic. ``update_all`` is for callers who have many values anyway.
     """
 
-    __slots__ = ("_count", "_deviations", "_lock", "_max", "_mean", "_min", "_pending", "_sample", "_time")
+    __slots__ = ("_lock", "_moments", "_pending", "_sample", "_time")
 
     def __init__(self, time: Time) -> None:
         self._time = time
         self._lock = threading.Lock()
-        self._pending: deque[float] = deque()
+        self._pending: list[float] = []
         self._sample = ExponentiallyDecayingSample(time.hi_res_ms())
-        self._count = 0
-        self._min = math.inf
-        self._max = -math.inf
-        self._mean = 0.0
-        self._deviations = 0.0  # the sum of the squares of all values' distances from the mean
+        self._moments = Moments(0, math.inf, -math.inf, 0.0, 0.0)
 
     def update(self, value: float) -> None:
         """There was a value."""
@@ -57,29 +87,21 @@ class Histogram:
     def update_all(self, values: Sequence[float], now_ms: float) -> None:
         """There were values, at about the reading ``now_ms`` of ``Time.hi_res_ms``."""
         if values:
-            with self._lock:
-                self._work_in(values, now_ms)
+            self.add(Moments.of(values), values, now_ms)
+
+    def add(self, moments: Moments, values: Sequence[float], now_ms: float) -> None:
+        """The same for who has their moments at hand, since they go into several histograms."""
+        with self._lock:
+            self._moments.add(moments)
+            self._sample.update(values, now_ms)
 
     def _work_in_pending(self) -> None:
         with self._lock:
-            # Others may append meanwhile: what is there now is taken, one by one, which is safe without their help.
-            values = [self._pending.popleft() for _ in range(len(self._pending))]
-            if values:
-                self._work_in(values, self._time.hi_res_ms())
-
-    def _work_in(self, values: Sequence[float], now_ms: float) -> None:
-        """Chan's way to combine the means and deviations of two sets, which loses no digits however long it goes on."""
-        n = len(values)
-        mean = sum(values) / n
-        deviations = math.dist(values, (mean,) * n) ** 2
-        distance = mean - self._mean
-        total = self._count + n
-        self._deviations += deviations + distance * distance * self._count * n / total
-        self._mean += distance * n / total
-        self._count = total
-        self._min = min(self._min, min(values))
-        self._max = max(self._max, max(values))
-        self._sample.update(values, now_ms)
+            # Others may append meanwhile, which they do at the end.
+            count = len(self._pending)
+            values = self._pending[:count]
+            del self._pending[:count]
+        self.update_all(values, self._time.hi_res_ms())
 
     def tick(self) -> None:
         """Let no value wait longer than this: its weight in the sample is that of the time when it is worked in."""
@@ -90,7 +112,7 @@ class Histogram:
     def count(self) -> int:
         """How many values there were."""
         self.tick()
-        return self._count
+        return self._moments.count
 
     def percentiles(self, quantiles: Sequence[float]) -> list[float]:
         """The values below which these parts (0 to 1) of the sample lie; 0 without any value."""
@@ -101,14 +123,16 @@ class Histogram:
 
     def attributes(self) -> dict[str, AttributeValue]:
         """All of it; everything is 0 before the first value."""
-        count = self.count
-        shown: dict[str, AttributeValue] = {
-            "Count": count,
-            "Min": self._min if count else 0.0,
-            "Max": self._max if count else 0.0,
-            "Mean": self._mean,
-            "StdDev": math.sqrt(self._deviations / (count - 1)) if count > 1 else 0.0,
-        }
+        self.tick()
+        with self._lock:
+            moments, count = self._moments, self._moments.count
+            shown: dict[str, AttributeValue] = {
+                "Count": count,
+                "Min": moments.min if count else 0.0,
+                "Max": moments.max if count else 0.0,
+                "Mean": moments.mean,
+                "StdDev": math.sqrt(moments.deviations / (count - 1)) if count > 1 else 0.0,
+            }
         return shown | dict(zip(PERCENTILES, self.percentiles(list(PERCENTILES.values())), strict=True))
 
 

@@ -6,10 +6,11 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (RequestMetrics) · book 2.3
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from kafka_lite.common.time import Time
+from kafka_lite.metrics.histogram import Moments
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.request_channel import Request
@@ -22,12 +23,22 @@ NAMES_OF_0_10_2 = {ApiKey.LIST_OFFSETS: "Offsets", ApiKey.FIND_COORDINATOR: "Gro
 CONSUMER_FETCH_METRIC_NAME = "FetchConsumer"
 FOLLOW_FETCH_METRIC_NAME = "FetchFollower"
 
-MAX_PENDING = 128
-MAX_PENDING_MS = 1000.0
+MAX_PENDING: Final = 128
+MAX_PENDING_MS: Final = 1000.0
 
-Marks = tuple[float, float, float, float, float, float, float]
-"""The times of one request: start, request dequeued, local and remote part complete, response complete, response
-dequeued, end."""
+Phases = tuple[float, ...]
+"""How long one request spent where, in the order of ``PHASES``; ms."""
+
+PHASES = (
+    "RequestQueueTimeMs",
+    "LocalTimeMs",
+    "RemoteTimeMs",
+    "ThrottleTimeMs",
+    "ResponseQueueTimeMs",
+    "ResponseSendTimeMs",
+    "TotalTimeMs",
+)
+"""A histogram each. ``Request.times`` tells of one request how they follow from its marks."""
 
 
 def request_name(api_key: int) -> str:
@@ -43,77 +54,73 @@ class RequestMetrics:
         tags = {"request": name}
         self.name = name
         self.request_rate = group.new_meter("RequestsPerSec", "requests", tags)
-        self.request_queue_time_hist = group.new_histogram("RequestQueueTimeMs", tags)
-        self.local_time_hist = group.new_histogram("LocalTimeMs", tags)
-        self.remote_time_hist = group.new_histogram("RemoteTimeMs", tags)
-        self.throttle_time_hist = group.new_histogram("ThrottleTimeMs", tags)
-        self.response_queue_time_hist = group.new_histogram("ResponseQueueTimeMs", tags)
-        self.response_send_time_hist = group.new_histogram("ResponseSendTimeMs", tags)
-        self.total_time_hist = group.new_histogram("TotalTimeMs", tags)
-
-    def update(self, marks: Sequence[Marks]) -> None:
-        """Work in the times of several requests, as ``Request.times`` does for one: a column each."""
-        start, dequeued, local, remote, complete, response_dequeued, end = zip(*marks, strict=True)
-        local = tuple([c if mark < 0 else mark for mark, c in zip(local, complete, strict=True)])
-        remote = tuple([c if mark < 0 else mark for mark, c in zip(remote, complete, strict=True)])
-        now_ms = end[-1]
-        self.request_rate.mark(len(marks))
-        self.request_queue_time_hist.update_all(_durations(start, dequeued), now_ms)
-        self.local_time_hist.update_all(_durations(dequeued, local), now_ms)
-        self.remote_time_hist.update_all(_durations(local, remote), now_ms)
-        self.throttle_time_hist.update_all(_durations(remote, complete), now_ms)
-        self.response_queue_time_hist.update_all(_durations(complete, response_dequeued), now_ms)
-        self.response_send_time_hist.update_all(_durations(response_dequeued, end), now_ms)
-        self.total_time_hist.update_all(_durations(start, end), now_ms)
-
-
-def _durations(begin: Iterable[float], end: Iterable[float]) -> list[float]:
-    """From begin to end, never negative: another thread may have set a mark late."""
-    return [e - b if e > b else 0.0 for b, e in zip(begin, end, strict=True)]
+        self.histograms = tuple([group.new_histogram(phase, tags) for phase in PHASES])
 
 
 class PendingRequests:
-    """Marks of completed requests that are still to be worked into metrics.
+    """The times of completed requests that are still to be worked into metrics.
 
     Eight metrics change with every request. Done one by one, that would cost as much as a small request itself; done
     for many requests at once, C does most of it.
     """
 
-    __slots__ = ("_lock", "_marks", "_metrics", "_since_ms")
+    __slots__ = ("_last_ms", "_lock", "_metrics", "_pending", "_since_ms")
 
     def __init__(self, metrics: Sequence[RequestMetrics]) -> None:
         self._metrics = metrics
-        self._marks: deque[Marks] = deque()
+        self._pending: list[Phases] = []
         self._since_ms = 0.0
+        self._last_ms = 0.0
         self._lock = threading.Lock()
 
     def add(self, request: Request, end_time_ms: float) -> None:
         """Note the times of a request; any thread may."""
-        marks = self._marks
-        if not marks:
+        pending = self._pending
+        if not pending:
             self._since_ms = end_time_ms
-        marks.append(
+        start = request.start_time_ms
+        dequeued = request.request_dequeue_time_ms
+        local = request.api_local_complete_time_ms
+        remote = request.api_remote_complete_time_ms
+        complete = request.response_complete_time_ms
+        response_dequeued = request.response_dequeue_time_ms
+        if local < 0:
+            local = complete
+        if remote < 0:
+            remote = complete
+        pending.append(
             (
-                request.start_time_ms,
-                request.request_dequeue_time_ms,
-                request.api_local_complete_time_ms,
-                request.api_remote_complete_time_ms,
-                request.response_complete_time_ms,
-                request.response_dequeue_time_ms,
-                end_time_ms,
+                dequeued - start,
+                local - dequeued,
+                remote - local,
+                complete - remote,
+                response_dequeued - complete,
+                end_time_ms - response_dequeued,
+                end_time_ms - start,
             )
         )
-        if len(marks) >= MAX_PENDING or end_time_ms - self._since_ms > MAX_PENDING_MS:
+        self._last_ms = end_time_ms
+        if len(pending) >= MAX_PENDING or end_time_ms - self._since_ms > MAX_PENDING_MS:
             self.work_in()
 
     def work_in(self) -> None:
         """Bring the metrics up to date."""
         with self._lock:
-            # Others may append meanwhile: what is there now is taken, one by one, which is safe without their help.
-            marks = [self._marks.popleft() for _ in range(len(self._marks))]
-            if marks:
-                for metrics in self._metrics:
-                    metrics.update(marks)
+            # Others may append meanwhile, which they do at the end.
+            count = len(self._pending)
+            requests = self._pending[:count]
+            del self._pending[:count]
+        if not requests:
+            return
+        for metrics in self._metrics:
+            metrics.request_rate.mark(count)
+        for phase, durations in enumerate(zip(*requests, strict=True)):
+            moments = Moments.of(durations)
+            if moments.min < 0:  # another thread may have set a mark late
+                durations = tuple([max(duration, 0.0) for duration in durations])
+                moments = Moments.of(durations)
+            for metrics in self._metrics:
+                metrics.histograms[phase].add(moments, durations, self._last_ms)
 
 
 class RequestChannelMetrics:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer, size_of
@@ -27,6 +28,9 @@ METERS: dict[str, str] = {
     "TotalFetchRequestsPerSec": "requests",
 }
 """Name → what is counted."""
+
+_NONE: Final = Errors.NONE
+"""Bound once: a member of an Enum is found by code in Python, each time."""
 
 EXPECTED_PRODUCE_ERRORS = frozenset(
     {
@@ -74,14 +78,16 @@ class BrokerTopicMetrics:
         self.total_produce_request_rate = meters["TotalProduceRequestsPerSec"]
         self.total_fetch_request_rate = meters["TotalFetchRequestsPerSec"]
 
-    def produced(self, size_bytes: int, status: ProducePartitionStatus) -> None:
-        """Records of this size were to be appended, with this outcome."""
+    def appended(self, size_bytes: int, messages: int) -> None:
+        """So many messages, in records of this size, were appended."""
         self.total_produce_request_rate.mark()
-        error = status.response.error
-        if error is Errors.NONE:
-            self.bytes_in_rate.mark(size_bytes)
-            self.messages_in_rate.mark(status.required_offset - status.response.base_offset)
-        elif error is Errors.MESSAGE_TOO_LARGE:
+        self.bytes_in_rate.mark(size_bytes)
+        self.messages_in_rate.mark(messages)
+
+    def refused(self, size_bytes: int, error: Errors) -> None:
+        """Records of this size were not appended, because of the error."""
+        self.total_produce_request_rate.mark()
+        if error is Errors.MESSAGE_TOO_LARGE:
             self.bytes_rejected_rate.mark(size_bytes)
         elif error not in EXPECTED_PRODUCE_ERRORS:
             self.failed_produce_request_rate.mark()
@@ -89,7 +95,7 @@ class BrokerTopicMetrics:
     def read(self, error: Errors) -> None:
         """A partition was read for a fetch request, with this outcome."""
         self.total_fetch_request_rate.mark()
-        if error not in EXPECTED_FETCH_ERRORS:
+        if error is not _NONE and error not in EXPECTED_FETCH_ERRORS:
             self.failed_fetch_request_rate.mark()
 
     def close(self) -> None:
@@ -131,8 +137,15 @@ class BrokerTopicStats:
         """A produce request has been appended, or refused, partition by partition."""
         for topic_partition, status in statuses.items():
             size_bytes = size_of(records[topic_partition])
-            self.topic_stats(topic_partition).produced(size_bytes, status)
-            self.all_topics_stats.produced(size_bytes, status)
+            response = status.response
+            error = response.error
+            if error is _NONE:
+                messages = status.required_offset - response.base_offset
+                self.topic_stats(topic_partition).appended(size_bytes, messages)
+                self.all_topics_stats.appended(size_bytes, messages)
+            else:
+                self.topic_stats(topic_partition).refused(size_bytes, error)
+                self.all_topics_stats.refused(size_bytes, error)
 
     def read(self, topic_partition: TopicPartition, error: Errors) -> None:
         """A partition was read for a fetch request; one that waited is read a second time, and counts twice."""

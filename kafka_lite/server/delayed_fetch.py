@@ -6,30 +6,14 @@ Kafka 0.10.2: core/.../server/DelayedFetch.scala · book 6.3.1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.server.fetch_params import FetchParams
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
-
-
-class FetchParams(NamedTuple):
-    """The part of a fetch request that concerns all of its partitions."""
-
-    replica_id: int
-    max_wait_ms: int
-    min_bytes: int
-    max_bytes: int
-    hard_max_bytes: bool
-    """Fetch up to version 2 cuts the records at the limit, in the middle of the first message if need be."""
-
-    @property
-    def from_follower(self) -> bool:
-        """Whether another broker asks (consumers send -1)."""
-        return self.replica_id >= 0
 
 
 class DelayedFetch(DelayedOperation):

@@ -58,6 +58,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiRange(0, 1),
     ApiKey.OFFSET_DELETE: ApiRange(0, 0),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
+    ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
 }
 
 
@@ -108,6 +109,7 @@ class KafkaApis:
             ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
             ApiKey.OFFSET_DELETE: offsets.handle_offset_delete,
             ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
+            ApiKey.DESCRIBE_PRODUCERS: producer_ids.handle_describe_producers,
         }
         self._routes = self._served_routes()
 

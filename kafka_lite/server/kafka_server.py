@@ -393,7 +393,8 @@ class KafkaServer:
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
         groups, offsets = self.groups.group_apis(), self.groups.offset_apis(self.metadata_cache, self.zk_client)
-        apis = KafkaApis(channel, data, metadata, admin, ProducerIdApis(producer_ids), groups, offsets)
+        producers = ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache)
+        apis = KafkaApis(channel, data, metadata, admin, producers, groups, offsets)
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
         is_quick = None

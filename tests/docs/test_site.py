@@ -30,6 +30,7 @@ def test_both_languages_are_there_with_code_figures_and_search(built):
         ("book/ch06_storage/log-segments", "Log segments and indexes"),
         ("zh/book/ch06_storage/log-segments", "日志分段与索引"),
         ("book/ch06_storage/log_segments_notebook", "byte by byte"),
+        ("zh/book/ch06_storage/log_segments_notebook", "逐字节"),
         ("reference/configuration", "log.index.interval.bytes"),
         ("reference/apis", "ApiVersions"),
         ("reference/cli", "server-start"),

@@ -23,10 +23,17 @@ from kafka_lite.protocol.messages.api_00_produce import (
 )
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kafka_lite.protocol.messages.api_61_describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    TopicRequest,
+)
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 
+UNKNOWN_TOPIC_OR_PARTITION = 3
+INVALID_TOPIC_EXCEPTION = 17
 OUT_OF_ORDER_SEQUENCE_NUMBER = 45
 INVALID_PRODUCER_EPOCH = 47
 
@@ -92,6 +99,34 @@ def test_a_batch_that_is_sent_twice_is_stored_once(tmp_path_factory: pytest.Temp
         assert produce(channel, "raw", batch(0, b"d", epoch=1)).base_offset == 3
         assert produce(channel, "raw", batch(3, b"zombie")).error_code == INVALID_PRODUCER_EPOCH
         assert read_values(cluster, "raw") == [b"a", b"b", b"c", b"d"]
+
+
+def test_the_producers_of_a_partition_are_described() -> None:
+    with Cluster() as cluster, channel_to(cluster) as channel:
+        create_topic(cluster, "raw")
+        for producer_id, count in ((7, 1), (9, 3)):
+            builder = MemoryRecordsBuilder(producer_id=producer_id, producer_epoch=2, base_sequence=0)
+            for number in range(count):
+                builder.append(1000 + number, None, b"value")
+            assert produce(channel, "raw", bytes(builder.build())).error_code == 0
+        asked = [TopicRequest(name=name, partition_indexes=[0, 1]) for name in ("raw", "absent", "bad/name")]
+        response = channel.exchange(DescribeProducersRequest(topics=asked), 0)
+    assert isinstance(response, DescribeProducersResponse)
+    answers = {(topic.name, each.partition_index): each for topic in response.topics for each in topic.partitions}
+    described = {
+        (each.producer_id, each.producer_epoch, each.last_sequence, each.last_timestamp, each.current_txn_start_offset)
+        for each in answers["raw", 0].active_producers
+    }
+    assert described == {(7, 2, 0, 1000, -1), (9, 2, 2, 1002, -1)}
+    errors = {partition: answer.error_code for partition, answer in answers.items()}
+    assert errors == {
+        ("raw", 0): 0,
+        ("raw", 1): UNKNOWN_TOPIC_OR_PARTITION,
+        ("absent", 0): UNKNOWN_TOPIC_OR_PARTITION,
+        ("absent", 1): UNKNOWN_TOPIC_OR_PARTITION,
+        ("bad/name", 0): INVALID_TOPIC_EXCEPTION,
+        ("bad/name", 1): INVALID_TOPIC_EXCEPTION,
+    }
 
 
 # -- librdkafka behind a proxy that cuts connections -------------------------------------------------------------------

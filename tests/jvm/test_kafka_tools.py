@@ -23,6 +23,7 @@ DELETE_RECORDS = "org.apache.kafka.tools.DeleteRecordsCommand"
 CONSOLE_PRODUCER = "kafka.tools.ConsoleProducer"
 CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 PERFORMANCE = "org.apache.kafka.tools.ProducerPerformance"
+TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 
 COUNT = 30
 LINES = "".join(f"key-{i}:value-{i}\n" for i in range(COUNT))
@@ -79,6 +80,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
         props = (f"bootstrap.servers={cluster.bootstrap_servers}", "enable.idempotence=false", "compression.type=lz4")
         tools.add("performance", PERFORMANCE, *PERFORMANCE_OPTIONS, "--producer-props", *props)
         tools.add("performance offsets", GET_OFFSETS, *broker, "--topic", "perf")
+        tools.add("produce with an id", CONSOLE_PRODUCER, *topic, *PRODUCER_OPTIONS[:4], stdin=LINES)
+        tools.add("producers", TRANSACTIONS, *broker, "describe-producers", "--topic", "tools", "--partition", "0")
         tools.add("delete", TOPICS, "--delete", *topic)
         tools.add("list afterwards", TOPICS, "--list", *broker)
         yield tools.run()
@@ -144,3 +147,21 @@ def test_the_broker_describes_itself(outcomes: dict[str, Outcome]) -> None:
         written = re.search(rf"\({int(key)}\): (\d+)(?: to (\d+))? \[usable: \d+\]", versions)
         assert written, key
         assert (int(written[1]), int(written[2] or written[1])) == (served.min_version, served.max_version)
+
+
+def test_the_producers_of_a_partition_are_described(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["produce with an id"].code == 0
+    header, *rows = (
+        line.split() for line in output(outcomes, "producers").splitlines() if "Producer" in line or line[:1].isdigit()
+    )
+    assert header == [
+        "ProducerId",
+        "ProducerEpoch",
+        "LatestCoordinatorEpoch",
+        "LastSequence",
+        "LastTimestamp",
+        "CurrentTransactionStartOffset",
+    ]
+    ((_producer_id, epoch, coordinator_epoch, last_sequence, _timestamp, transaction),) = rows
+    assert (epoch, coordinator_epoch, transaction) == ("0", "-1", "None")
+    assert 0 <= int(last_sequence) < COUNT

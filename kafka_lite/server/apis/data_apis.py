@@ -37,8 +37,8 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import first_batch
-from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.fetch_params import FetchParams
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -67,6 +67,10 @@ LATER_FETCH_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLO
 FIRST_FETCH_VERSION_WITH_ZSTD = 10
 _NO_HINT = produce.LeaderIdAndEpoch()
 """The leader is where the producer believes it to be."""
+_NO_DIVERGENCE, _SAME_LEADER, _NO_SNAPSHOT = fetch.EpochEndOffset(), fetch.LeaderIdAndEpoch(), fetch.SnapshotId()
+"""What every answer to a fetch request says; to make it anew for each costs as much as all else in it."""
+_NO_ERROR = Errors.NONE
+"""Found once: to find a member of an enum takes Python 3.11 as long as a call."""
 
 
 class DataApis:
@@ -215,11 +219,11 @@ class DataApis:
         committed_only = body.isolation_level == READ_COMMITTED
         for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
             if not topics or topics[-1].topic != topic_partition.topic:
-                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic))
+                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic, partitions=[]))
             data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
             topics[-1].partitions.append(data)
             self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
-        return fetch.FetchResponse(responses=topics)
+        return fetch.FetchResponse(responses=topics, node_endpoints=[])
 
     def _fetch_partition_data(
         self,
@@ -236,8 +240,11 @@ class DataApis:
             # Without transactions everything below the high watermark is stable.
             last_stable_offset=result.high_watermark,
             log_start_offset=result.log_start_offset,
-            aborted_transactions=[] if committed_only and result.error is Errors.NONE else None,
+            aborted_transactions=[] if committed_only and result.error is _NO_ERROR else None,
             records=b"",
+            diverging_epoch=_NO_DIVERGENCE,
+            current_leader=_SAME_LEADER,
+            snapshot_id=_NO_SNAPSHOT,
         )
         try:
             data.records = self._records_for_version(
@@ -267,13 +274,13 @@ class DataApis:
         v1 (versions 2 and 3) or v0, converted batch by batch if something newer is there. Raises
         UNSUPPORTED_COMPRESSION_TYPE and, where the topic forbids to convert, UNSUPPORTED_VERSION.
         """
-        if not size_of(records):
+        newest_magic = magic_for_fetch_version(version)
+        if not size_of(records) or (newest_magic == MAGIC_V2 and version >= FIRST_FETCH_VERSION_WITH_ZSTD):
             return records
         partition = self._replicas.get_partition(topic_partition)
         log = partition.log if partition is not None else None
         if version < FIRST_FETCH_VERSION_WITH_ZSTD and log is not None and log.config.compression_type == "zstd":
             raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic compresses with zstd")
-        newest_magic = magic_for_fetch_version(version)
         if newest_magic == MAGIC_V2 or not isinstance(records, FileMessageSetSlice):
             return records
         if all(batch.magic <= newest_magic for batch in records.headers()):
@@ -420,7 +427,7 @@ class DataApis:
 
 def _error_for_version(error: Errors, version: int, later: Mapping[Errors, tuple[int, Errors]]) -> Errors:
     """The error, or what stood for it before the version that brought it."""
-    if error is Errors.NONE:
+    if error is _NO_ERROR:
         return error
     first_version, earlier = later.get(error, (0, error))
     return error if version >= first_version else earlier

@@ -113,7 +113,8 @@ def test_what_is_no_block_is_refused(data: bytes) -> None:
 def answer(**fields: object) -> tuple[Errors, int, int]:
     given: list[Response | None] = []
     body = InitProducerIdRequest(**{"transactional_id": None, "transaction_timeout_ms": 60_000, **fields})  # type: ignore[arg-type]
-    ProducerIdApis(manager(Blocks())).handle_init_producer_id(None, body, given.append)  # type: ignore[arg-type]
+    apis = ProducerIdApis(manager(Blocks()), None, None)  # type: ignore[arg-type]
+    apis.handle_init_producer_id(None, body, given.append)  # type: ignore[arg-type]
     (response,) = given
     assert isinstance(response, InitProducerIdResponse)
     return Errors.for_code(response.error_code), response.producer_id, response.producer_epoch

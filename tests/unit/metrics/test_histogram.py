@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 import random
 import statistics
 import threading
@@ -9,7 +11,7 @@ import threading
 import pytest
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.metrics.exponentially_decaying_sample import RESERVOIR_SIZE, ExponentiallyDecayingSample
+from kafka_lite.metrics.exponentially_decaying_sample import ALPHA, RESERVOIR_SIZE, ExponentiallyDecayingSample
 from kafka_lite.metrics.histogram import MAX_PENDING, PERCENTILES, Histogram, quantile_of
 from kafka_lite.metrics.timer import Timer
 
@@ -107,6 +109,36 @@ class TestSample:
         assert singly == pytest.approx(62, abs=6)
         assert together == pytest.approx(62, abs=6)
 
+    def test_it_is_distributed_as_by_the_definition(self) -> None:
+        """How many of each minute are left, beside the plain way: a priority for each value, and the highest win."""
+        size, seconds, per_second, runs = 50, 300, 7, 60
+        minutes = seconds // 60
+
+        def left(values: list[float]) -> list[int]:
+            return [sum(1 for value in values if value // 60 == minute) for minute in range(minutes)]
+
+        def by_definition(rng: random.Random) -> list[float]:
+            drawn = [
+                (math.exp(ALPHA * second) / (1 - rng.random()), float(second))
+                for second in range(seconds)
+                for _ in range(per_second)
+            ]
+            return [value for _, value in heapq.nlargest(size, drawn)]
+
+        def by_the_sample(rng: random.Random) -> list[float]:
+            sample = ExponentiallyDecayingSample(size=size, rng=rng)
+            for second in range(seconds):
+                sample.update([float(second)] * per_second, second * SECOND)
+            return sample.values
+
+        defined = [left(by_definition(random.Random(seed))) for seed in range(runs)]
+        found = [left(by_the_sample(random.Random(runs + seed))) for seed in range(runs)]
+        for minute in range(minutes):
+            expected, seen = ([run[minute] for run in each] for each in (defined, found))
+            error = math.sqrt((statistics.variance(expected) + statistics.variance(seen)) / runs)
+            assert abs(statistics.fmean(seen) - statistics.fmean(expected)) < 3 * error, minute
+            assert statistics.stdev(seen) == pytest.approx(statistics.stdev(expected), rel=0.5, abs=0.5)
+
     def test_the_last_minutes_prevail(self) -> None:
         sample = ExponentiallyDecayingSample(rng=random.Random(1))
         sample.update([1.0] * 5000, 0.0)
@@ -116,9 +148,10 @@ class TestSample:
 
     def test_it_outlives_the_landmark(self) -> None:
         sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
-        for hour in range(100):
-            sample.update([float(hour)] * 20, hour * HOUR)
-        assert sample.values == [99.0] * 10
+        for hour in range(0, 100, 2):
+            sample.update([-1.0] * 100, hour * HOUR)
+            sample.update([float(hour)] * 10, (hour + 1) * HOUR)  # those of the hour before weigh nothing by now
+            assert sample.values == [float(hour)] * 10
 
     def test_it_outlives_months_of_silence(self) -> None:
         sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
