@@ -28,7 +28,7 @@ Deserialize = Callable[[str, bytes | None], Any]
 _NULL = 1  # zig-zag of the length -1
 _COMPILED = not __file__.endswith(".py")
 _SHORT_RUN = 8
-"""To find a run of records of one shape costs as much as to read so many of them one by one."""
+"""To find a run of records costs as much as to read so many of them one by one."""
 _FIRST_PATIENCE = 1 << 30 if _COMPILED else 32  # how many records to read before looking for a run again
 _new_tuple = tuple.__new__
 
@@ -127,14 +127,16 @@ class RecordBatchReader:
         with suppress(Exception):  # no shape, the end of the data, or a deserializer's: _take_one will tell
             shapes, first = shapes_at(data, position)
             low, high = data[position], data[position + 1]
-            key_length_at = position + shapes.key_length_at + (low >= 0x80)
+            timestamp_at = position + (2 if low < 0x80 else 3)
+            key_length_at = timestamp_at + shapes.deltas_size
             shape = shapes[low | high << 8 | data[key_length_at] << 16]
             size = shape.size
             offsets = varints_from(first, min(end - self._index, (len(data) - position) // size))
             count = len(offsets)
-            for at in (position, position + 1, key_length_at):
+            for at in (position, position + 1, timestamp_at, key_length_at):
                 column = data[at : position + count * size : size]
-                count -= len(column.lstrip(data[at : at + 1]))
+                allowed = data[at : at + 1] if at != timestamp_at else shapes.timestamp_begins
+                count -= len(column.lstrip(allowed))
                 if count < _SHORT_RUN:
                     return False
             block = memoryview(data)[position : position + count * size]
@@ -173,7 +175,7 @@ class RecordBatchReader:
         return map(_new_tuple, repeat(ConsumerRecord), fields)
 
     def _take_shaped(self, end: int, records: list[ConsumerRecord]) -> bool:
-        """Append records that have a shape (see ``record_shapes``), up to index ``end``; false when the first has none.
+        """Append records that have a shape (see ``record_shapes``), up to index ``end``; false when that are few.
 
         A third faster than ``_take_usual``, but only in the interpreter.
         """
@@ -186,7 +188,7 @@ class RecordBatchReader:
         time_of_last = -1
         with suppress(Exception):  # no shape, the end of the data, or a deserializer's: _take_usual will tell
             shapes, first = shapes_at(data, position)
-            narrow, wide = shapes.key_length_at, shapes.key_length_at + 1
+            narrow, wide = 2 + shapes.deltas_size, 3 + shapes.deltas_size
             mask, flags = shapes.timestamp_mask, shapes.timestamp_flags
             for delta, offset_expected in enumerate(varints_from(first, end - self._index), first):
                 low = data[position]
@@ -218,7 +220,7 @@ class RecordBatchReader:
         taken = len(records) - taken_before
         self._position = position
         self._index += taken
-        return taken > 0
+        return taken >= _SHORT_RUN
 
     def _take_usual(self, end: int, records: list[ConsumerRecord]) -> None:
         """Append records to ``records`` up to index ``end``, or to one that is in any way unusual.

@@ -88,14 +88,16 @@ class RecordShapes(dict[int, RecordShape]):
     long keys (of 64 bytes), broken ones; and for new shapes when there are ``MAX_SHAPES``.
     """
 
-    MAX_SHAPES = 4096
-    """Of half a kilobyte each. Where lengths differ more than that, most records are read field by field."""
+    MAX_SHAPES = 2048
+    """Of a kilobyte each. Where lengths differ more than that, most records are read field by field."""
 
     def __init__(self, timestamp_width: int, offset_width: int) -> None:
         super().__init__()
         self._deltas = _FIELDS[timestamp_width] + _FIELDS[offset_width]
-        self.key_length_at = 2 + timestamp_width + offset_width
-        """Where the length of the key stands in a record whose own length takes one byte."""
+        self.deltas_size = timestamp_width + offset_width
+        """Bytes between the attributes and the length of the key."""
+        self.timestamp_begins = bytes(range(0x80)) if timestamp_width == 1 else bytes(range(0x80, 0x100))
+        """What the first byte of a timestamp delta may be."""
         self.timestamp_mask, self.timestamp_flags = (0x81, 0) if timestamp_width == 1 else (0x8081, 0x80)
         """What the mask leaves of a timestamp delta of this width that is not negative."""
 
@@ -112,7 +114,9 @@ class RecordShapes(dict[int, RecordShape]):
         if not is_two_bytes or length & 1 or key_length >= 0x80 or (key_length & 1 and key_length != _NULL):
             return None
         key_size = key_length >> 1
-        rest = (length >> 1) - (self.key_length_at + key_size) - 1  # without the number of headers
+        rest = (
+            (length >> 1) - 1 - self.deltas_size - 1 - key_size - 1
+        )  # without attributes, length of the key, number of headers
         value_width = 1 if rest - 1 < _ONE_BYTE else 2
         value_size = rest - value_width
         if not 0 <= value_size < _TWO_BYTES or (value_width == 2 and value_size < _ONE_BYTE):
