@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
-from kafka_lite.consumer.record_shapes import RecordShape, shapes_at, timestamp_delta, varints_from
+from kafka_lite.consumer.record_shapes import RecordShape, RecordShapes, shapes_at, timestamp_delta, varints_from
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.record import LOG_APPEND_TIME, Header, InvalidRecordError, Record
 from kafka_lite.record.record_batch import RecordBatch, decode_headers, decode_record
@@ -101,7 +101,7 @@ class RecordBatchReader:
         end = min(self._index + limit, self._count)
         patience = _FIRST_PATIENCE
         while self._index < end:
-            if not _COMPILED and (self._take_alike(end, records) or self._take_shaped(end, records)):
+            if not _COMPILED and self._take_shaped(end, records):
                 continue
             stop = min(end, self._index + patience)
             patience *= 4  # records that are not alike here hardly will be so there
@@ -118,38 +118,37 @@ class RecordBatchReader:
             raise InvalidRecordError(f"{rest} bytes follow the {self._count} records of the batch")
         return records
 
-    def _take_alike(self, end: int, records: list[ConsumerRecord]) -> bool:
-        """Append a run of records of one shape (see ``record_shapes``), up to index ``end``; false when there is none.
+    def _take_alike(self, shapes: RecordShapes, first: int, end: int, records: list[ConsumerRecord]) -> bool:
+        """Append a run of records of one shape, up to index ``end``; false when there is none.
 
         One call cuts them all, and the tuples are put together by ``map``: twice as fast as one by one.
         """
         data, position = self._data, self._position
-        with suppress(Exception):  # no shape, the end of the data, or a deserializer's: _take_one will tell
-            shapes, first = shapes_at(data, position)
-            low, high = data[position], data[position + 1]
-            timestamp_at = position + (2 if low < 0x80 else 3)
-            key_length_at = timestamp_at + shapes.deltas_size
-            shape = shapes[low | high << 8 | data[key_length_at] << 16]
-            size = shape.size
-            offsets = varints_from(first, min(end - self._index, (len(data) - position) // size))
-            count = len(offsets)
-            for at in (position, position + 1, timestamp_at, key_length_at):
-                column = data[at : position + count * size : size]
-                allowed = data[at : at + 1] if at != timestamp_at else shapes.timestamp_begins
-                count -= len(column.lstrip(allowed))
-                if count < _SHORT_RUN:
-                    return False
-            block = memoryview(data)[position : position + count * size]
-            times, deltas, keys, value_lengths, values, header_counts = zip(*shape.cut_all(block), strict=True)
-            if deltas != offsets[:count] or any(header_counts) or value_lengths.count(shape.value_length) < count:
+        low, high = data[position], data[position + 1]
+        timestamp_at = position + (2 if low < 0x80 else 3)
+        key_length_at = timestamp_at + shapes.deltas_size
+        shape = shapes[low | high << 8 | data[key_length_at] << 16]
+        size = shape.size
+        if data[position : position + 2] != data[position + size : position + size + 2]:
+            return False  # as a rule the lengths tell
+        offsets = varints_from(first, min(end - self._index, (len(data) - position) // size))
+        count = len(offsets)
+        for at in (position, position + 1, timestamp_at, key_length_at):
+            column = data[at : position + count * size : size]
+            allowed = data[at : at + 1] if at != timestamp_at else shapes.timestamp_begins
+            count -= len(column.lstrip(allowed))
+            if count < _SHORT_RUN:
                 return False
-            if any(time & shapes.timestamp_mask != shapes.timestamp_flags for time in set(times)):
-                return False
-            records += list(self._alike(shape, first, times, keys, values))
-            self._position = position + count * size
-            self._index += count
-            return True
-        return False
+        block = memoryview(data)[position : position + count * size]
+        times, deltas, keys, value_lengths, values, header_counts = zip(*shape.cut_all(block), strict=True)
+        if deltas != offsets[:count] or any(header_counts) or value_lengths.count(shape.value_length) < count:
+            return False
+        if any(time & shapes.timestamp_mask != shapes.timestamp_flags for time in set(times)):
+            return False
+        records += list(self._alike(shape, first, times, keys, values))
+        self._position = position + count * size
+        self._index += count
+        return True
 
     def _alike(
         self, shape: RecordShape, first: int, times: Sequence[int], keys: Sequence[bytes], values: Sequence[bytes]
@@ -188,6 +187,8 @@ class RecordBatchReader:
         time_of_last = -1
         with suppress(Exception):  # no shape, the end of the data, or a deserializer's: _take_usual will tell
             shapes, first = shapes_at(data, position)
+            if end - self._index >= _SHORT_RUN and self._take_alike(shapes, first, end, records):
+                return True
             narrow, wide = 2 + shapes.deltas_size, 3 + shapes.deltas_size
             mask, flags = shapes.timestamp_mask, shapes.timestamp_flags
             for delta, offset_expected in enumerate(varints_from(first, end - self._index), first):
@@ -220,7 +221,7 @@ class RecordBatchReader:
         taken = len(records) - taken_before
         self._position = position
         self._index += taken
-        return taken >= _SHORT_RUN
+        return taken >= _SHORT_RUN or self._index == end
 
     def _take_usual(self, end: int, records: list[ConsumerRecord]) -> None:
         """Append records to ``records`` up to index ``end``, or to one that is in any way unusual.
