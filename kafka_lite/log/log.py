@@ -40,7 +40,6 @@ from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, P
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.record_batch import ProducedRecords
 from kafka_lite.record.records import batches
 
 __all__ = ["Log", "LogAppendInfo"]
@@ -180,7 +179,7 @@ class Log:
     # -- append ------------------------------------------------------------------------------------------------------
 
     def append_as_leader(
-        self, records: ProducedRecords, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
+        self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
     ) -> LogAppendInfo:
         """Check what a producer sent, give the messages their offsets, and write them.
 

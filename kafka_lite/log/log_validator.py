@@ -29,7 +29,7 @@ from kafka_lite.record.record import (
     Record,
     TimestampType,
 )
-from kafka_lite.record.record_batch import ProducedRecords, RecordBatch, encode_batch
+from kafka_lite.record.record_batch import RecordBatch, encode_batch
 from kafka_lite.record.record_scan import RecordScan, scan_records
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
@@ -66,7 +66,7 @@ class RecordValidationError(ApiError):
 
 
 def validate_and_assign_offsets(
-    records: ProducedRecords,
+    records: Buffer,
     *,
     offset: int,
     now_ms: int,
@@ -165,17 +165,13 @@ class LogValidator:
         )
 
     def validate(
-        self, records: ProducedRecords, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
+        self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
     ) -> ValidationResult:
-        """The whole way of a set, which may have been found to be one batch; see ``validate_and_assign_offsets``."""
+        """The whole way of a set; see ``validate_and_assign_offsets``."""
         self.offset = offset
         self.now_ms = now_ms
         self.partition_leader_epoch = leader_epoch
         self.origin = origin
-        if isinstance(records, RecordBatch):
-            if not records.view.readonly:
-                return self._validate_record_batch(records)
-            records = records.view
         view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))

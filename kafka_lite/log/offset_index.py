@@ -6,11 +6,14 @@ Kafka 0.10.2: core/.../log/OffsetIndex.scala · book 6.1.3
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import OffsetPosition
 
-_KEY = IndexSearchType.KEY  # found once: to find a member of an enum takes Python 3.11 as long as to parse an entry
+_KEY: Final = (
+    IndexSearchType.KEY
+)  # found once: to find a member of an enum takes Python 3.11 as long as to parse an entry
 
 
 class OffsetIndex(AbstractIndex[OffsetPosition]):
@@ -42,7 +45,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             return self._last_offset()
 
     def _last_offset(self) -> int:
-        return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
+        if not self._entries:
+            return self.base_offset
+        relative_offset: int = self.ENTRY.unpack_from(self._mmap, (self._entries - 1) * self.entry_size)[0]
+        return self.base_offset + relative_offset
 
     def lookup(self, target_offset: int) -> OffsetPosition:
         """The greatest entry whose offset is not greater than ``target_offset``.
