@@ -8,15 +8,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.record.record_batch import ProducedRecords
 
-_NO_ERROR = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
 
 NO_LEADER = -1
 UNKNOWN_EPOCH = -1
@@ -133,7 +134,7 @@ class Partition:
         initial = max(log.log_start_offset, min(checkpointed, log.log_end_offset))
         return Replica(broker_id, self.topic_partition, log, initial)
 
-    def append_records_to_leader(self, records: Buffer, required_acks: int) -> tuple[LogAppendInfo, bool]:
+    def append_records_to_leader(self, records: ProducedRecords, required_acks: int) -> tuple[LogAppendInfo, bool]:
         """Append as leader; also tells whether the high watermark moved.
 
         Raises NOT_LEADER_OR_FOLLOWER when another broker leads, NOT_ENOUGH_REPLICAS when ``acks=all`` asks for more
@@ -175,21 +176,20 @@ class Partition:
         if leader is None or leader.log is None:
             return False, Errors.NOT_LEADER_OR_FOLLOWER
         if leader.high_watermark.message_offset < required_offset:
-            return False, Errors.NONE
+            return False, _NO_ERROR
         if len(self.in_sync_replicas) < leader.log.config.min_insync_replicas:
             # Committed, but by fewer replicas than the topic asks for: the client must know.
             return True, Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-        return True, Errors.NONE
+        return True, _NO_ERROR
 
     def _maybe_increment_leader_high_watermark(self, leader: Replica) -> bool:
         """HW = the smallest LEO of the ISR; it never moves back while this broker leads."""
-        if not self.in_sync_replicas:
-            return False
-        log_end_offsets = [replica.log_end_offset for replica in self.in_sync_replicas]
-        candidate = log_end_offsets[0]
-        if len(log_end_offsets) > 1:
-            candidate = min(log_end_offsets, key=lambda end: end.message_offset)
-        if candidate.message_offset <= leader.high_watermark.message_offset:
+        candidate = None
+        for replica in self.in_sync_replicas:
+            end = replica.log_end_offset
+            if candidate is None or end.message_offset < candidate.message_offset:
+                candidate = end
+        if candidate is None or candidate.message_offset <= leader.high_watermark.message_offset:
             return False
         leader.high_watermark = candidate
         return True

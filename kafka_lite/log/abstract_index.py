@@ -237,8 +237,8 @@ class AbstractIndex(ABC, Generic[Entry]):
     def _create(self) -> None:
         if self.max_index_size < self.entry_size:
             raise ValueError(f"an index of {self.max_index_size} bytes has no room for one entry: {self.file}")
-        with open(self.file, "xb") as file:
-            file.truncate(self._whole_entries(self.max_index_size))
+        with open(self.file, "xb"):
+            os.truncate(self.file, self._whole_entries(self.max_index_size))
 
     def _map(self) -> mmap.mmap:
         """Map the whole file. An empty file cannot be mapped: one byte of memory, too few for an entry, replaces it."""

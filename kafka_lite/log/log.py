@@ -40,6 +40,8 @@ from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, P
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record_batch import ProducedRecords
+from kafka_lite.record.records import batches
 
 __all__ = ["Log", "LogAppendInfo"]
 
@@ -121,14 +123,8 @@ class Log:
         self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
         self._next_offset_metadata = loaded.next_offset_metadata
-        logger.debug(
-            "Loaded log %s with %d segments, offsets %d to %d, in %.0f ms",
-            self.name,
-            len(self.segments),
-            self.log_start_offset,
-            self.log_end_offset,
-            time.hi_res_ms() - started_ms,
-        )
+        took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
+        logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
     def _open_leader_epoch_cache(self) -> LeaderEpochFileCache | None:
         """Only batches of format v2 carry their leader's epoch."""
@@ -184,7 +180,7 @@ class Log:
     # -- append ------------------------------------------------------------------------------------------------------
 
     def append_as_leader(
-        self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
+        self, records: ProducedRecords, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
     ) -> LogAppendInfo:
         """Check what a producer sent, give the messages their offsets, and write them.
 
@@ -194,11 +190,15 @@ class Log:
         KAFKA_STORAGE_ERROR when it cannot be written; then nothing has been appended. Nor has a batch that an
         idempotent producer sends again: the answer is where it has been since the first time.
         """
-        with self._lock, self._storage_errors("appending records"):
-            offset = self._next_offset_metadata.message_offset
-            result = self._validator.validate(records, offset, self._time.milliseconds(), leader_epoch, origin)
-            info = LogAppendInfo.of_validated(result, leader_epoch)
-            return self._append(result.records, info, origin)
+        with self._lock:
+            self._storage_errors.check()
+            try:
+                offset, now_ms = self._next_offset_metadata.message_offset, self._time.milliseconds()
+                result = self._validator.validate(records, offset, now_ms, leader_epoch, origin)
+                info = LogAppendInfo.of_validated(result, leader_epoch)
+                return self._append(result.records, info, origin, now_ms)
+            except OSError as error:
+                raise self._storage_errors.storage_error("appending records", error) from error
 
     def append_as_follower(self, records: Buffer) -> LogAppendInfo:
         """Write what the leader has, with the offsets it has there.
@@ -213,9 +213,9 @@ class Log:
                     f"offset {info.first_offset} of the leader lies before the log end offset {self.log_end_offset} "
                     f"of {self.topic_partition}"
                 )
-            return self._append(valid, info, AppendOrigin.REPLICATION)
+            return self._append(valid, info, AppendOrigin.REPLICATION, self._time.milliseconds())
 
-    def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin) -> LogAppendInfo:
+    def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin, now_ms: int) -> LogAppendInfo:
         """Validated batches: into the newest segment, then the log end offset moves."""
         info.log_start_offset = self.log_start_offset
         if info.size_in_bytes == 0:
@@ -224,12 +224,13 @@ class Log:
             raise Errors.RECORD_LIST_TOO_LARGE.exception(
                 f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
             )
-        producers = self.producer_state.prepare_updates(records, origin) if info.has_producer_id else NO_UPDATES
+        appended = batches(records) if info.batch is None else (info.batch,)
+        producers = self.producer_state.prepare_updates(appended, origin) if info.has_producer_id else NO_UPDATES
         if producers.duplicate is not None:
             return LogAppendInfo.of_duplicate(producers.duplicate, self.log_start_offset)
         if self.leader_epoch_cache is not None:
             self.leader_epoch_cache.assign_from(records, info)
-        segment = self._maybe_roll(info)
+        segment = self._maybe_roll(info, now_ms)
         segment.append(info, records)
         self._update_log_end_offset(info.last_offset + 1)
         for append in producers.appends:
@@ -245,9 +246,9 @@ class Log:
 
     # -- roll --------------------------------------------------------------------------------------------------------
 
-    def _maybe_roll(self, info: LogAppendInfo) -> LogSegment:
+    def _maybe_roll(self, info: LogAppendInfo, now_ms: int) -> LogSegment:
         active = self.segments.active
-        if not active.should_roll(self.config, info, info.size_in_bytes, self._time.milliseconds()):
+        if not active.should_roll(self.config, info, info.size_in_bytes, now_ms):
             return active
         # The first offset is not always known (see LogAppendInfo), but it is never further away than this: the base
         # must be near enough to the last offset, even if a compacted leader has nothing between our end and it.

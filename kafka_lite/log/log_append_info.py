@@ -6,11 +6,12 @@ Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords) 
 from __future__ import annotations
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.sendable import Buffer, size_of
-from kafka_lite.log.log_validator import ValidationResult
+from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.producer_state_entry import BatchMetadata
+from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
 
 
@@ -23,6 +24,7 @@ class LogAppendInfo:
     """
 
     __slots__ = (
+        "batch",
         "first_offset",
         "has_producer_id",
         "last_leader_epoch",
@@ -51,6 +53,7 @@ class LogAppendInfo:
         last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
         size_in_bytes: int = 0,
         has_producer_id: bool = False,
+        batch: RecordBatch | None = None,
     ) -> None:
         self.first_offset = first_offset
         """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last."""
@@ -67,6 +70,8 @@ class LogAppendInfo:
         self.size_in_bytes = size_in_bytes
         self.has_producer_id = has_producer_id
         """Whether a batch is of an idempotent producer."""
+        self.batch = batch
+        """All that is appended, if that is one batch and has been parsed."""
 
     @staticmethod
     def of_validated(result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
@@ -83,8 +88,9 @@ class LogAppendInfo:
             target_codec=result.codec,
             magic=result.magic,
             last_leader_epoch=leader_epoch,
-            size_in_bytes=size_of(result.records),
+            size_in_bytes=len(result.records),
             has_producer_id=result.has_producer_id,
+            batch=result.batch,
         )
 
     @staticmethod

@@ -5,19 +5,13 @@ Kafka 0.10.2: core/.../server/LogOffsetMetadata.scala · book 6.1.4
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 UNKNOWN_SEGMENT_BASE_OFFSET = -1
 UNKNOWN_FILE_POSITION = -1
 
 
-class _LogOffsetMetadata(NamedTuple):
-    message_offset: int
-    segment_base_offset: int = UNKNOWN_SEGMENT_BASE_OFFSET
-    relative_position_in_segment: int = UNKNOWN_FILE_POSITION
-
-
-class LogOffsetMetadata(_LogOffsetMetadata):
+class LogOffsetMetadata:
     """A message's offset, the base offset of its segment, and its position (bytes) in the segment's .log file.
 
     ::
@@ -31,9 +25,19 @@ class LogOffsetMetadata(_LogOffsetMetadata):
     an offset: a high watermark that was read from a checkpoint, a follower's log end.
     """
 
-    __slots__ = ()
+    __slots__ = ("message_offset", "relative_position_in_segment", "segment_base_offset")
 
     UNKNOWN: ClassVar[LogOffsetMetadata]
+
+    def __init__(
+        self,
+        message_offset: int,
+        segment_base_offset: int = UNKNOWN_SEGMENT_BASE_OFFSET,
+        relative_position_in_segment: int = UNKNOWN_FILE_POSITION,
+    ) -> None:
+        self.message_offset = message_offset
+        self.segment_base_offset = segment_base_offset
+        self.relative_position_in_segment = relative_position_in_segment
 
     @property
     def message_offset_only(self) -> bool:
@@ -59,6 +63,21 @@ class LogOffsetMetadata(_LogOffsetMetadata):
     def _require_places(self, that: LogOffsetMetadata) -> None:
         if self.message_offset_only or that.message_offset_only:
             raise ValueError(f"cannot compare {self} with {that}: a place is not known")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, LogOffsetMetadata)
+            and self.message_offset == other.message_offset
+            and self.segment_base_offset == other.segment_base_offset
+            and self.relative_position_in_segment == other.relative_position_in_segment
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.message_offset, self.segment_base_offset, self.relative_position_in_segment))
+
+    def __repr__(self) -> str:
+        place = f"{self.segment_base_offset}:{self.relative_position_in_segment}"
+        return f"LogOffsetMetadata({self.message_offset} at {place})"
 
 
 LogOffsetMetadata.UNKNOWN = LogOffsetMetadata(-1)

@@ -63,7 +63,8 @@ class LogSegment:
         self._created_ms = time.milliseconds()
         self._bytes_since_last_index_entry = 0
         self._rolling_based_timestamp: int | None = None
-        self._max_timestamp_so_far = time_index.last_entry
+        # Two numbers, not a TimestampOffset: as good as every append changes them.
+        self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far = time_index.last_entry
         self._last_index_entry: OffsetPosition | None = None
         """If it was written here: most readers are near the end, and so need not search the index."""
 
@@ -132,17 +133,22 @@ class LogSegment:
         written = self.log.append(records)
         if position == 0:
             self._rolling_based_timestamp = info.max_timestamp
-        if info.max_timestamp > self._max_timestamp_so_far.timestamp:
-            self._max_timestamp_so_far = TimestampOffset(info.max_timestamp, info.offset_of_max_timestamp)
+        if info.max_timestamp > self._max_timestamp_so_far:
+            self._max_timestamp_so_far = info.max_timestamp
+            self._offset_of_max_timestamp_so_far = info.offset_of_max_timestamp
         if needs_index_entry:
             self._append_index_entries(info.last_offset if info.magic >= MAGIC_V2 else info.first_offset, position)
         self._bytes_since_last_index_entry += written
 
     def _append_index_entries(self, offset: int, position: int) -> None:
         self.offset_index.append(offset, position)
+        self.time_index.maybe_append(self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far)
         self._last_index_entry = OffsetPosition(offset, position)
-        self.time_index.maybe_append(*self._max_timestamp_so_far)
         self._bytes_since_last_index_entry = 0
+
+    def _append_last_time_index_entry(self) -> None:
+        largest, offset = self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far
+        self.time_index.maybe_append(largest, offset, skip_full_check=True)
 
     def can_convert_to_relative_offset(self, offset: int) -> bool:
         """Whether the offset can be stored in the indexes, relative to the base offset."""
@@ -256,12 +262,12 @@ class LogSegment:
     @property
     def max_timestamp_so_far(self) -> TimestampOffset:
         """The largest timestamp of the messages (-1 when they have none), and where it is."""
-        return self._max_timestamp_so_far
+        return TimestampOffset(self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far)
 
     @property
     def largest_timestamp(self) -> int:
         """The largest timestamp of the messages; when they have none, the time when the file was last written (ms)."""
-        largest = self._max_timestamp_so_far.timestamp
+        largest = self._max_timestamp_so_far
         return largest if largest >= 0 else self.log.last_modified_ms()
 
     def _read_largest_timestamp(self) -> TimestampOffset:
@@ -289,8 +295,9 @@ class LogSegment:
         try:
             for batch in self.log.batches_from():
                 loaded = self._load_valid(batch, next_offset)
-                if batch.max_timestamp > self._max_timestamp_so_far.timestamp:
-                    self._max_timestamp_so_far = TimestampOffset(batch.max_timestamp, batch.last_offset)
+                if batch.max_timestamp > self._max_timestamp_so_far:
+                    self._max_timestamp_so_far = batch.max_timestamp
+                    self._offset_of_max_timestamp_so_far = batch.last_offset
                 if self._bytes_since_last_index_entry > self._index_interval_bytes and self._indexes_have_room():
                     is_v2 = batch.magic >= MAGIC_V2  # see append
                     self._append_index_entries(batch.last_offset if is_v2 else loaded.base_offset, batch.position)
@@ -322,7 +329,7 @@ class LogSegment:
         self.offset_index.truncate()
         self.time_index.truncate()
         self.resize_indexes(self.offset_index.max_index_size)
-        self._max_timestamp_so_far = TimestampOffset(NO_TIMESTAMP, self.base_offset)
+        self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far = NO_TIMESTAMP, self.base_offset
         self._bytes_since_last_index_entry = 0
 
     def truncate_to(self, offset: int) -> int:
@@ -340,8 +347,8 @@ class LogSegment:
             self._created_ms = self._time.milliseconds()
             self._rolling_based_timestamp = None
         self._bytes_since_last_index_entry = 0
-        if self._max_timestamp_so_far.timestamp >= 0:
-            self._max_timestamp_so_far = self._read_largest_timestamp()
+        if self._max_timestamp_so_far >= 0:
+            self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far = self._read_largest_timestamp()
         return truncated
 
     def resize_indexes(self, size: int) -> None:
@@ -353,7 +360,7 @@ class LogSegment:
 
     def on_become_inactive_segment(self) -> None:
         """Nothing more will be appended: add the last time index entry and give back all unused room."""
-        self.time_index.maybe_append(*self._max_timestamp_so_far, skip_full_check=True)
+        self._append_last_time_index_entry()
         self.offset_index.trim_to_valid_size()
         self.time_index.trim_to_valid_size()
         self.log.trim()
@@ -382,7 +389,7 @@ class LogSegment:
 
     def close(self) -> None:
         """Complete the indexes, trim and flush. Raises OSError."""
-        self.time_index.maybe_append(*self._max_timestamp_so_far, skip_full_check=True)
+        self._append_last_time_index_entry()
         self.offset_index.close()
         self.time_index.close()
         self.log.close()

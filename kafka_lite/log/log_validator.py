@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, compress
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import (
+    LOG_APPEND_TIME,
     MAGIC_V0,
     MAGIC_V1,
     MAGIC_V2,
@@ -27,11 +29,12 @@ from kafka_lite.record.record import (
     Record,
     TimestampType,
 )
-from kafka_lite.record.record_batch import RecordBatch, encode_batch
+from kafka_lite.record.record_batch import ProducedRecords, RecordBatch, encode_batch
 from kafka_lite.record.record_scan import RecordScan, scan_records
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
 _MAX_I64 = (1 << 63) - 1
+_ORDINARY_TIME: Final = 1 << 60  # in ms: no clock shows that, and for compiled code it is not a large number yet
 
 
 class AppendOrigin(Enum):
@@ -40,6 +43,11 @@ class AppendOrigin(Enum):
     CLIENT = "client"
     COORDINATOR = "coordinator"
     REPLICATION = "replication"
+
+
+# Found once for what runs with every append (see record.record).
+_CLIENT: Final = AppendOrigin.CLIENT
+_NO_COMPRESSION: Final = CompressionType.NONE
 
 
 class RecordError(NamedTuple):
@@ -57,31 +65,8 @@ class RecordValidationError(ApiError):
         self.record_errors = tuple(record_errors)
 
 
-class ValidationResult(NamedTuple):
-    """What is to be appended, and what the log wants to know about it."""
-
-    records: Buffer
-    """The validated bytes: those that came in, changed in place, or new ones."""
-    first_offset: int
-    last_offset: int
-    record_count: int
-    max_timestamp: int
-    """The largest timestamp, -1 if there is none."""
-    offset_of_max_timestamp: int
-    """An offset of the batch that has it, for the time index; -1 if there is none."""
-    log_append_time_ms: int
-    """The broker's time of this append where timestamps are LogAppendTime, else -1."""
-    source_codec: CompressionType
-    codec: CompressionType
-    magic: int
-    message_size_maybe_changed: bool
-    """Whether the records were converted or compressed anew."""
-    has_producer_id: bool = False
-    """Whether an idempotent producer sent them, so that the log must look at their sequence numbers."""
-
-
 def validate_and_assign_offsets(
-    records: Buffer,
+    records: ProducedRecords,
     *,
     offset: int,
     now_ms: int,
@@ -158,6 +143,8 @@ class LogValidator:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.max_message_bytes = max_message_bytes
         self.compression_level = compression_level
+        self._stamps = timestamp_type is LOG_APPEND_TIME  # then the producers' timestamps do not matter
+        self._any_time_will_do = self._stamps or min(timestamp_before_max_ms, timestamp_after_max_ms) >= _MAX_I64
         # Of the append at work:
         self.offset = 0
         self.now_ms = 0
@@ -178,30 +165,39 @@ class LogValidator:
         )
 
     def validate(
-        self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
+        self, records: ProducedRecords, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
     ) -> ValidationResult:
-        """The whole way of a set; see ``validate_and_assign_offsets``."""
+        """The whole way of a set, which may have been found to be one batch; see ``validate_and_assign_offsets``."""
         self.offset = offset
         self.now_ms = now_ms
         self.partition_leader_epoch = leader_epoch
         self.origin = origin
+        if isinstance(records, RecordBatch):
+            if not records.view.readonly:
+                return self._validate_record_batch(records)
+            records = records.view
         view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
         first = first_batch(view)
         if first is None:
-            return self._result(b"", 0, NO_TIMESTAMP, -1, CompressionType.NONE, CompressionType.NONE, changed=False)
+            return self._result(b"", 0, NO_TIMESTAMP, -1, _NO_COMPRESSION, _NO_COMPRESSION, changed=False)
+        if isinstance(first, RecordBatch):
+            if self._is_followed(view, first):
+                self._check_batch(first)
+                raise InvalidRecordError("More than one batch of format v2 in one append")
+            return self._validate_record_batch(first)
+        return self._validate_message_set(view, cast(MessageAndOffset, first))
+
+    def _validate_message_set(self, view: memoryview, first: MessageAndOffset) -> ValidationResult:
+        """Format v0 or v1: messages, or one compressed set of them, or a mixture."""
         self._check_batch(first)
         source = first.compression
-        if isinstance(first, MessageAndOffset):
-            if self._is_followed(view, first) and (wrapper := last_wrapper(view)) is not None:
-                return self._validate_mixed(view, first, wrapper.compression)
-            if source is CompressionType.NONE:
-                return self._validate_messages(view, first, self._target(source))
-            return self._validate_wrapper(first, source, self._target(source))
-        if self._is_followed(view, first):
-            raise InvalidRecordError("More than one batch of format v2 in one append")
-        return self._validate_record_batch(cast(RecordBatch, first), source, self._target(source))
+        if self._is_followed(view, first) and (wrapper := last_wrapper(view)) is not None:
+            return self._validate_mixed(view, first, wrapper.compression)
+        if source is _NO_COMPRESSION:
+            return self._validate_messages(view, first, self._target(source))
+        return self._validate_wrapper(first, source, self._target(source))
 
     def _target(self, source: CompressionType) -> CompressionType:
         return source if self.target_codec is None else self.target_codec
@@ -211,7 +207,7 @@ class LogValidator:
     def _check_batch(self, batch: Batch) -> None:
         self._check_size(batch.size_in_bytes)
         batch.ensure_valid()
-        if self.origin is AppendOrigin.CLIENT:
+        if self.origin is _CLIENT:
             if batch.is_control:
                 raise InvalidRecordError("Clients are not allowed to write control records")
             if batch.has_producer_id and batch.base_sequence < 0:
@@ -233,9 +229,11 @@ class LogValidator:
 
     # --- format v2 ---
 
-    def _validate_record_batch(
-        self, batch: RecordBatch, source: CompressionType, target: CompressionType
-    ) -> ValidationResult:
+    def _validate_record_batch(self, batch: RecordBatch) -> ValidationResult:
+        """Format v2: exactly one batch, which nothing follows."""
+        self._check_batch(batch)
+        source = batch.compression
+        target = self._target(source)
         self._check_offset_range(batch)
         data = batch.records_data()
         scan = scan_records(data, batch.record_count)
@@ -245,10 +243,9 @@ class LogValidator:
         if target is not source:
             batch = self._recompressed(batch, data, target)
             self._check_size(batch.size_in_bytes)
-        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if self._stamps:
             max_timestamp = self.now_ms
-        batch.set_last_offset(self.offset + batch.record_count - 1)
-        batch.set_partition_leader_epoch(self.partition_leader_epoch)
+        batch.set_last_offset_and_epoch(self.offset + batch.record_count - 1, self.partition_leader_epoch)
         batch.set_max_timestamp(self.timestamp_type, max_timestamp)
         offset_of_max = batch.last_offset if max_timestamp > NO_TIMESTAMP else -1
         return self._result(
@@ -260,6 +257,7 @@ class LogValidator:
             target,
             changed=target is not source,
             has_producer_id=batch.has_producer_id,
+            batch=batch,
         )
 
     def _check_offset_range(self, batch: RecordBatch) -> None:
@@ -273,10 +271,11 @@ class LogValidator:
         """The largest timestamp, when nothing is wrong with keys and timestamps."""
         oldest = batch.base_timestamp + scan.min_timestamp_delta
         newest = batch.base_timestamp + scan.max_timestamp_delta
-        if not -_MAX_I64 <= oldest <= newest <= _MAX_I64:
+        ordinary = -_ORDINARY_TIME < oldest <= newest < _ORDINARY_TIME
+        if not ordinary and not -_MAX_I64 <= oldest <= newest <= _MAX_I64:
             raise InvalidRecordError(f"Timestamps from {oldest} to {newest} do not fit into 64 bits")
         suspicious = self.compacted_topic and scan.first_null_key is not None
-        if suspicious or batch.timestamp_type is TimestampType.LOG_APPEND_TIME or not self._timely(oldest, newest):
+        if suspicious or batch.timestamp_type is LOG_APPEND_TIME or not self._timely(oldest, newest):
             refused = _RefusedRecords()
             for record in batch.records():
                 refused.check(self._error_of(record.key is not None, record.timestamp, record.timestamp_type))
@@ -304,23 +303,23 @@ class LogValidator:
         self, view: memoryview, first: MessageAndOffset, target: CompressionType
     ) -> ValidationResult:
         """Messages without compression: each is a batch of its own."""
-        if first.magic != self.magic or target is not CompressionType.NONE:
+        if first.magic != self.magic or target is not _NO_COMPRESSION:
             records = (
                 message.to_record(-1, message.max_timestamp, message.timestamp_type)
                 for message in self._checked(view, first)
             )
-            return self._rebuild(first, records, CompressionType.NONE, target)
+            return self._rebuild(first, records, _NO_COMPRESSION, target)
         max_timestamp, offset_of_max = NO_TIMESTAMP, -1
         size, offset = 0, self.offset
         for message in self._checked(view, first):
             message.set_last_offset(offset)
-            timestamp = self.now_ms if self.timestamp_type is TimestampType.LOG_APPEND_TIME else message.max_timestamp
+            timestamp = self.now_ms if self._stamps else message.max_timestamp
             message.set_max_timestamp(self.timestamp_type, timestamp)
             if message.max_timestamp > max_timestamp:
                 max_timestamp, offset_of_max = message.max_timestamp, offset
             size += message.size_in_bytes
             offset += 1
-        none = CompressionType.NONE
+        none = _NO_COMPRESSION
         return self._result(view[:size], offset - self.offset, max_timestamp, offset_of_max, none, none, changed=False)
 
     def _checked(self, view: memoryview, first: MessageAndOffset) -> Iterator[MessageAndOffset]:
@@ -355,7 +354,7 @@ class LogValidator:
             )
             return self._rebuild(wrapper, inner, source, target)
         # In place: the wrapper's offset moves, and the relative ones inside with it.
-        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if self._stamps:
             max_timestamp = self.now_ms
         wrapper.set_last_offset(self.offset + count - 1)
         wrapper.set_max_timestamp(self.timestamp_type, max_timestamp)
@@ -406,7 +405,7 @@ class LogValidator:
         """What is wrong with a record, if anything."""
         if self.compacted_topic and not has_key:
             return Errors.INVALID_RECORD, "Compacted topic cannot accept message without key"
-        if timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if timestamp_type is LOG_APPEND_TIME:
             return Errors.INVALID_TIMESTAMP, "Producer should not set timestamp type to LogAppendTime"
         if timestamp != NO_TIMESTAMP and not self._timely(timestamp, timestamp):
             earliest, latest = self.now_ms - self.timestamp_before_max_ms, self.now_ms + self.timestamp_after_max_ms
@@ -415,7 +414,7 @@ class LogValidator:
 
     def _timely(self, oldest: int, newest: int) -> bool:
         """Whether timestamps of that range are near enough to now. LogAppendTime replaces them, so any will do."""
-        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if self._any_time_will_do:
             return True
         before, after = min(self.now_ms - oldest, _MAX_I64), min(newest - self.now_ms, _MAX_I64)  # the default: any
         return before <= self.timestamp_before_max_ms and after <= self.timestamp_after_max_ms
@@ -467,21 +466,21 @@ class LogValidator:
         *,
         changed: bool,
         has_producer_id: bool = False,
+        batch: RecordBatch | None = None,
     ) -> ValidationResult:
-        stamped = self.timestamp_type is TimestampType.LOG_APPEND_TIME and self.magic > MAGIC_V0
         return ValidationResult(
             records,
             self.offset,
-            self.offset + record_count - 1,
             record_count,
             max_timestamp,
             offset_of_max_timestamp,
-            self.now_ms if stamped else NO_TIMESTAMP,
+            self.now_ms if self._stamps and self.magic > MAGIC_V0 else NO_TIMESTAMP,
             source,
             target,
             self.magic,
             changed,
             has_producer_id,
+            batch,
         )
 
 

@@ -39,7 +39,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
     def last_offset(self) -> int:
         """The offset of the last entry; the base offset when there is none."""
         with self._lock:
-            return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
+            return self._last_offset()
+
+    def _last_offset(self) -> int:
+        return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
 
     def lookup(self, target_offset: int) -> OffsetPosition:
         """The greatest entry whose offset is not greater than ``target_offset``.
@@ -59,9 +62,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         with self._lock:
             if self.is_full:
                 raise IndexError(f"{self.file} is full ({self._entries} entries)")
-            if offset <= self.last_offset:
+            last_offset = self._last_offset()
+            if offset <= last_offset:
                 raise InvalidOffsetError(
-                    f"offset {offset} is not greater than the last one of {self.file}: {self.last_offset}"
+                    f"offset {offset} is not greater than the last one of {self.file}: {last_offset}"
                 )
             self._put_entry(self.relative_offset(offset), position)
 

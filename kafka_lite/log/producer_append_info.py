@@ -6,6 +6,7 @@ Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerAppendInfo); since 
 from __future__ import annotations
 
 import logging
+from typing import Final
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
@@ -16,6 +17,8 @@ from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE
 from kafka_lite.record.record_batch import RecordBatch, increment_sequence
 
 logger = logging.getLogger(__name__)
+
+_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
 
 
 class ProducerAppendInfo:
@@ -65,7 +68,7 @@ class ProducerAppendInfo:
     def _append_data_batch(self, batch: RecordBatch) -> None:
         entry = self.updated_entry
         self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
-        if self._origin is AppendOrigin.CLIENT:
+        if self._origin is _CLIENT:
             self._check_sequence(batch.producer_epoch, batch.base_sequence, batch.base_offset)
         if not batch.is_transactional and entry.current_txn_first_offset is not None:
             raise Errors.INVALID_TXN_STATE.exception(

@@ -6,8 +6,6 @@ Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerIdEntry); since 3.5
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
 from kafka_lite.record.record_batch import increment_sequence
@@ -18,15 +16,28 @@ NUM_BATCHES_TO_RETAIN = 5
 NO_COORDINATOR_EPOCH = -1
 
 
-class BatchMetadata(NamedTuple):
+class BatchMetadata:
     """A batch that has been appended, as far as it takes to know it again."""
 
-    last_seq: int
-    last_offset: int
-    offset_delta: int
-    """Last offset minus first offset: the number of records minus one."""
-    timestamp: int
-    """The largest timestamp of the batch, ms."""
+    __slots__ = ("last_offset", "last_seq", "offset_delta", "timestamp")
+
+    def __init__(self, last_seq: int, last_offset: int, offset_delta: int, timestamp: int) -> None:
+        self.last_seq = last_seq
+        self.last_offset = last_offset
+        self.offset_delta = offset_delta
+        """Last offset minus first offset: the number of records minus one."""
+        self.timestamp = timestamp
+        """The largest timestamp of the batch, ms."""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BatchMetadata)
+            and (self.last_seq, self.last_offset) == (other.last_seq, other.last_offset)
+            and (self.offset_delta, self.timestamp) == (other.offset_delta, other.timestamp)
+        )
+
+    def __repr__(self) -> str:
+        return f"BatchMetadata({self.last_seq}, {self.last_offset}, {self.offset_delta}, {self.timestamp})"
 
     @property
     def first_seq(self) -> int:
@@ -39,11 +50,6 @@ class BatchMetadata(NamedTuple):
         return self.last_offset - self.offset_delta
 
 
-def _no_batches() -> deque[BatchMetadata]:
-    return deque(maxlen=NUM_BATCHES_TO_RETAIN)
-
-
-@dataclass(slots=True)
 class ProducerStateEntry:
     """The newest epoch of a producer id and up to five batches written under it, oldest first.
 
@@ -55,15 +61,40 @@ class ProducerStateEntry:
     A newer epoch forgets the batches of the one before.
     """
 
-    producer_id: int
-    producer_epoch: int = NO_PRODUCER_EPOCH
-    coordinator_epoch: int = NO_COORDINATOR_EPOCH
-    """The epoch of the transaction coordinator that wrote the last marker."""
-    last_timestamp: int = NO_TIMESTAMP
-    """When the producer wrote last by the clock of its batches, ms: what expiry goes by."""
-    current_txn_first_offset: int | None = None
-    """Where the open transaction began, in a log that another Kafka wrote."""
-    batch_metadata: deque[BatchMetadata] = field(default_factory=_no_batches)
+    __slots__ = (
+        "batch_metadata",
+        "coordinator_epoch",
+        "current_txn_first_offset",
+        "last_timestamp",
+        "producer_epoch",
+        "producer_id",
+    )
+
+    def __init__(
+        self,
+        producer_id: int,
+        producer_epoch: int = NO_PRODUCER_EPOCH,
+        coordinator_epoch: int = NO_COORDINATOR_EPOCH,
+        last_timestamp: int = NO_TIMESTAMP,
+        current_txn_first_offset: int | None = None,
+        batch_metadata: deque[BatchMetadata] | None = None,
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.coordinator_epoch = coordinator_epoch
+        """The epoch of the transaction coordinator that wrote the last marker."""
+        self.last_timestamp = last_timestamp
+        """When the producer wrote last by the clock of its batches, ms: what expiry goes by."""
+        self.current_txn_first_offset = current_txn_first_offset
+        """Where the open transaction began, in a log that another Kafka wrote."""
+        self.batch_metadata = deque(batch_metadata or (), NUM_BATCHES_TO_RETAIN)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProducerStateEntry) and self._as_tuple() == other._as_tuple()
+
+    def _as_tuple(self) -> tuple[object, ...]:
+        epochs = (self.producer_epoch, self.coordinator_epoch)
+        return (self.producer_id, *epochs, self.last_timestamp, self.current_txn_first_offset, self.batch_metadata)
 
     @property
     def is_empty(self) -> bool:

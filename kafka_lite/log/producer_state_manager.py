@@ -10,9 +10,8 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
-from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_file_utils import (
     DELETED_FILE_SUFFIX,
@@ -24,17 +23,22 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot, write_snapshot
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
+from kafka_lite.record.batch import Batch
 from kafka_lite.record.record_batch import RecordBatch
-from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
 
+_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
 
-class PreparedUpdates(NamedTuple):
+
+class PreparedUpdates:
     """The outcome of the checks: a duplicate, of which nothing is appended, or what to note after the append."""
 
-    appends: Collection[ProducerAppendInfo] = ()
-    duplicate: BatchMetadata | None = None
+    __slots__ = ("appends", "duplicate")
+
+    def __init__(self, appends: Collection[ProducerAppendInfo] = (), duplicate: BatchMetadata | None = None) -> None:
+        self.appends = appends
+        self.duplicate = duplicate
 
 
 class LastRecord(NamedTuple):
@@ -97,21 +101,22 @@ class ProducerStateManager:
             for producer_id, entry in self._producers.items()
         }
 
-    def prepare_updates(self, records: Buffer, origin: AppendOrigin) -> PreparedUpdates:
+    def prepare_updates(self, batches: Iterable[Batch], origin: AppendOrigin) -> PreparedUpdates:
         """Check batches that have their offsets; nothing changes before ``update``.
 
         Raises ApiError, see ``ProducerAppendInfo.append``.
         """
         appends: dict[int, ProducerAppendInfo] = {}
-        for batch in batches(records):
+        for batch in batches:
             if not batch.has_producer_id:
                 continue
             found = cast(RecordBatch, batch)  # no other format has producer ids
-            if origin is AppendOrigin.CLIENT and (duplicate := self._find_duplicate(found)) is not None:
+            if origin is _CLIENT and (duplicate := self._find_duplicate(found)) is not None:
                 return PreparedUpdates(duplicate=duplicate)
-            if found.producer_id not in appends:
-                appends[found.producer_id] = self.prepare_update(found.producer_id, origin)
-            appends[found.producer_id].append(found)
+            append = appends.get(found.producer_id)
+            if append is None:
+                append = appends[found.producer_id] = self.prepare_update(found.producer_id, origin)
+            append.append(found)
         return PreparedUpdates(appends.values())
 
     def _find_duplicate(self, batch: RecordBatch) -> BatchMetadata | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 
@@ -20,7 +20,8 @@ class StorageErrors:
             ...                             OSError  →  ApiError KAFKA_STORAGE_ERROR, and the channel hears of it
 
     Nothing is tried on a directory that is known to have failed, nor once the log has been ``closed``. A class, not a
-    generator: every append and every read goes through it.
+    generator: every append and every read goes through it. (The append of a leader, of which there are most, does the
+    same with ``check`` and ``storage_error``, which cost nothing as long as nothing goes wrong.)
     """
 
     def __init__(self, topic_partition: TopicPartition, log_dir: Path, failures: LogDirFailureChannel) -> None:
@@ -36,20 +37,28 @@ class StorageErrors:
 
         Raises ApiError KAFKA_STORAGE_ERROR when there is no point in beginning.
         """
+        self.check(when_closed=when_closed)
+        return self._guards.get(action) or self._guards.setdefault(action, _Guard(self, action))
+
+    def check(self, *, when_closed: bool = False) -> None:
+        """Raise ApiError KAFKA_STORAGE_ERROR when there is no point in beginning."""
         if self._failures.has_offline_log_dir(self._log_dir):
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {self._log_dir} is offline")
         if self.closed and not when_closed:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed")
-        return self._guards.get(action) or self._guards.setdefault(action, _Guard(self, action))
 
     def translate(self, action: str, error: BaseException) -> None:
         """Raise what ``error`` is to the outside; return when it has nothing to do with the disk."""
         if isinstance(error, OSError):
-            message = f"Error while {action} of {self._topic_partition} in {self._log_dir}"
-            self._failures.maybe_add_offline_log_dir(self._log_dir, message, error)
-            raise Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}") from error
+            raise self.storage_error(action, error) from error
         if isinstance(error, ValueError) and self.closed:  # a reader met a mapping that was closed under it
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed") from error
+
+    def storage_error(self, action: str, error: OSError) -> ApiError:
+        """Tell the channel of ``error``, and return what it is to the outside."""
+        message = f"Error while {action} of {self._topic_partition} in {self._log_dir}"
+        self._failures.maybe_add_offline_log_dir(self._log_dir, message, error)
+        return Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}")
 
 
 class _Guard:

@@ -42,9 +42,12 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
     def last_entry(self) -> TimestampOffset:
         """The last entry; (-1, base offset) when there is none."""
         with self._lock:
-            if not self._entries:
-                return TimestampOffset(NO_TIMESTAMP, self.base_offset)
-            return self._parse_entry(self._entries - 1)
+            return self._last_entry()
+
+    def _last_entry(self) -> TimestampOffset:
+        if not self._entries:
+            return TimestampOffset(NO_TIMESTAMP, self.base_offset)
+        return self._parse_entry(self._entries - 1)
 
     def lookup(self, target_timestamp: int) -> TimestampOffset:
         """The greatest entry whose timestamp is not greater than ``target_timestamp``.
@@ -64,7 +67,7 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
         with self._lock:
             if self.is_full and not skip_full_check:
                 raise IndexError(f"{self.file} is full ({self._entries} entries)")
-            last = self.last_entry
+            last = self._last_entry()
             if self._entries and (offset < last.offset or timestamp < last.timestamp):
                 raise InvalidOffsetError(f"({timestamp}, {offset}) comes before the last entry of {self.file}, {last}")
             if timestamp > last.timestamp:

@@ -151,4 +151,4 @@ class Batch(ABC):
 def sized_view(buffer: Buffer, position: int, size: int) -> memoryview:
     """The ``size`` bytes at ``position`` without copying them."""
     view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
-    return view[position : position + size]
+    return view if size == len(view) else view[position : position + size]

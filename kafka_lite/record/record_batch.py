@@ -14,6 +14,8 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
 from kafka_lite.record.record import (
+    CREATE_TIME,
+    LOG_APPEND_TIME,
     MAGIC_V2,
     NO_PARTITION_LEADER_EPOCH,
     NO_PRODUCER_EPOCH,
@@ -42,6 +44,7 @@ _I32 = struct.Struct(">i")
 _U32 = struct.Struct(">I")
 _I64 = struct.Struct(">q")
 _ATTRIBUTES = struct.Struct(">h")
+_OFFSET_LENGTH_AND_EPOCH = struct.Struct(">qii")
 _PARTITION_LEADER_EPOCH_POSITION = 12
 _NULL_LENGTH = encode_varint(-1)
 _MAX_SEQUENCE = 0x7FFFFFFF
@@ -149,8 +152,7 @@ class RecordBatch(Batch):
     @property
     def timestamp_type(self) -> TimestampType:
         """Who set the timestamps."""
-        log_append_time = self.attributes & TIMESTAMP_TYPE_MASK
-        return TimestampType.LOG_APPEND_TIME if log_append_time else TimestampType.CREATE_TIME
+        return LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else CREATE_TIME
 
     @property
     def is_transactional(self) -> bool:
@@ -182,7 +184,7 @@ class RecordBatch(Batch):
     def records_data(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
         """The encoded records behind the header, decompressed."""
         data = self.view[RECORD_BATCH_OVERHEAD:]
-        return decompress(self.compression, data, self.magic, max_bytes) if self.is_compressed else bytes(data)
+        return decompress(self.compression, data, self.magic, max_bytes) if self.is_compressed else data.tobytes()
 
     def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
         """The records; a batch that compaction emptied has none."""
@@ -190,7 +192,7 @@ class RecordBatch(Batch):
             return
         data = self.records_data(max_bytes)
         timestamp_type = self.timestamp_type
-        log_append_time = self.max_timestamp if timestamp_type is TimestampType.LOG_APPEND_TIME else None
+        log_append_time = self.max_timestamp if timestamp_type is LOG_APPEND_TIME else None
         base_offset, base_timestamp = self._base_offset, self._base_timestamp
         position = 0
         for _ in range(self._record_count):
@@ -212,12 +214,18 @@ class RecordBatch(Batch):
         self.partition_leader_epoch = epoch
         _I32.pack_into(self.view, _PARTITION_LEADER_EPOCH_POSITION, epoch)
 
+    def set_last_offset_and_epoch(self, offset: int, epoch: int) -> None:
+        """Both at once, as every append of a leader does."""
+        self._base_offset = offset - self.last_offset_delta
+        self.partition_leader_epoch = epoch
+        _OFFSET_LENGTH_AND_EPOCH.pack_into(self.view, 0, self._base_offset, self.size_in_bytes - LOG_OVERHEAD, epoch)
+
     def set_max_timestamp(self, timestamp_type: TimestampType, max_timestamp: int) -> None:
         """Write type and largest timestamp, which the checksum covers: it is computed anew if they changed."""
         if timestamp_type is self.timestamp_type and max_timestamp == self.max_timestamp:
             return
         self.attributes &= ~TIMESTAMP_TYPE_MASK
-        if timestamp_type is TimestampType.LOG_APPEND_TIME:
+        if timestamp_type is LOG_APPEND_TIME:
             self.attributes |= TIMESTAMP_TYPE_MASK
         self.max_timestamp = max_timestamp
         _ATTRIBUTES.pack_into(self.view, _ATTRIBUTES_POSITION, self.attributes)
@@ -225,6 +233,9 @@ class RecordBatch(Batch):
         self.crc = self.compute_crc()
         _U32.pack_into(self.view, _CRC_POSITION, self.crc)
 
+
+ProducedRecords = Buffer | RecordBatch
+"""What a producer sent for a partition: bytes, or the one batch that has been found to be all there is."""
 
 DecodedRecord = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...], int]
 """Timestamp delta, offset delta, key, value, headers, and the position behind the record."""

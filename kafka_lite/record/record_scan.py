@@ -22,7 +22,6 @@ as it is in the interpreter, and there is no better way; then columns are not lo
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -36,25 +35,46 @@ anew, and a kilobyte that is compressed well holds millions."""
 _NULL: Final = 1  # zig-zag of the length -1
 _FIRST_WINDOW = 512  # how far to look for records that are alike; more when all of a window were
 _SHORT_RUN = 8
-_FEW: Final = 8  # so many repeated lengths may be a run that is worth a look
+_FEW: Final = 8  # so many repeated lengths may be a run
+_WORTH_A_LOOK = 12  # so few records are read faster one by one, whatever they are
 _LARGEST_WINDOW = 4096
 _COMPILED = not __file__.endswith(".py")
 _LONGEST_OFFSET_VARINT = 3  # runs end at offset delta 2**20
 _LONGEST_TIMESTAMP_VARINT = 8
 _CONTINUED = bytes(range(0x80, 0x100))  # bytes of a varint that are not its last
 _LAST = bytes(range(0x80))
+_ODD_OR_LONGER: Final = 0x4001  # bits of a negative number, and of one with a third byte
 _EVEN = bytes(range(0, 0x100, 2))  # the first bytes of numbers that are not negative
 
 
-class RecordScan(NamedTuple):
+class RecordScan:
     """The summary of a batch's records."""
 
-    min_timestamp_delta: int
-    max_timestamp_delta: int
-    offsets_are_consecutive: bool
-    """Whether the offset deltas are 0, 1, 2, ..."""
-    first_null_key: int | None
-    """Index of the first record without a key."""
+    __slots__ = ("first_null_key", "max_timestamp_delta", "min_timestamp_delta", "offsets_are_consecutive")
+
+    def __init__(
+        self,
+        min_timestamp_delta: int,
+        max_timestamp_delta: int,
+        offsets_are_consecutive: bool,
+        first_null_key: int | None,
+    ) -> None:
+        self.min_timestamp_delta = min_timestamp_delta
+        self.max_timestamp_delta = max_timestamp_delta
+        self.offsets_are_consecutive = offsets_are_consecutive
+        """Whether the offset deltas are 0, 1, 2, ..."""
+        self.first_null_key = first_null_key
+        """Index of the first record without a key."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordScan) and self._as_tuple() == other._as_tuple()
+
+    def _as_tuple(self) -> tuple[object, ...]:
+        deltas = (self.min_timestamp_delta, self.max_timestamp_delta)
+        return (*deltas, self.offsets_are_consecutive, self.first_null_key)
+
+    def __repr__(self) -> str:
+        return f"RecordScan{self._as_tuple()}"
 
 
 class RecordLayout(NamedTuple):
@@ -98,7 +118,7 @@ class _Scanner:
 
     def scan(self) -> None:
         window = _FIRST_WINDOW
-        if _COMPILED or self.record_count <= _FEW:
+        if _COMPILED or self.record_count < _WORTH_A_LOOK:
             self._add_differing()
         while self.index < self.record_count:
             layout = read_layout(self.data, self.position)
@@ -142,19 +162,19 @@ class _Scanner:
         other numbers take up to two bytes (the offset delta three): several times as fast. Numbers stay as they are
         stored, twice what they mean; an odd one would be negative.
         """
-        data, position, compiled = self.data, self.position, _COMPILED
+        data, position, count, compiled = self.data, self.position, self.record_count, _COMPILED
         consecutive, first_null_key = self.consecutive, self.first_null_key
-        least, most, last_delta = 1 << 64, -1, -1
-        last_length, repeated = -1, 0
+        least, most, last_delta = 0x4000, -1, -1
+        last_length, repeated, worth_a_look = -1, 0, _WORTH_A_LOOK
         index = self.index
-        with suppress(IndexError):  # at the end of the data: read_layout will tell what is there
-            for index in range(self.index, self.record_count):
+        try:
+            for index in range(self.index, count):
                 length, at = data[position], position + 1
                 if length >= 0x80:
                     length, at = length & 0x7F | data[at] << 7, at + 1
                 if not compiled and length == last_length:
                     repeated += 1
-                    if repeated == _FEW:
+                    if repeated == _FEW and count - index >= worth_a_look:
                         break
                 last_length = length
                 end = at + (length >> 1)
@@ -172,24 +192,26 @@ class _Scanner:
                 if value_length >= 0x80:
                     value_length, at = value_length & 0x7F | data[at] << 7, at + 1
                 at += value_length >> 1
-                if (length | delta | value_length) >= 0x4000 or key_length >= 0x80 or offset >= 0x200000:
-                    break  # a longer number: what was read of it means nothing
-                if (length | delta | offset | value_length) & 1 or (key_length & 1 and key_length != _NULL):
-                    break
+                if (length | delta | value_length) & _ODD_OR_LONGER or (key_length & 0x81 and key_length != _NULL):
+                    break  # of a longer number nothing is known yet
                 if (at + 1 != end or data[at]) and (at >= end or _skip_headers(data, at) != end):
                     break
+                if offset != index << 1 or offset >= 0x200000:
+                    if offset & 1 or offset >= 0x200000:
+                        break
+                    consecutive = False
+                    if count > MAX_OUT_OF_ORDER:
+                        break
                 if key_length == _NULL and first_null_key is None:
                     first_null_key = index
-                if offset != index << 1:
-                    consecutive = False
-                    if self.record_count > MAX_OUT_OF_ORDER:
-                        break
                 if delta != last_delta:
                     last_delta = delta
                     least, most = min(least, delta), max(most, delta)
                 position = end
             else:
-                index = self.record_count
+                index = count
+        except IndexError:
+            pass  # the end of the data: read_layout will tell what is there
         if most >= 0:
             self.oldest, self.newest = min(self.oldest, least >> 1), max(self.newest, most >> 1)
         self.position, self.index, self.consecutive, self.first_null_key = position, index, consecutive, first_null_key

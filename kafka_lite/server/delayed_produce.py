@@ -6,63 +6,17 @@ Kafka 0.10.2: core/.../server/DelayedProduce.scala · book 6.3.1
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.delayed_operation import DelayedOperation
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import RecordError
+from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
+
+__all__ = ["DelayedProduce", "PartitionResponse", "ProducePartitionStatus"]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class PartitionResponse:
-    """One partition's part of a produce answer; offsets and times are -1 where there are none."""
-
-    error: Errors
-    base_offset: int = -1
-    log_append_time_ms: int = -1
-    log_start_offset: int = -1
-    error_message: str | None = None
-    record_errors: Sequence[RecordError] = ()
-    """The records because of which the batch was refused, if it is single ones' fault (KIP-467)."""
-
-
-@dataclass(slots=True)
-class ProducePartitionStatus:
-    """What one partition waits for: the high watermark at ``required_offset``."""
-
-    required_offset: int
-    response: PartitionResponse
-    acks_pending: bool = False
-
-
-def check_acks(
-    statuses: Mapping[TopicPartition, ProducePartitionStatus],
-    leader_partition_of: Callable[[TopicPartition], Partition],
-) -> bool:
-    """Look at every partition that still waits; whether none does any more.
-
-    ``leader_partition_of`` raises ApiError when this broker does not lead the partition (any more).
-    """
-    waiting = False
-    for topic_partition, status in statuses.items():
-        if not status.acks_pending:
-            continue
-        try:
-            partition = leader_partition_of(topic_partition)
-            reached, error = partition.check_enough_replicas_reach_offset(status.required_offset)
-        except ApiError as failure:
-            reached, error = False, failure.error
-        if reached or error is not Errors.NONE:
-            status.acks_pending = False
-            status.response.error = error
-        else:
-            waiting = True
-    return not waiting
 
 
 class DelayedProduce(DelayedOperation):

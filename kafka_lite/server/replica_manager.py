@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
@@ -37,17 +38,17 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
-from kafka_lite.server import delayed_produce
 from kafka_lite.server.delayed_fetch import DelayedFetch
-from kafka_lite.server.delayed_produce import DelayedProduce, PartitionResponse, ProducePartitionStatus
+from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
 logger = logging.getLogger(__name__)
 
-_NO_ERROR = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
 
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
@@ -170,19 +171,17 @@ class ReplicaManager:
         if required_acks not in (-1, 0, 1):
             respond({tp: PartitionResponse(Errors.INVALID_REQUIRED_ACKS) for tp in entries})
             return
-        statuses = {
-            tp: self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
-            for tp, records in entries.items()
-        }
+        statuses: dict[TopicPartition, ProducePartitionStatus] = {}
+        for tp, records in entries.items():
+            statuses[tp] = self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
         self.broker_topic_stats.produced(entries, statuses)
-        responses = {tp: status.response for tp, status in statuses.items()}
         # Without other replicas in sync all is committed by now, and nobody need wait.
-        if required_acks == -1 and not delayed_produce.check_acks(statuses, self.get_leader_partition):
+        if required_acks == -1 and not check_acks(statuses, self.get_leader_partition):
             expired = self.metrics.produce_expired
             delayed = DelayedProduce(timeout_ms, statuses, self.get_leader_partition, respond, expired)
             self.delayed_produce_purgatory.try_complete_else_watch(delayed, list(statuses))
         else:
-            respond(responses)
+            respond({tp: status.response for tp, status in statuses.items()})
 
     def _append_to_local_log(
         self, topic_partition: TopicPartition, records: Buffer, required_acks: int, internal_topics_allowed: bool
@@ -209,7 +208,7 @@ class ReplicaManager:
         else:
             # Consumers must wait for the followers, but followers for nothing: the log has grown.
             self.delayed_fetch_purgatory.check_and_complete(topic_partition)
-        response = PartitionResponse(Errors.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
+        response = PartitionResponse(_NO_ERROR, info.first_offset, info.log_append_time, info.log_start_offset)
         return ProducePartitionStatus(info.last_offset + 1, response, acks_pending=required_acks == -1)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:

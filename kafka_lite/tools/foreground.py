@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.malloc import keep_freed_memory
 from kafka_lite.tools import terminal
 from kafka_lite.tools.logging_config import CONFIG_VARIABLE, configure_logging
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
@@ -50,6 +51,7 @@ def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_con
     try:
         signals.install()
         configure_logging(log_config)
+        keep_freed_memory()
         with _making_what_stays():
             server = create()
             server.startup()

@@ -165,7 +165,7 @@ def test_read_limits(tmp_path: Path) -> None:
     whole = log.read(0, 5, min_one_message=True)
     assert (whole.size_in_bytes, whole.first_entry_incomplete) == (SET_SIZE, False)
     assert log.read(1, 0).size_in_bytes == 0
-    assert log.read(1, 0).fetch_offset_metadata == (1, 0, SET_SIZE)
+    assert log.read(1, 0).fetch_offset_metadata == LogOffsetMetadata(1, 0, SET_SIZE)
 
 
 def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
     append(log, b"a", b"b", b"c")
     append(log, b"d")
     data = log.read(1, 10_000)
-    assert data.fetch_offset_metadata == (1, 0, 0)
+    assert data.fetch_offset_metadata == LogOffsetMetadata(1, 0, 0)
     assert data.size_in_bytes == log.size
 
 
@@ -184,7 +184,7 @@ def test_read_goes_on_in_the_next_segment_when_one_has_nothing_left(tmp_path: Pa
     log.roll(10)
     log.append_as_follower(record_set(b"b", base_offset=10))
     assert [record.offset for record in read_records(log)] == [0, 10]
-    assert log.read(5, 1000).fetch_offset_metadata == (5, 10, 0)
+    assert log.read(5, 1000).fetch_offset_metadata == LogOffsetMetadata(5, 10, 0)
 
 
 def test_end_offset_metadata_measures_what_is_new(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_end_offset_metadata_measures_what_is_new(tmp_path: Path) -> None:
     append(log, b"x" * 20)
     assert log.log_end_offset_metadata.position_diff(before) == SET_SIZE
     log.roll()
-    assert log.log_end_offset_metadata == (1, 1, 0)
+    assert log.log_end_offset_metadata == LogOffsetMetadata(1, 1, 0)
     assert before.on_older_segment(log.log_end_offset_metadata)
 
 

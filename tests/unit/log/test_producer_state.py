@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crc32c import crc32c
@@ -18,6 +19,7 @@ from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntr
 from kafka_lite.log.producer_state_manager import ProducerStateManager
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.records import batches
 from tests.support.samples import hex_sample
 
 MAX_SEQUENCE = 2**31 - 1
@@ -47,17 +49,20 @@ def batch(
     return bytes(builder.build())
 
 
-class State(ProducerStateManager):
+class State:
     """A manager with a log's way to use it."""
 
     def __init__(self, directory: Path, expiration_ms: int = 10_000) -> None:
-        super().__init__(PARTITION, directory, expiration_ms)
+        self.manager = ProducerStateManager(PARTITION, directory, expiration_ms)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.manager, name)
 
     def append(self, records: bytes, origin: AppendOrigin = AppendOrigin.CLIENT) -> BatchMetadata | None:
         """The stored batch when it is a duplicate."""
-        prepared = self.prepare_updates(records, origin)
+        prepared = self.manager.prepare_updates(batches(records), origin)
         for append in prepared.appends:
-            self.update(append)
+            self.manager.update(append)
         return prepared.duplicate
 
     def refused(self, records: bytes) -> Errors:
@@ -146,7 +151,7 @@ def test_a_new_epoch_begins_with_0_and_fences_the_old_one(state: State) -> None:
 
 def test_nothing_changes_before_the_append(state: State) -> None:
     state.append(batch(0))
-    state.prepare_updates(batch(0, epoch=1, offset=1), AppendOrigin.CLIENT)
+    state.prepare_updates(batches(batch(0, epoch=1, offset=1)), AppendOrigin.CLIENT)
     assert state.append(batch(1, offset=1)) is None
 
 

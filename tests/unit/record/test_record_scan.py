@@ -16,11 +16,13 @@ from kafka_lite.record.varint import encode_varint
 
 
 def scan_records(data: bytes, record_count: int) -> RecordScan:
-    """What both ways of scanning say: by columns, and record by record, as it is done when the module is compiled."""
-    by_columns = outcome(record_scan.scan_records, data, record_count)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_scan, "_COMPILED", True)
-        one_by_one = outcome(record_scan.scan_records, data, record_count)
+    """What both ways of scanning say: by columns wherever that is possible, and record by record (as when compiled)."""
+    outcomes = []
+    for worth_a_look in (0, 1 << 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(record_scan, "_WORTH_A_LOOK", worth_a_look)
+            outcomes.append(outcome(record_scan.scan_records, data, record_count))
+    by_columns, one_by_one = outcomes
     assert by_columns == one_by_one
     return record_scan.scan_records(data, record_count)
 
