@@ -78,8 +78,17 @@ _CHECKED = struct.Struct(">qi4xb4xh")
 """Of the header of a record batch: base offset, length, magic, attributes."""
 _TRANSACTIONAL_OR_CONTROL = TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
 _LZ4, _ZSTD = CompressionType.LZ4.code, CompressionType.ZSTD.code
-_NO_DIVERGENCE, _SAME_LEADER, _NO_SNAPSHOT = fetch.EpochEndOffset(), fetch.LeaderIdAndEpoch(), fetch.SnapshotId()
-"""What every answer to a fetch request says; to make it anew for each costs as much as all else in it."""
+_new_fetch_response = fetch.FetchResponse.maker("responses")
+_new_fetchable_topic_response = fetch.FetchableTopicResponse.maker("topic", "partitions")
+_new_partition_data = fetch.PartitionData.maker(
+    "partition_index",
+    "error_code",
+    "high_watermark",
+    "last_stable_offset",
+    "log_start_offset",
+    "aborted_transactions",
+    "records",
+)
 _NO_ERROR = Errors.NONE
 """Found once: to find a member of an enum takes Python 3.11 as long as a call."""
 
@@ -232,11 +241,11 @@ class DataApis:
         committed_only = body.isolation_level == READ_COMMITTED
         for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
             if not topics or topics[-1].topic != topic_partition.topic:
-                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic, partitions=[]))
+                topics.append(_new_fetchable_topic_response(topic_partition.topic, []))
             data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
             topics[-1].partitions.append(data)
             self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
-        return fetch.FetchResponse(responses=topics, node_endpoints=[])
+        return _new_fetch_response(topics)
 
     def _fetch_partition_data(
         self,
@@ -246,18 +255,14 @@ class DataApis:
         result: LogReadResult,
         committed_only: bool,
     ) -> fetch.PartitionData:
-        data = fetch.PartitionData(
-            partition_index=topic_partition.partition,
-            error_code=_error_for_version(result.error, version, LATER_FETCH_ERRORS).code,
-            high_watermark=result.high_watermark,
-            # Without transactions everything below the high watermark is stable.
-            last_stable_offset=result.high_watermark,
-            log_start_offset=result.log_start_offset,
-            aborted_transactions=[] if committed_only and result.error is _NO_ERROR else None,
-            records=b"",
-            diverging_epoch=_NO_DIVERGENCE,
-            current_leader=_SAME_LEADER,
-            snapshot_id=_NO_SNAPSHOT,
+        data = _new_partition_data(
+            topic_partition.partition,
+            _error_for_version(result.error, version, LATER_FETCH_ERRORS).code,
+            result.high_watermark,
+            result.high_watermark,  # without transactions everything below it is stable
+            result.log_start_offset,
+            [] if committed_only and result.error is _NO_ERROR else None,
+            b"",
         )
         try:
             data.records = self._records_for_version(
