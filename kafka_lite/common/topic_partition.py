@@ -16,3 +16,20 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+MAX_KEPT = 10_000
+_kept: dict[tuple[str, int], TopicPartition] = {}
+
+
+def known_topic_partition(topic: str, partition: int) -> TopicPartition:
+    """``TopicPartition(topic, partition)`` for a third of the time, once it has been asked for.
+
+    For the requests that name the same partitions again and again. When many have been asked for, all are forgotten.
+    """
+    kept = _kept.get((topic, partition))
+    if kept is None:
+        if len(_kept) >= MAX_KEPT:
+            _kept.clear()
+        kept = _kept[topic, partition] = TopicPartition(topic, partition)
+    return kept

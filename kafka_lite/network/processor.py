@@ -214,18 +214,18 @@ class Processor(ShutdownableThread):
             request = following
 
     def _request_of(self, receive: NetworkReceive) -> Request:
-        parsed = parse_request(receive.payload)
+        header, body, unsupported_api_version = parse_request(receive.payload)
         return Request(
             processor=self.id,
             connection_id=receive.source,
             listener_name=self._listener.name,
             security_protocol=self._listener.security_protocol,
             client_address=self._client_addresses[receive.source],
-            header=parsed.header,
-            body=parsed.body,
+            header=header,
+            body=body,
             size_in_bytes=receive.size,
             start_time_ms=self._time.hi_res_ms(),
-            unsupported_api_version=parsed.unsupported_api_version,
+            unsupported_api_version=unsupported_api_version,
         )
 
     def _process_completed_sends(self) -> None:

@@ -139,3 +139,10 @@ def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
         return 1 if flexible else struct.calcsize(kind.length_code)
     plain = (field for field in kind.cls.FIELDS if field.is_plain_in(version))
     return sum(minimum_size(field.type, version, flexible) for field in plain) + flexible
+
+
+def has_records(kind: WireType) -> bool:
+    """Whether a value of the type may hold records, somewhere in it."""
+    if isinstance(kind, StructType):
+        return any(has_records(field.type) for field in kind.cls.FIELDS)
+    return has_records(kind.element) if isinstance(kind, Array) else kind is RECORDS
