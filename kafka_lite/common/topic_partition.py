@@ -19,6 +19,8 @@ class TopicPartition(NamedTuple):
 
 
 MAX_KEPT = 10_000
+LONGEST_KEPT_NAME = 249
+"""No topic may have a longer name; a request may, of 32 KB, and ten thousand of those would be a lot of memory."""
 _kept: dict[tuple[str, int], TopicPartition] = {}
 
 
@@ -29,7 +31,9 @@ def known_topic_partition(topic: str, partition: int) -> TopicPartition:
     """
     kept = _kept.get((topic, partition))
     if kept is None:
-        if len(_kept) >= MAX_KEPT:
-            _kept.clear()
-        kept = _kept[topic, partition] = TopicPartition(topic, partition)
+        kept = TopicPartition(topic, partition)
+        if len(topic) <= LONGEST_KEPT_NAME:
+            if len(_kept) >= MAX_KEPT:
+                _kept.clear()
+            _kept[topic, partition] = kept
     return kept

@@ -16,7 +16,6 @@ MessageGenerator · book 2.3.5
 
 from __future__ import annotations
 
-import dataclasses
 import linecache
 import struct
 import traceback
@@ -68,7 +67,7 @@ class Struct:
         fields = []
         for name, value in list(vars(cls).items()):
             if isinstance(value, Field):
-                field = dataclasses.replace(value, name=name)
+                field = value.named(name)
                 fields.append(field)
                 if field.has_mutable_default():
                     delattr(cls, name)

@@ -9,8 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from crc32c import crc32c
-
+from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
