@@ -39,8 +39,9 @@ from kafka_lite.protocol.messages.api_00_produce import (
     TopicProduceResponse,
 )
 from kafka_lite.server.apis.data_apis import DataApis
-from kafka_lite.server.kafka_request_handler import InlineRequestHandler, RequestRunner
+from kafka_lite.server.inline_request_handler import InlineRequestHandler
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.request_runner import RequestRunner
 
 TIMES = 8000
 WARMING = 4000

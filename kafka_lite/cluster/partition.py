@@ -12,15 +12,15 @@ from typing import Final
 
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.record.record_batch import ProducedRecords
 
 _NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
 
 NO_LEADER = -1
-UNKNOWN_EPOCH = -1
+UNKNOWN_EPOCH: Final = -1
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Partition:
         initial = max(log.log_start_offset, min(checkpointed, log.log_end_offset))
         return Replica(broker_id, self.topic_partition, log, initial)
 
-    def append_records_to_leader(self, records: ProducedRecords, required_acks: int) -> tuple[LogAppendInfo, bool]:
+    def append_records_to_leader(self, records: Buffer, required_acks: int) -> tuple[LogAppendInfo, bool]:
         """Append as leader; also tells whether the high watermark moved.
 
         Raises NOT_LEADER_OR_FOLLOWER when another broker leads, NOT_ENOUGH_REPLICAS when ``acks=all`` asks for more

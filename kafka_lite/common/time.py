@@ -6,9 +6,12 @@ Kafka 0.10.2: clients/.../common/utils/Time.java, MockTime.java · book 6.3.3
 from __future__ import annotations
 
 import threading
-import time as _time
 from collections.abc import Callable
 from typing import Protocol
+
+from kafka_lite.common.system_time import SYSTEM_TIME, SystemTime
+
+__all__ = ["SYSTEM_TIME", "MockTime", "SystemTime", "Time"]
 
 
 class Time(Protocol):
@@ -29,27 +32,6 @@ class Time(Protocol):
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
         """Wait on a condition whose lock is held; false when ``timeout_ms`` passed without a notification."""
         ...
-
-
-class SystemTime:
-    """The machine's clock."""
-
-    def milliseconds(self) -> int:
-        """Wall clock, ms since the epoch."""
-        return _time.time_ns() // 1_000_000
-
-    def hi_res_ms(self) -> float:
-        """Monotonic clock in ms."""
-        return _time.monotonic_ns() / 1_000_000
-
-    def sleep(self, ms: float) -> None:
-        """Block the calling thread for ``ms`` milliseconds."""
-        _time.sleep(ms / 1000)
-
-    def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
-        """Wait on ``condition`` for at most ``timeout_ms``."""
-        # A timeout may be Java's largest long, which stands for "never" and is more than a lock can wait.
-        return condition.wait(min(timeout_ms / 1000, threading.TIMEOUT_MAX))
 
 
 class MockTime:
@@ -97,6 +79,3 @@ class MockTime:
     def _tick(self) -> None:
         if self._auto_tick_ms:
             self.sleep(self._auto_tick_ms)
-
-
-SYSTEM_TIME = SystemTime()

@@ -13,9 +13,10 @@ from kafka_lite.learn.summaries import Short, class_name, summary
 from kafka_lite.learn.watches import Things
 from kafka_lite.log.producer_state_entry import BatchMetadata
 from kafka_lite.network.kafka_channel import KafkaChannel
+from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
+from kafka_lite.network.transport_layer import PlaintextTransportLayer
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult

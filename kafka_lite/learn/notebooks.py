@@ -21,11 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jupytext
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from pymdownx.slugs import slugify  # type: ignore[import-untyped]
-from traitlets.config import Config
 
 from kafka_lite.learn.book_map import PROJECT_ROOT
 from kafka_lite.learn.both_languages import CHINESE
@@ -47,9 +43,27 @@ def discover(root: Path = PROJECT_ROOT) -> list[Path]:
     return sorted(path for path in (root / "chapters").glob("*/*.py") if "# %%" in path.read_text(encoding="utf-8"))
 
 
+def read(path: Path) -> Any:
+    """A notebook, from a script or from an ``.ipynb``."""
+    import jupytext  # here and below: it takes seconds, in which others compile the grammars of forty kinds of names
+
+    return jupytext.read(path)
+
+
+def write(notebook: Any, path: Path) -> None:
+    """Write a notebook as the suffix of the path says."""
+    import jupytext
+
+    jupytext.write(notebook, path)
+
+
 def execute(script: Path) -> Any:
     """Run a notebook from its first cell to its last in a fresh kernel; NotebookError at the first cell that fails."""
-    notebook = jupytext.read(script)
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from traitlets.config import Config
+
+    notebook = read(script)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
@@ -70,15 +84,15 @@ def executed(script: Path) -> Any:
 
     Its text is the script's: who corrects a sentence need not wait for an execution.
     """
-    notebook = jupytext.read(script)
+    notebook = read(script)
     cache = EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
     if not cache.exists():
         done = execute(script)
         EXECUTED.mkdir(parents=True, exist_ok=True)
         for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
             stale.unlink()
-        jupytext.write(done, cache)
-    for cell, done in zip(_code(notebook), _code(jupytext.read(cache)), strict=True):
+        write(done, cache)
+    for cell, done in zip(_code(notebook), _code(read(cache)), strict=True):
         cell.outputs = done.outputs
     return notebook
 
@@ -195,7 +209,7 @@ def _digest(notebook: Any) -> str:
 def pair(script: Path) -> Path:
     """Write the notebook as an ``.ipynb`` beside its script, without outputs; returns its path."""
     path = script.with_suffix(".ipynb")
-    notebook = jupytext.read(script)
+    notebook = read(script)
     notebook.metadata["jupytext"] = {"formats": "ipynb,py:percent"}
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path

@@ -36,6 +36,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any, Self
 
+from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matches
 
 _POLL_S = 0.002
@@ -373,8 +374,8 @@ def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def actor_of(thread: threading.Thread) -> str:
-    """Threads of the broker are subclasses of Thread, and say what they are by that; others by their name."""
-    kind = type(thread)
+    """Threads of the broker say what they are by their class, or by that of what they run; others by their name."""
+    kind = type(thread.runnable) if isinstance(thread, KafkaThread) else type(thread)
     if kind.__module__ == "threading":
         return "main" if thread is threading.main_thread() else thread.name
     return kind.__name__

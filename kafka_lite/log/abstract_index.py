@@ -12,14 +12,14 @@ import threading
 from abc import ABC, abstractmethod
 from enum import IntEnum
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
 
 Entry = TypeVar("Entry", bound=tuple[int, int])
 
 RESERVE_BYTES = 4096
-MAX_RELATIVE_OFFSET = 2**31 - 1
+MAX_RELATIVE_OFFSET: Final = 2**31 - 1
 
 
 class InvalidOffsetError(KafkaError):

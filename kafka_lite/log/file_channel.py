@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer
 
-WRITE_BYTES = 128 * 1024
+WRITE_BYTES: Final = 128 * 1024
 """How much is given to the kernel at once. For larger writes Linux looks for larger pieces of free memory (up to 2 MB),
 which in a virtual machine are often such that the host must provide first: 1 MB then takes 1 to 3 ms instead of 0.3."""
 

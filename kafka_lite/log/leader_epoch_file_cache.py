@@ -9,6 +9,7 @@ import bisect
 import logging
 import threading
 from pathlib import Path
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
@@ -20,7 +21,7 @@ from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
 
-UNDEFINED_EPOCH = -1
+UNDEFINED_EPOCH: Final = -1
 UNDEFINED_EPOCH_OFFSET = -1
 
 

@@ -40,7 +40,6 @@ from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, P
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.record_batch import ProducedRecords
 from kafka_lite.record.records import batches
 
 __all__ = ["Log", "LogAppendInfo"]
@@ -122,7 +121,7 @@ class Log:
         self._replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
-        self._next_offset_metadata = loaded.next_offset_metadata
+        self._next_offset_metadata = self._previous_end = loaded.next_offset_metadata
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
@@ -180,7 +179,7 @@ class Log:
     # -- append ------------------------------------------------------------------------------------------------------
 
     def append_as_leader(
-        self, records: ProducedRecords, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
+        self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
     ) -> LogAppendInfo:
         """Check what a producer sent, give the messages their offsets, and write them.
 
@@ -242,6 +241,7 @@ class Log:
 
     def _update_log_end_offset(self, offset: int) -> None:
         active = self.segments.active
+        self._previous_end = self._next_offset_metadata
         self._next_offset_metadata = LogOffsetMetadata(offset, active.base_offset, active.size)
 
     # -- roll --------------------------------------------------------------------------------------------------------
@@ -312,11 +312,17 @@ class Log:
                 max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
             newest = end.segment_base_offset
+            last_append = self._previous_end  # most readers have waited for just that: its place is known
             for segment in segments:
                 if segment.base_offset > newest:
                     break
                 visible = end.relative_position_in_segment if segment.base_offset == newest else segment.size
-                found = segment.read(start_offset, max_length, max_offset, visible, min_one_message)
+                known = (
+                    last_append.segment_base_offset == segment.base_offset
+                    and last_append.message_offset <= start_offset
+                )
+                place = last_append.relative_position_in_segment if known else 0
+                found = segment.read(start_offset, max_length, max_offset, visible, min_one_message, place)
                 if found is not None:
                     return found
             return FetchDataInfo(end)

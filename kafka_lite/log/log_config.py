@@ -348,6 +348,11 @@ class LogConfig:
         return min(self.max_compaction_lag_ms, self.segment_ms) if self.compact else self.segment_ms
 
     @cached_property
+    def appends_v2_as_it_is(self) -> bool:
+        """Whether a batch of format v2 goes into the log without being written anew, and without fsync."""
+        return self.magic == MAGIC_V2 and self.target_compression is None and self.flush_messages == MAX_LONG
+
+    @cached_property
     def target_compression(self) -> CompressionType | None:
         """The codec on disk; None keeps the producer's."""
         match self.compression_type:

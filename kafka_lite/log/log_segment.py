@@ -209,13 +209,15 @@ class LogSegment:
         max_offset: int | None = None,
         max_position: int | None = None,
         min_one_message: bool = False,
+        starting_position: int = 0,
     ) -> FetchDataInfo | None:
         """At most ``max_size`` bytes from the batch with ``start_offset`` on, up to ``max_offset`` (not included).
 
         ``max_position`` is how much of the file readers may see; with ``min_one_message`` the first batch is read
-        even if it is larger than ``max_size``. None when all offsets here are smaller.
+        even if it is larger than ``max_size``; ``starting_position`` is as in ``translate_offset``. None when all
+        offsets here are smaller.
         """
-        start = self.translate_offset(start_offset)
+        start = self.translate_offset(start_offset, starting_position)
         if start is None:
             return None
         where = LogOffsetMetadata(start_offset, self.base_offset, start.position)

@@ -29,7 +29,7 @@ from kafka_lite.record.record import (
     Record,
     TimestampType,
 )
-from kafka_lite.record.record_batch import ProducedRecords, RecordBatch, encode_batch
+from kafka_lite.record.record_batch import RecordBatch, encode_batch
 from kafka_lite.record.record_scan import RecordScan, scan_records
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
@@ -66,7 +66,7 @@ class RecordValidationError(ApiError):
 
 
 def validate_and_assign_offsets(
-    records: ProducedRecords,
+    records: Buffer,
     *,
     offset: int,
     now_ms: int,
@@ -165,17 +165,13 @@ class LogValidator:
         )
 
     def validate(
-        self, records: ProducedRecords, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
+        self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
     ) -> ValidationResult:
-        """The whole way of a set, which may have been found to be one batch; see ``validate_and_assign_offsets``."""
+        """The whole way of a set; see ``validate_and_assign_offsets``."""
         self.offset = offset
         self.now_ms = now_ms
         self.partition_leader_epoch = leader_epoch
         self.origin = origin
-        if isinstance(records, RecordBatch):
-            if not records.view.readonly:
-                return self._validate_record_batch(records)
-            records = records.view
         view = records if isinstance(records, memoryview) else memoryview(records)
         if view.readonly:
             view = memoryview(bytearray(view))
@@ -235,8 +231,8 @@ class LogValidator:
         source = batch.compression
         target = self._target(source)
         self._check_offset_range(batch)
-        data = batch.records_data()
-        scan = scan_records(data, batch.record_count)
+        data, record_count = batch.records_data(), batch.record_count
+        scan = scan_records(data, record_count)
         max_timestamp = self._check_scan(batch, scan)
         if self.magic != batch.magic or not scan.offsets_are_consecutive:
             return self._rebuild(batch, batch.records(), source, target)
@@ -245,12 +241,12 @@ class LogValidator:
             self._check_size(batch.size_in_bytes)
         if self._stamps:
             max_timestamp = self.now_ms
-        batch.set_last_offset_and_epoch(self.offset + batch.record_count - 1, self.partition_leader_epoch)
+        batch.set_last_offset_and_epoch(self.offset + record_count - 1, self.partition_leader_epoch)
         batch.set_max_timestamp(self.timestamp_type, max_timestamp)
         offset_of_max = batch.last_offset if max_timestamp > NO_TIMESTAMP else -1
         return self._result(
             batch.view,
-            batch.record_count,
+            record_count,
             max_timestamp,
             offset_of_max,
             source,
@@ -262,9 +258,10 @@ class LogValidator:
 
     def _check_offset_range(self, batch: RecordBatch) -> None:
         """A produced batch has no holes: as many records as offsets, and at least one."""
-        if batch.record_count <= 0 or batch.last_offset_delta != batch.record_count - 1:
+        record_count = batch.record_count
+        if record_count <= 0 or batch.last_offset_delta != record_count - 1:
             raise InvalidRecordError(
-                f"Inconsistent record batch: {batch.record_count} records, last offset delta {batch.last_offset_delta}"
+                f"Inconsistent record batch: {record_count} records, last offset delta {batch.last_offset_delta}"
             )
 
     def _check_scan(self, batch: RecordBatch, scan: RecordScan) -> int:

@@ -6,11 +6,13 @@ Kafka 0.10.2: core/.../log/OffsetIndex.scala · book 6.1.3
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import OffsetPosition
 
-_KEY = IndexSearchType.KEY  # found once: to find a member of an enum takes Python 3.11 as long as to parse an entry
+# Found once: to find a member of an enum takes Python 3.11 as long as to parse an entry.
+_KEY: Final = IndexSearchType.KEY
 
 
 class OffsetIndex(AbstractIndex[OffsetPosition]):
@@ -39,10 +41,10 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
     def last_offset(self) -> int:
         """The offset of the last entry; the base offset when there is none."""
         with self._lock:
-            return self._last_offset()
-
-    def _last_offset(self) -> int:
-        return self._parse_entry(self._entries - 1).offset if self._entries else self.base_offset
+            if not self._entries:
+                return self.base_offset
+            relative_offset: int = self.ENTRY.unpack_from(self._mmap, (self._entries - 1) * self.entry_size)[0]
+            return self.base_offset + relative_offset
 
     def lookup(self, target_offset: int) -> OffsetPosition:
         """The greatest entry whose offset is not greater than ``target_offset``.
@@ -62,7 +64,7 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         with self._lock:
             if self.is_full:
                 raise IndexError(f"{self.file} is full ({self._entries} entries)")
-            last_offset = self._last_offset()
+            last_offset = self.last_offset
             if offset <= last_offset:
                 raise InvalidOffsetError(
                     f"offset {offset} is not greater than the last one of {self.file}: {last_offset}"

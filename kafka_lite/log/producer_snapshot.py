@@ -12,8 +12,7 @@ from collections import deque
 from collections.abc import Collection
 from pathlib import Path
 
-from crc32c import crc32c
-
+from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.log.producer_state_entry import NUM_BATCHES_TO_RETAIN, BatchMetadata, ProducerStateEntry
 

@@ -6,11 +6,12 @@ Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerIdEntry); since 3.5
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
 from kafka_lite.record.record_batch import increment_sequence
 
-NUM_BATCHES_TO_RETAIN = 5
+NUM_BATCHES_TO_RETAIN: Final = 5
 """As many requests as an idempotent producer may have in flight: any of them may come a second time."""
 
 NO_COORDINATOR_EPOCH = -1

@@ -6,11 +6,12 @@ Kafka 0.10.2: core/.../log/TimeIndex.scala · book 6.1.3
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import TimestampOffset
 
-NO_TIMESTAMP = -1
+NO_TIMESTAMP: Final = -1
 
 
 class TimeIndex(AbstractIndex[TimestampOffset]):
@@ -42,12 +43,13 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
     def last_entry(self) -> TimestampOffset:
         """The last entry; (-1, base offset) when there is none."""
         with self._lock:
-            return self._last_entry()
+            return TimestampOffset(*self._last_timestamp_and_offset())
 
-    def _last_entry(self) -> TimestampOffset:
+    def _last_timestamp_and_offset(self) -> tuple[int, int]:
         if not self._entries:
-            return TimestampOffset(NO_TIMESTAMP, self.base_offset)
-        return self._parse_entry(self._entries - 1)
+            return NO_TIMESTAMP, self.base_offset
+        timestamp, relative_offset = self.ENTRY.unpack_from(self._mmap, (self._entries - 1) * self.entry_size)
+        return timestamp, self.base_offset + relative_offset
 
     def lookup(self, target_timestamp: int) -> TimestampOffset:
         """The greatest entry whose timestamp is not greater than ``target_timestamp``.
@@ -67,10 +69,13 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
         with self._lock:
             if self.is_full and not skip_full_check:
                 raise IndexError(f"{self.file} is full ({self._entries} entries)")
-            last = self._last_entry()
-            if self._entries and (offset < last.offset or timestamp < last.timestamp):
-                raise InvalidOffsetError(f"({timestamp}, {offset}) comes before the last entry of {self.file}, {last}")
-            if timestamp > last.timestamp:
+            last_timestamp, last_offset = self._last_timestamp_and_offset()
+            if self._entries and (offset < last_offset or timestamp < last_timestamp):
+                raise InvalidOffsetError(
+                    f"({timestamp}, {offset}) comes before the last entry of {self.file}, "
+                    f"({last_timestamp}, {last_offset})"
+                )
+            if timestamp > last_timestamp:
                 self._put_entry(timestamp, self.relative_offset(offset))
 
     def truncate_to(self, offset: int) -> None:

@@ -1,41 +1,40 @@
-"""Which connection has been idle for the longest.
+"""Which connections have been idle for too long.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (IdleExpiryManager) · book 2.1.4
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterable
+
+from kafka_lite.network.kafka_channel import KafkaChannel
+
+LOOKS_PER_IDLE_TIME = 1000
+"""So many times at most all connections are looked at within the time that one of them may be idle."""
 
 
 class IdleExpiryManager:
-    """Connections in the order of their last use, so that only the head must be looked at."""
+    """Knows when the first connection can have been idle for too long, and looks at all of them then.
+
+    A connection notes when it is used, which is all that an event costs. Most are used again before the look that is
+    meant for them: so there are few looks, and between two of them passes a thousandth of the idle time at least.
+    """
 
     def __init__(self, connections_max_idle_ms: float, now_ms: float) -> None:
         self._max_idle_ms = connections_max_idle_ms
-        self._last_active_ms: OrderedDict[str, float] = OrderedDict()
         self._next_check_ms = now_ms + connections_max_idle_ms
 
-    def update(self, connection_id: str, now_ms: float) -> None:
-        """The connection was used just now."""
-        self._last_active_ms[connection_id] = now_ms
-        self._last_active_ms.move_to_end(connection_id)
-
-    def remove(self, connection_id: str) -> None:
-        """The connection is gone."""
-        self._last_active_ms.pop(connection_id, None)
-
-    def poll_expired_connections(self, now_ms: float) -> list[str]:
-        """The connections unused for longer than the maximum, oldest first; they are forgotten here."""
+    def poll_expired_connections(self, now_ms: float, channels: Iterable[KafkaChannel]) -> list[KafkaChannel]:
+        """Those of ``channels`` unused for longer than the maximum, oldest first; the caller closes them."""
         if now_ms <= self._next_check_ms:
             return []
-        expired: list[str] = []
-        while self._last_active_ms:
-            connection_id, active_ms = next(iter(self._last_active_ms.items()))
-            if now_ms <= active_ms + self._max_idle_ms:
-                self._next_check_ms = active_ms + self._max_idle_ms
-                return expired
-            expired.append(connection_id)
-            del self._last_active_ms[connection_id]
-        self._next_check_ms = now_ms + self._max_idle_ms
-        return expired
+        latest_ms = now_ms - self._max_idle_ms  # at which one that is to go was used
+        expired: list[KafkaChannel] = []
+        oldest_ms = now_ms
+        for channel in channels:
+            if channel.last_active_ms < latest_ms:
+                expired.append(channel)
+            elif channel.last_active_ms < oldest_ms:
+                oldest_ms = channel.last_active_ms
+        self._next_check_ms = max(oldest_ms, latest_ms + self._max_idle_ms / LOOKS_PER_IDLE_TIME) + self._max_idle_ms
+        return sorted(expired, key=lambda channel: channel.last_active_ms)

@@ -9,11 +9,13 @@ import contextlib
 import socket
 from collections import deque
 from enum import Enum
+from typing import Final
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
+from kafka_lite.network.transport_layer import PlaintextTransportLayer
 
 
 class IllegalStateError(KafkaError):
@@ -39,10 +41,15 @@ class ChannelState(Enum):
     CLOSED = "CLOSED"
 
 
+# Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every event of a socket.
+CONNECTING: Final = ChannelState.CONNECTING
+READY: Final = ChannelState.READY
+CLOSED: Final = ChannelState.CLOSED
+
 VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
-    ChannelState.CONNECTING: frozenset(),
-    ChannelState.READY: frozenset({ChannelState.CONNECTING}),
-    ChannelState.CLOSED: frozenset({ChannelState.CONNECTING, ChannelState.READY}),
+    CONNECTING: frozenset(),
+    READY: frozenset({CONNECTING}),
+    CLOSED: frozenset({CONNECTING, READY}),
 }
 
 
@@ -61,6 +68,7 @@ class KafkaChannel:
         "_send",
         "_transport",
         "id",
+        "last_active_ms",
         "muted",
         "remote_address",
         "staged",
@@ -74,7 +82,9 @@ class KafkaChannel:
         self.remote_address = remote_address
         """``host:port`` of the peer, for logs."""
         self._max_receive_size = max_receive_size
-        self.state = ChannelState.CONNECTING
+        self.state = CONNECTING
+        self.last_active_ms = 0.0
+        """When the selector has last had an event of it, for ``connections.max.idle.ms``."""
         self.muted = False
         self.staged: deque[NetworkReceive] = deque()
         self._transport = transport
@@ -95,7 +105,7 @@ class KafkaChannel:
     def finish_connect(self) -> None:
         """The connect has ended; raises OSError when it failed."""
         self._transport.finish_connect()
-        self._transition_to(ChannelState.READY)
+        self._transition_to(READY)
         self._transport.remove_interest(WRITE)
         self._transport.add_interest(READ)
 
@@ -125,10 +135,10 @@ class KafkaChannel:
 
     def resume_reading(self) -> None:
         """Watch for bytes again, if they may be read."""
-        if self.may_read and self.state is ChannelState.READY:
+        if not self.muted and not self.staged and self.state is READY:
             self._transport.add_interest(READ)
 
-    def read(self, buffer: memoryview) -> None:
+    def read(self, buffer: bytearray) -> None:
         """One read of the socket; frames that are complete now are staged.
 
         Small frames come through ``buffer``, so that one system call can bring many of them; the body of a large one
@@ -145,7 +155,7 @@ class KafkaChannel:
             return
         count = self._transport.recv_into(buffer)
         try:
-            self._split(buffer[:count])
+            self._split(buffer, count)
         except InvalidReceiveError as error:
             if not self.staged:
                 raise
@@ -156,13 +166,13 @@ class KafkaChannel:
         """Whether the next ``read`` will raise, with nothing more to be read off the socket."""
         return self._invalid_receive is not None
 
-    def _split(self, data: memoryview) -> None:
-        position, end = 0, len(data)
+    def _split(self, data: bytearray, end: int) -> None:
+        position = 0
         while position < end:
             receive = self._receive
             if receive is None:
                 self._receive = receive = NetworkReceive(self.id, self._max_receive_size)
-            position += receive.feed(data, position)
+            position += receive.feed(data, position, end)
             if receive.complete:
                 self._stage(receive)
 
@@ -181,7 +191,7 @@ class KafkaChannel:
         """Make ``send`` the frame on its way out. Raises IllegalStateError while another one is."""
         if self._send is not None:
             raise IllegalStateError(f"connection {self.id}: a send begins while another is in progress")
-        if self.state is not ChannelState.READY:
+        if self.state is not READY:
             raise IllegalStateError(f"connection {self.id} is {self.state.name}, a send needs it READY")
         self._send = send
 
@@ -204,7 +214,7 @@ class KafkaChannel:
 
     def close(self) -> None:
         """Close the socket and drop what was staged; again: nothing happens."""
-        if self.state is not ChannelState.CLOSED:
-            self._transition_to(ChannelState.CLOSED)
+        if self.state is not CLOSED:
+            self._transition_to(CLOSED)
             self.staged.clear()
             self._transport.close()

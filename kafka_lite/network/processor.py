@@ -1,4 +1,4 @@
-"""The network thread: reads requests from its connections, and writes the answers to them.
+"""What a network thread does: reads requests from its connections, and writes the answers to them.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala (Processor) · book 2.3.2
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import logging
 import socket
-import threading
-from collections import defaultdict, deque
+from collections import deque
+from threading import get_ident
+from typing import Final
 
-from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.kafka_channel import KafkaChannel
@@ -25,13 +25,16 @@ from kafka_lite.network.send import NetworkSend
 
 logger = logging.getLogger(__name__)
 
-POLL_TIMEOUT_MS = 300
-MAX_PIPELINED_REQUESTS = 16
+POLL_TIMEOUT_MS: Final = 300.0
+MAX_PIPELINED_REQUESTS: Final = 16
 """How many requests of one connection go to a handler at once: see ``Request.following``."""
 
+# Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every response.
+_CLOSE_CONNECTION: Final = ResponseAction.CLOSE_CONNECTION
 
-class Processor(ShutdownableThread):
-    """Serves its share of a listener's connections with one selector.
+
+class Processor:
+    """Serves its share of a listener's connections with one selector, in a thread of its own (``KafkaThread``).
 
     Each turn of the loop has the steps that the book's figure shows::
 
@@ -51,7 +54,7 @@ class Processor(ShutdownableThread):
     def __init__(
         self,
         processor_id: int,
-        thread_name: str,
+        name: str,
         listener: Listener,
         time: Time,
         max_request_size: int,
@@ -59,16 +62,20 @@ class Processor(ShutdownableThread):
         request_channel: RequestChannel,
         connection_quotas: ConnectionQuotas,
     ) -> None:
-        super().__init__(thread_name)
         self.id = processor_id
-        self._listener = listener
+        self.name = name
+        """The name of its thread."""
+        self._thread_ident = 0  # of the thread that had the last turn
+        self._listener_name = listener.name
+        self._security_protocol = listener.security_protocol
         self._time = time
         self._request_channel = request_channel
         self._quotas = connection_quotas
         self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
         self._connection_numbers = itertools.count()
+        # Of every connection from the moment it is registered until _connection_ended:
         self._client_addresses: dict[str, str] = {}
-        self._inflight_responses: dict[str, deque[Response]] = defaultdict(deque)
+        self._inflight_responses: dict[str, deque[Response]] = {}
         self._selector = Selector(max_request_size, connections_max_idle_ms, time)
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
@@ -81,7 +88,7 @@ class Processor(ShutdownableThread):
 
         This thread itself is awake, and looks at all of that before its next poll.
         """
-        if threading.get_ident() != self.ident:
+        if get_ident() != self._thread_ident:
             self._selector.wakeup()
 
     @property
@@ -101,6 +108,7 @@ class Processor(ShutdownableThread):
 
     def do_work(self) -> None:
         """One turn; an error costs a log line, never the thread, for all its connections would go with it."""
+        self._thread_ident = get_ident()
         try:
             self._configure_new_connections()
             self._process_new_responses()
@@ -121,22 +129,22 @@ class Processor(ShutdownableThread):
                 connection_id = f"{local_host}:{local_port}-{host}:{port}-{number}"
                 self._selector.register(connection_id, sock, f"{host}:{port}")
                 self._client_addresses[connection_id] = host
+                self._inflight_responses[connection_id] = deque()
             except OSError as error:
                 logger.debug("Processor %d closed connection from %s:%d: %s", self.id, host, port, error)
                 sock.close()
                 self._quotas.dec(host)
 
     def _process_new_responses(self) -> None:
-        while self._request_channel.has_responses(self.id):
-            responses = self._request_channel.receive_responses(self.id)
+        while responses := self._request_channel.receive_responses(self.id):
             to_answer: list[str] = []
             for response in responses:
                 connection_id = response.request.connection_id
-                if self._selector.channel(connection_id) is None:
+                inflight = self._inflight_responses.get(connection_id)
+                if inflight is None:
                     # The connection was lost, or closed for being idle, while the request was at work.
                     self._request_channel.request_completed(response.request)
                     continue
-                inflight = self._inflight_responses[connection_id]
                 if not inflight:
                     to_answer.append(connection_id)
                 # Else one is on its way out, or is out since the last poll: _process_completed_sends goes on.
@@ -154,21 +162,23 @@ class Processor(ShutdownableThread):
 
     def _answer_in_order(self, connection_id: str) -> None:
         """Until one does not fit into the socket."""
+        if self._selector.channel(connection_id) is None:
+            return  # lost in the last poll: _process_disconnected ends its responses
         responses = self._inflight_responses[connection_id]
         while responses:
             response = responses[0]
-            if response.action is ResponseAction.CLOSE_CONNECTION:
+            send = response.send
+            if send is not None:
+                if len(responses) > 1:
+                    _join_following(send, responses)
+                if not self._selector.write(send):
+                    return  # _process_completed_sends goes on
+                self._end_responses(responses, send.frames)
+            elif response.action is _CLOSE_CONNECTION:
                 self._close(connection_id)
                 return
-            send = response.send
-            if send is None:
+            else:
                 self._end_responses(responses, 1)
-                continue
-            if len(responses) > 1:
-                _join_following(send, responses)
-            if not self._selector.write(send):
-                return  # _process_completed_sends goes on
-            self._end_responses(responses, send.frames)
 
     def _end_responses(self, responses: deque[Response], count: int) -> None:
         """Requests are done with: what comes next on this connection?"""
@@ -214,18 +224,18 @@ class Processor(ShutdownableThread):
             request = following
 
     def _request_of(self, receive: NetworkReceive) -> Request:
-        parsed = parse_request(receive.payload)
+        header, body, unsupported_api_version = parse_request(receive.payload)
         return Request(
             processor=self.id,
             connection_id=receive.source,
-            listener_name=self._listener.name,
-            security_protocol=self._listener.security_protocol,
+            listener_name=self._listener_name,
+            security_protocol=self._security_protocol,
             client_address=self._client_addresses[receive.source],
-            header=parsed.header,
-            body=parsed.body,
+            header=header,
+            body=body,
             size_in_bytes=receive.size,
             start_time_ms=self._time.hi_res_ms(),
-            unsupported_api_version=parsed.unsupported_api_version,
+            unsupported_api_version=unsupported_api_version,
         )
 
     def _process_completed_sends(self) -> None:

@@ -6,15 +6,18 @@ Kafka 0.10.2: clients/.../common/network/NetworkReceive.java, Receive.java · bo
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.sendable import Buffer
 
-SIZE_BYTES = 4
-UNLIMITED = -1
-FIRST_ALLOCATION_BYTES = 1 << 20
+SIZE_BYTES: Final = 4
+UNLIMITED: Final = -1
+FIRST_ALLOCATION_BYTES: Final = 1 << 20
 """A frame is given this much memory at once; more only as its bytes arrive."""
 
-_INT32 = struct.Struct(">i")
+_UNPACK_SIZE: Final = struct.Struct(">i").unpack_from
+_NOTHING: Final = bytearray()  # never written to: a frame gets bytes of its own with its size
 
 
 class InvalidReceiveError(KafkaError):
@@ -44,7 +47,7 @@ class NetworkReceive:
         """Announced size of the payload; -1 while it is not yet known."""
         self._max_size = max_size
         self._size_bytes = b""
-        self._payload = bytearray()
+        self._payload = _NOTHING
         self._received = 0
 
     @property
@@ -62,31 +65,36 @@ class NetworkReceive:
         """The payload of a complete receive; writable, and nobody else's."""
         return memoryview(self._payload)
 
-    def feed(self, data: memoryview, position: int = 0) -> int:
-        """Take from ``data``, from ``position`` on, what belongs to this frame; returns how many bytes that was.
+    def feed(self, data: Buffer, begin: int = 0, end: int = -1) -> int:
+        """Take from ``data[begin:end]`` (-1: all that there is) what belongs to this frame; returns how many bytes.
 
         Raises InvalidReceiveError when the announced size is negative or above the maximum.
         """
-        if self.size < 0 and not self._size_bytes and len(data) - position >= SIZE_BYTES:
-            self._check_size(*_INT32.unpack_from(data, position))
-            begin = position + SIZE_BYTES
-            if len(data) - begin >= self.size:  # all of it, as with most frames
-                self._payload = bytearray(data[begin : begin + self.size])
+        if end < 0:
+            end = len(data)
+        if self.size < 0 and not self._size_bytes and end - begin >= SIZE_BYTES:
+            (size,) = _UNPACK_SIZE(data, begin)
+            self._check_size(size)
+            begin += SIZE_BYTES
+            if end - begin >= self.size:  # all of it, as with most frames
+                payload = data[begin : begin + self.size]
+                self._payload = payload if isinstance(payload, bytearray) else bytearray(payload)
                 self._received = self.size
                 return SIZE_BYTES + self.size
             self._allocate()
-            return SIZE_BYTES + self._feed_some(data[begin:])
-        return self._feed_some(data[position:])
+            return SIZE_BYTES + self._feed_some(memoryview(data)[begin:end])
+        return self._feed_some(memoryview(data)[begin:end])
 
     def _feed_some(self, data: memoryview) -> int:
         """The same for a frame that comes in several pieces, perhaps in the middle of its size."""
         taken = 0
         if self.size < 0:
             taken = min(SIZE_BYTES - len(self._size_bytes), len(data))
-            self._size_bytes += data[:taken]
+            self._size_bytes += bytes(data[:taken])
             if len(self._size_bytes) < SIZE_BYTES:
                 return taken
-            self._check_size(*_INT32.unpack(self._size_bytes))
+            (size,) = _UNPACK_SIZE(self._size_bytes)
+            self._check_size(size)
             self._allocate()
         start = self._received
         taken_payload = min(self.size - start, len(data) - taken)

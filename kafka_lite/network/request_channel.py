@@ -5,22 +5,26 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala · book 2.3.3
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.request_log import is_logging_requests, log_completed
+from kafka_lite.network.request_log import log_completed, request_logger
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 
-SMALL_RESPONSE_BYTES = 64 * 1024
+SMALL_RESPONSE_BYTES: Final = 64 * 1024
+LOOK_AT_LOG_LEVEL_EVERY_MS: Final = 100.0
+"""So often the log of requests is asked whether anybody reads it: the question is dear beside a small request."""
 
-_UNSET_MS = -1.0
+_UNSET_MS: Final = -1.0
 
 
 class Request:
@@ -150,6 +154,10 @@ class ResponseAction(Enum):
     CLOSE_CONNECTION = "CloseConnectionAction"
 
 
+# Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every response.
+_NO_OP: Final = ResponseAction.NO_OP
+
+
 class Response:
     """The end of a request; ``send`` is there for ``ResponseAction.SEND`` only."""
 
@@ -167,7 +175,7 @@ class Response:
         """Not after the end of a connection. Nor after much, lest answers pile up for a client that does not read."""
         if self.send is not None:
             return self.send.size_in_bytes <= SMALL_RESPONSE_BYTES
-        return self.action is ResponseAction.NO_OP
+        return self.action is _NO_OP
 
 
 QuickHandler = Callable[[Request], Request | None]
@@ -197,6 +205,8 @@ class RequestChannel:
         """Called by ``dispatch``; None: every request is queued, as in Kafka."""
         self._response_listeners: list[Callable[[int], None]] = []
         self._completion_listeners: list[Callable[[Request, float], None]] = []
+        self._is_logging_requests = False
+        self._looked_at_log_level_ms = -LOOK_AT_LOG_LEVEL_EVERY_MS
         self._room = threading.Condition()
         self._waiting_processors = 0
         self._closed = False
@@ -270,7 +280,7 @@ class RequestChannel:
 
     def no_operation(self, request: Request) -> None:
         """The request has no answer; its connection goes on."""
-        self.send_response(Response(request, action=ResponseAction.NO_OP))
+        self.send_response(Response(request, action=_NO_OP))
 
     def close_connection(self, request: Request) -> None:
         """The request cannot be answered; its connection is closed."""
@@ -284,10 +294,6 @@ class RequestChannel:
             return None
         response.request.response_dequeue_time_ms = self._time.hi_res_ms()
         return response
-
-    def has_responses(self, processor: int) -> bool:
-        """Whether responses wait for a processor."""
-        return bool(self._responses[processor])
 
     def receive_responses(self, processor: int) -> list[Response]:
         """All responses that wait for a processor now."""
@@ -327,7 +333,10 @@ class RequestChannel:
         end_time_ms = self._time.hi_res_ms()
         for on_completion in self._completion_listeners:
             on_completion(request, end_time_ms)
-        if is_logging_requests():
+        if end_time_ms - self._looked_at_log_level_ms >= LOOK_AT_LOG_LEVEL_EVERY_MS:
+            self._looked_at_log_level_ms = end_time_ms
+            self._is_logging_requests = request_logger.isEnabledFor(logging.DEBUG)
+        if self._is_logging_requests:
             log_completed(request, request.times(end_time_ms))
 
     def shutdown(self) -> None:

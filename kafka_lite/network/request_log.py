@@ -32,11 +32,6 @@ _LINE = (
 )
 
 
-def is_logging_requests() -> bool:
-    """Whether anybody reads the log: a look into the logger's cache, made at the end of every request."""
-    return request_logger.isEnabledFor(logging.DEBUG)
-
-
 def log_completed(request: Request, times: RequestTimes) -> None:
     """Write the line of a request."""
     request_logger.debug(

@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (Request), clients/.../reque
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.protocol.api_key import ApiKey
@@ -23,30 +22,24 @@ class InvalidRequestError(KafkaError):
     """The frame is not a request of Kafka's protocol; the message says what is wrong with it."""
 
 
-class ParsedRequest(NamedTuple):
-    """A frame that was understood."""
+def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
+    """Decode header and body; the third value is ``Request.unsupported_api_version``.
 
-    header: RequestHeader
-    body: Message
-    unsupported_api_version: bool = False
-    """See ``Request.unsupported_api_version``."""
-
-
-def parse_request(frame: memoryview) -> ParsedRequest:
-    """Decode header and body. Raises InvalidRequestError for bytes that are no request of a version known here.
+    Raises InvalidRequestError for bytes that are no request of a version known here.
 
     One exception: an ApiVersions request of an unknown version is how a client from the future asks for a version that
-    both know, so it must be answered. It passes with an empty body and its flag set.
+    both know, so it must be answered. It passes with an empty body and the flag set.
     """
     try:
-        return ParsedRequest(*decode_request(frame))
+        header, body = decode_request(frame)
     except UnsupportedVersionError as error:
-        header = error.header
-        if header is None or header.api_key != ApiKey.API_VERSIONS:
+        unserved = error.header
+        if unserved is None or unserved.api_key != ApiKey.API_VERSIONS:
             raise InvalidRequestError(str(error)) from error
-        return ParsedRequest(header, ApiVersionsRequest(), unsupported_api_version=True)
+        return unserved, ApiVersionsRequest(), True
     except SchemaError as error:
         raise InvalidRequestError(f"{_best_guess(frame)}: {error}") from error
+    return header, body, False
 
 
 def _best_guess(frame: memoryview) -> str:

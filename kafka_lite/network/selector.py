@@ -9,22 +9,25 @@ import contextlib
 import errno
 import logging
 import os
-import selectors
 import socket
+from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
-from kafka_lite.network.kafka_channel import ChannelState, IllegalStateError, KafkaChannel
+from kafka_lite.network.kafka_channel import CLOSED, CONNECTING, READY, IllegalStateError, KafkaChannel
+from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
 from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import READ, WRITE, PlaintextTransportLayer
+from kafka_lite.network.transport_layer import PlaintextTransportLayer
 
 logger = logging.getLogger(__name__)
 
 NO_IDLE_TIMEOUT_MS = -1
 USE_DEFAULT_BUFFER_SIZE = -1
 READ_BUFFER_BYTES = 64 * 1024
+WAKEUP: Final = "wakeup"
+"""Attached to the socket that ends a poll; all others have their channel."""
 
 
 class Selector:
@@ -65,12 +68,12 @@ class Selector:
         self._ready_receives: dict[str, KafkaChannel] = {}
         self._invalid_receives: dict[str, KafkaChannel] = {}
 
-        self._read_buffer = memoryview(bytearray(READ_BUFFER_BYTES))
-        self._selector = selectors.DefaultSelector()
+        self._read_buffer = bytearray(READ_BUFFER_BYTES)
+        self._selector = NioSelector()
         self._wakeup_reader, self._wakeup_writer = socket.socketpair()
         self._wakeup_reader.setblocking(False)
         self._wakeup_writer.setblocking(False)
-        self._selector.register(self._wakeup_reader, READ, None)
+        self._selector.register(self._wakeup_reader, READ, WAKEUP)
         self._polling = False
         self._wakeup_pending = False
 
@@ -124,8 +127,7 @@ class Selector:
         channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address)
         self.counters.connections_created += 1
         self._channels[connection_id] = channel
-        if self._idle is not None:
-            self._idle.update(connection_id, self._time.hi_res_ms())
+        channel.last_active_ms = self._time.hi_res_ms()
         return channel
 
     def send(self, send: NetworkSend) -> None:
@@ -195,11 +197,13 @@ class Selector:
         select_ms = self._time.hi_res_ms()
         events = self._select(timeout_ms)
         now_ms = self._time.hi_res_ms()
-        for key, ready in events:
-            if key.data is None:
+        for fd, ready in events:
+            channel = self._selector.attachments.get(fd)
+            if isinstance(channel, KafkaChannel):
+                channel.last_active_ms = now_ms
+                self._guarded_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing finds it
+            elif channel is WAKEUP:
                 self._drain_wakeups()
-            else:
-                self._poll_channel(key.data, ready, now_ms)
         if self._ready_receives:
             self._complete_receives()
         # With the time at the end of select, so that no connection is closed that was served just now.
@@ -208,10 +212,14 @@ class Selector:
 
     def _clear(self) -> None:
         """Forget what the last poll found."""
-        self.connected.clear()
-        self.disconnected.clear()
-        self.completed_sends.clear()
-        self.completed_receives.clear()
+        if self.connected:
+            self.connected.clear()
+        if self.disconnected:
+            self.disconnected.clear()
+        if self.completed_sends:
+            self.completed_sends.clear()
+        if self.completed_receives:
+            self.completed_receives.clear()
 
     def _do_at_once(self, channels: dict[str, KafkaChannel], ready: int) -> None:
         """Treat the channels as if the kernel had said that they are ready."""
@@ -219,7 +227,7 @@ class Selector:
             _, channel = channels.popitem()
             self._guarded_io(channel, ready)
 
-    def _select(self, timeout_ms: float) -> list[tuple[selectors.SelectorKey, int]]:
+    def _select(self, timeout_ms: float) -> list[tuple[int, int]]:
         """Wait for events, up to ``timeout_ms``; not at all when ``wakeup`` was called since the last time."""
         self._polling = True
         if self._wakeup_pending:
@@ -235,11 +243,6 @@ class Selector:
                 pass
         except BlockingIOError:
             pass
-
-    def _poll_channel(self, channel: KafkaChannel, ready: int, now_ms: float) -> None:
-        if self._idle is not None and channel.state is not ChannelState.CLOSED:
-            self._idle.update(channel.id, now_ms)
-        self._guarded_io(channel, ready)
 
     def _guarded_io(self, channel: KafkaChannel, ready: int) -> None:
         """Read and write; whatever goes wrong costs this connection only."""
@@ -257,9 +260,9 @@ class Selector:
 
     def _do_io(self, channel: KafkaChannel, ready: int) -> None:
         """Do what a channel is ready for: finish connecting, read, write. Raises OSError."""
-        if channel.state is ChannelState.CLOSED:
+        if channel.state is CLOSED:
             return  # closed by its first event of this poll
-        if channel.state is ChannelState.CONNECTING:
+        if channel.state is CONNECTING:
             channel.finish_connect()
             self.connected.append(channel.id)
             return
@@ -308,8 +311,7 @@ class Selector:
     def _close_idle_connections(self, now_ms: float) -> None:
         if self._idle is None:
             return
-        for connection_id in self._idle.poll_expired_connections(now_ms):
-            channel = self._channels[connection_id]
+        for channel in self._idle.poll_expired_connections(now_ms, self._channels.values()):
             logger.debug("Closing idle connection with %s", channel.remote_address)
             self._disconnect(channel, "idle for longer than connections.max.idle.ms")
 
@@ -326,7 +328,7 @@ class Selector:
     def is_channel_ready(self, connection_id: str) -> bool:
         """Whether the connection is established."""
         channel = self._channels.get(connection_id)
-        return channel is not None and channel.state is ChannelState.READY
+        return channel is not None and channel.state is READY
 
     def close(self, connection_id: str | None = None) -> None:
         """Close one connection (it does not appear in ``disconnected``), or without an id everything."""
@@ -354,8 +356,6 @@ class Selector:
             self._invalid_receives,
         ):
             channels.pop(channel.id, None)
-        if self._idle is not None:
-            self._idle.remove(channel.id)
         self.counters.connections_closed += 1
         channel.close()
 

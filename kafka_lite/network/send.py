@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections import deque
 from collections.abc import Iterable
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer, Part, Sendable, size_of
 
-_INT32 = struct.Struct(">i")
+_SIZE_BYTES: Final = 4
+_PACK_SIZE: Final = struct.Struct(">i").pack
 
 # Linux: more follows at once, so do not send a small segment for the header that precedes a slice of a file.
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 # The kernel takes at most IOV_MAX buffers in one sendmsg; 1024 on Linux and macOS.
-_MAX_BUFFERS = 512
-_BUFFERS = (bytes, bytearray, memoryview)
-_SMALL_BYTES = 4096
+_MAX_BUFFERS: Final = 512
+_BUFFERS: Final = (bytes, bytearray, memoryview)
+_SMALL_BYTES: Final = 4096
 """So much is sooner copied than sent as a buffer of its own."""
 
 
@@ -34,23 +35,24 @@ class NetworkSend:
 
     def __init__(self, destination: str, parts: Iterable[Part]) -> None:
         body_size = 0
-        body: deque[Part] = deque()
+        body: list[Part] = []
         for part in parts:
             # (Most parts are bytes, and there is a send for every request: ``size_of`` for the others only.)
             size = len(part) if type(part) is bytes else size_of(part)
             if size:  # a sendable that sends nothing would look like one that ended early
                 body_size += size
                 body.append(part)
-        prefix = _INT32.pack(body_size)
-        if body and isinstance(body[0], bytes) and len(body[0]) <= _SMALL_BYTES:
-            body[0] = prefix + body[0]  # most answers are one buffer then
+        prefix = _PACK_SIZE(body_size)
+        first = body[0] if body else None
+        if isinstance(first, bytes) and len(first) <= _SMALL_BYTES:
+            body[0] = prefix + first  # most answers are one buffer then
         else:
-            body.appendleft(prefix)
+            body.insert(0, prefix)
         self.destination = destination
         """Id of the connection."""
         self.frames = 1
         """How many frames there are, with those that were appended."""
-        self.size_in_bytes = _INT32.size + body_size
+        self.size_in_bytes = _SIZE_BYTES + body_size
         """Size of the frame, with its prefix."""
         self.remaining_bytes = self.size_in_bytes
         self._parts = body
@@ -74,15 +76,17 @@ class NetworkSend:
         Raises OSError when the connection is broken.
         """
         try:
-            while self._parts and self._write_some(sock):
+            while self.remaining_bytes and self._write_some(sock):
                 pass
         except BlockingIOError:
             pass
-        return self.completed
+        return self.remaining_bytes == 0
 
     def _write_some(self, sock: socket.socket) -> bool:
         """One system call; false when the socket took less than it was offered."""
         head = self._parts[0]
+        if isinstance(head, bytes) and len(self._parts) == 1:  # as with most answers
+            return self._sent([head], sock.send(head))
         if isinstance(head, _BUFFERS):
             return self._write_buffers(sock)
         return self._write_sendable(sock, head)
@@ -94,18 +98,22 @@ class NetworkSend:
                 break
             buffers.append(part)
         flags = _MORE_FOLLOWS if len(buffers) < len(self._parts) else 0
-        sent = sock.send(buffers[0], flags) if len(buffers) == 1 else sock.sendmsg(buffers, (), flags)
+        return self._sent(buffers, sock.sendmsg(buffers, (), flags))
+
+    def _sent(self, buffers: list[Buffer], sent: int) -> bool:
+        """So many bytes of the first parts are out; whether that is all of ``buffers``, which were offered."""
         self.remaining_bytes -= sent
         if not self.remaining_bytes:
             self._parts.clear()
             return True
-        while self._parts and buffers and sent >= (size := size_of(buffers[0])):
+        whole = 0
+        while whole < len(buffers) and sent >= (size := size_of(buffers[whole])):
             sent -= size
-            self._parts.popleft()
-            buffers.pop(0)
-        if buffers:
-            self._parts[0] = memoryview(buffers[0]).cast("B")[sent:]
-        return not buffers
+            whole += 1
+        del self._parts[:whole]
+        if whole < len(buffers):
+            self._parts[0] = memoryview(buffers[whole]).cast("B")[sent:]
+        return whole == len(buffers)
 
     def _write_sendable(self, sock: socket.socket, part: Sendable) -> bool:
         left = part.size_in_bytes - self._current_sent
@@ -117,6 +125,6 @@ class NetworkSend:
         if sent < left:
             self._current_sent += sent
             return False
-        self._parts.popleft()
+        del self._parts[0]
         self._current_sent = 0
         return True

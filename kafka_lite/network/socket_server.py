@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.acceptor import Acceptor
 from kafka_lite.network.connection_quotas import ConnectionQuotas
@@ -62,6 +63,7 @@ class SocketServer:
             config.max_connections_per_ip, config.max_connections_per_ip_overrides
         )
         self.processors: list[Processor] = []
+        self._processor_threads: list[KafkaThread] = []
         self._acceptors: dict[str, Acceptor] = {}
 
     def startup(self) -> None:
@@ -72,8 +74,8 @@ class SocketServer:
         except BaseException:
             self.shutdown()
             raise
-        self.request_channel.add_response_listener(lambda processor: self.processors[processor].wake_up())
-        for thread in (*self.processors, *self._acceptors.values()):
+        self.request_channel.add_response_listener(self._wake_up_processor)
+        for thread in (*self._processor_threads, *self._acceptors.values()):
             thread.start()
         for name, acceptor in self._acceptors.items():
             logger.info("Awaiting socket connections on port %d (listener %s)", acceptor.port, name)
@@ -87,6 +89,7 @@ class SocketServer:
             self._new_processor(number, listener) for number in range(first, first + config.num_network_threads)
         ]
         self.processors += processors
+        self._processor_threads += [KafkaThread(processor.name, processor) for processor in processors]
         self._acceptors[listener.name] = Acceptor(
             listener,
             processors,
@@ -122,6 +125,9 @@ class SocketServer:
         for processor in self.processors:
             processor.disconnect_all()
 
+    def _wake_up_processor(self, number: int) -> None:
+        self.processors[number].wake_up()
+
     def wake_up(self) -> None:
         """Let all processors look at the clock now."""
         for processor in self.processors:
@@ -132,10 +138,10 @@ class SocketServer:
         for acceptor in self._acceptors.values():
             acceptor.shutdown()
             acceptor.close()
-        for processor in self.processors:
-            processor.initiate_shutdown()
+        for thread in self._processor_threads:
+            thread.initiate_shutdown()
         self.request_channel.shutdown()
-        for processor in self.processors:
-            processor.await_shutdown()
+        for thread, processor in zip(self._processor_threads, self.processors, strict=True):
+            thread.await_shutdown()
             processor.close_all()
         self._acceptors.clear()

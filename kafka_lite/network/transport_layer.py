@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import errno
 import os
-import selectors
 import socket
 
-READ = selectors.EVENT_READ
-WRITE = selectors.EVENT_WRITE
+from kafka_lite.network.nio_selector import NioSelector
 
 
 class PlaintextTransportLayer:
     """A non-blocking socket with its interest in events.
 
-    Interest is a set of bits as in Java's ``SelectionKey.interestOps``. ``selectors`` knows no empty interest, so a
-    socket of which nothing is awaited is not registered at all.
+    Interest is a set of bits as in Java's ``SelectionKey.interestOps``. A socket of which nothing is awaited is not
+    registered at all: else the kernel would still report its end, and go on doing so.
     """
 
     __slots__ = ("_attachment", "_interest", "_selector", "sock")
 
-    def __init__(self, selector: selectors.BaseSelector, sock: socket.socket) -> None:
+    def __init__(self, selector: NioSelector, sock: socket.socket) -> None:
         self.sock = sock
         self._selector = selector
         self._interest = 0
@@ -49,7 +47,7 @@ class PlaintextTransportLayer:
         elif not self._interest:
             self._selector.register(self.sock, events, self._attachment)
         else:
-            self._selector.modify(self.sock, events, self._attachment)
+            self._selector.modify(self.sock, events)
         self._interest = events
 
     def finish_connect(self) -> None:
@@ -58,7 +56,7 @@ class PlaintextTransportLayer:
         if error:
             raise OSError(error, os.strerror(error))
 
-    def recv_into(self, buffer: memoryview) -> int:
+    def recv_into(self, buffer: bytearray | memoryview) -> int:
         """Read what is there, at most ``len(buffer)``; 0 when nothing is. Raises OSError, also when the peer left."""
         try:
             count = self.sock.recv_into(buffer)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from crc32c import crc32c
-
+from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import LOG_OVERHEAD
 from kafka_lite.record.compression import CompressionType, compress

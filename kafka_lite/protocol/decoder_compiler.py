@@ -8,14 +8,16 @@ What it writes for FindCoordinatorRequest v1, for instance, is
         n, = unpack_h(buffer, position)
         position += 2
         stop = position + n
-        if not position <= stop <= end:
+        if n < 0 or stop > end:
             raise bad_length('key', n, end - position)
-        message.key = str(buffer[position:stop], 'utf-8', 'replace')
+        message.key = buffer[position:stop].tobytes().decode('utf-8', 'replace')
         position = stop
         message.key_type, = unpack_b(buffer, position)
         position += 1
         ...
         return message, position
+
+where ``buffer`` is a memoryview.
 
 Nothing that a peer claims makes it allocate: lengths are compared with the bytes that are there before anything is cut
 out, counts with the fewest bytes that so many elements could take. ``struct`` and indexing raise by themselves when the
@@ -179,7 +181,8 @@ class _DecoderWriter(SourceWriter):
 
         def read() -> None:
             self.line("stop = position + n")
-            with self.block("if not position <= stop <= end:"):
+            negative = "" if self._version in field.nullable else "n < 0 or "  # null is settled, where it may be
+            with self.block(f"if {negative}stop > end:"):
                 self.line(f"raise bad_length({field.name!r}, n, end - position)")
             self.line(f"{target} = {_CUT[kind.name]}")
             self.line("position = stop")
@@ -191,7 +194,7 @@ class _DecoderWriter(SourceWriter):
         element_size = wire_types.minimum_size(kind.element, self._version, self._flexible)
 
         def read() -> None:
-            with self.block(f"if not 0 <= n <= (end - position) // {max(element_size, 1)}:"):
+            with self.block(f"if n < 0 or n * {max(element_size, 1)} > end - position:"):
                 self.line(f"raise bad_length({field.name!r}, n, end - position)")
             if isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID:
                 self.line(f"{target} = list(unpack_from(f'>{{n}}{kind.element.code}', buffer, position))")
@@ -204,7 +207,9 @@ class _DecoderWriter(SourceWriter):
     def _elements(self, element: WireType, target: str, field: Field) -> None:
         elements = target.replace(".", "_")
         self.line(f"{target} = {elements} = []")
-        with self.block("for _ in range(n):"):
+        self.line(f"{elements}_left = n")  # (to make a range takes as long as to count several elements)
+        with self.block(f"while {elements}_left:"):
+            self.line(f"{elements}_left -= 1")
             if isinstance(element, StructType):
                 variable = variable_name(element.cls)
                 self._struct(element.cls, variable)
@@ -247,8 +252,8 @@ class _DecoderWriter(SourceWriter):
 
 
 _CUT = {
-    "string": "str(buffer[position:stop], 'utf-8', 'replace')",
-    "bytes": "bytes(buffer[position:stop])",
-    "records": "memoryview(buffer)[position:stop]",
+    "string": "buffer[position:stop].tobytes().decode('utf-8', 'replace')",
+    "bytes": "buffer[position:stop].tobytes()",
+    "records": "buffer[position:stop]",
 }
 """How the bytes from ``position`` to ``stop`` become a value."""

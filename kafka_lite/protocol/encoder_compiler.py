@@ -3,14 +3,13 @@
 What it writes for FindCoordinatorRequest v1, for instance, is
 
     def encode(message, add):
-        text = message.key.encode()
-        add(pack_h(len(text)))
-        add(text)
+        add(texts_h[message.key])
         ...
         add(pack_b(message.key_type))
 
-where ``add`` takes each piece of the encoding in turn. Records are added as they are. A field that the version does not
-have and that is not ignorable is checked to hold its default, for otherwise the peer would miss what was meant.
+where ``add`` takes each piece of the encoding in turn, and ``texts_h`` is a :class:`Texts`. Records are added as they
+are. A field that the version does not have and that is not ignorable is checked to hold its default, for otherwise the
+peer would miss what was meant.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (write) · book 2.3.5
 """
@@ -25,7 +24,7 @@ from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.protocol.source_writer import SourceWriter, variable_name
-from kafka_lite.protocol.varint import unsigned_varint
+from kafka_lite.protocol.varint import SMALL_VARINTS, unsigned_varint
 from kafka_lite.protocol.wire_types import Array, Field, Primitive, Sized, StructType, WireType
 
 if TYPE_CHECKING:
@@ -53,6 +52,37 @@ def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int,
         add(data)
 
 
+class Texts(dict[str, bytes]):
+    """The encodings of strings with their lengths before them, each made when it is first asked for.
+
+    Most strings of a protocol come again and again: names of topics, groups and hosts. So that those which do not come
+    again fill no memory, long ones are not kept, and when there are many, all are forgotten.
+    """
+
+    MAX_KEPT = 1000
+    MAX_KEPT_BYTES = 256
+
+    def __init__(self, encode_length: Callable[[int], bytes]) -> None:
+        super().__init__()
+        self._encode_length = encode_length
+
+    def __missing__(self, text: str) -> bytes:
+        data = text.encode()
+        data = self._encode_length(len(data)) + data
+        if len(data) <= self.MAX_KEPT_BYTES:
+            if len(self) >= self.MAX_KEPT:
+                self.clear()
+            self[text] = data
+        return data
+
+
+TEXTS = Texts(struct.Struct(">h").pack)
+COMPACT_TEXTS = Texts(lambda length: unsigned_varint(length + 1))
+
+_SMALL_COUNTS = tuple(struct.pack(">i", count) for count in range(0x80))
+"""Ready made, like ``SMALL_VARINTS``."""
+
+
 class _EncoderWriter(SourceWriter):
     """Walks the declaration of a message and emits what writes each field."""
 
@@ -64,6 +94,10 @@ class _EncoderWriter(SourceWriter):
         self._add = "add"  # where the pieces go: to the message, or to a tagged field
         for helper in (not_in_version, size_of, unsigned_varint, write_tagged_fields):
             self.name(helper.__name__, helper)
+        self.name("varints", SMALL_VARINTS)
+        self.name("counts", _SMALL_COUNTS)
+        self.name("texts_h", TEXTS)
+        self.name("texts_compact", COMPACT_TEXTS)
         self.name("pack", struct.pack)
         with self.block("def encode(message, add):"):
             self._struct(message, "message")
@@ -102,9 +136,13 @@ class _EncoderWriter(SourceWriter):
         """The condition that a field does not hold its default."""
         if isinstance(field.type, StructType):
             inner = [self._differs(f"{value}.{inner.name}", inner) for inner in field.type.cls.FIELDS]
-            return " or ".join([*inner, f"{value}.unknown_tagged_fields"])
+            differs = " or ".join([*inner, f"{value}.unknown_tagged_fields"])
+            default = self.name(f"default_{variable_name(field.type.cls)}", field.type.cls.default())
+            return f"{value} is not {default} and ({differs})"
         if field.default is None:
             return f"{value} is not None"
+        if field.default == []:
+            return f"{value} or {value} is None"
         if field.type is wire_types.UUID:
             return f"{value} != {self.name('ZERO_UUID', wire_types.ZERO_UUID)}"
         return f"{value} != {field.default!r}"
@@ -125,7 +163,11 @@ class _EncoderWriter(SourceWriter):
     def _length(self, code: str, length: str, field: Field) -> None:
         if self._is_compact(field):
             self._flush()
-            self.line(f"{self._add}(unsigned_varint({length} + 1))")
+            self.line(f"n = {length} + 1")
+            self.line(f"{self._add}(varints[n] if n < {len(SMALL_VARINTS)} else unsigned_varint(n))")
+        elif code == "i" and not self._run:
+            self.line(f"n = {length}")
+            self.line(f"{self._add}(counts[n] if n < {len(_SMALL_COUNTS)} else {self.packer('i')}(n))")
         else:
             self._fixed(code, length)
 
@@ -148,8 +190,12 @@ class _EncoderWriter(SourceWriter):
 
     def _sized(self, kind: Sized, value: str, field: Field) -> None:
         def write() -> None:
+            if kind is wire_types.STRING:
+                self._flush()
+                self.line(f"{self._add}({'texts_compact' if self._is_compact(field) else 'texts_h'}[{value}])")
+                return
             length = "size_of(data)" if kind is wire_types.RECORDS else "len(data)"
-            self.line(f"data = {value}{'.encode()' if kind is wire_types.STRING else ''}")
+            self.line(f"data = {value}")
             self._length(kind.length_code, length, field)
             self._flush()
             self.line(f"{self._add}(data)")

@@ -25,15 +25,25 @@ class _Codec(NamedTuple):
     request_header_version: int
     response_header_version: int
     request: type[Request]
+    has_records: bool
+    """Whether the answer may have records."""
 
 
 _SPECS: dict[int, ApiSpec] = {int(key): spec for key, spec in API_SPECS.items()}
 _CODECS: dict[tuple[int, int], _Codec] = {
-    (key, version): _Codec(spec.request_header_version(version), spec.response_header_version(version), spec.request)
+    (key, version): _Codec(
+        spec.request_header_version(version),
+        spec.response_header_version(version),
+        spec.request,
+        spec.response.HAS_RECORDS,
+    )
     for key, spec in _SPECS.items()
     for version in range(spec.min_version, spec.max_version + 1)
 }
 _KEY_AND_VERSION = struct.Struct(">hh")
+_USUAL_HEADER = struct.Struct(">hhih")
+"""What all request headers but version 0 begin with: key, version, correlation id, length of the client id."""
+_new_header = RequestHeader.maker("api_key", "api_version", "correlation_id", "client_id")
 _PACK_RESPONSE_HEADER = (struct.Struct(">i").pack, struct.Struct(">ix").pack)
 """By the version of the header: correlation id; correlation id and the zero that says "no tagged fields"."""
 
@@ -74,6 +84,21 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
     Raises ``UnsupportedVersionError`` for a key or version that has no codec, with the header on it if that could be
     read, and ``SchemaError`` for bytes that are no request.
     """
+    view = frame if isinstance(frame, memoryview) else memoryview(frame)
+    if len(view) > _USUAL_HEADER.size:
+        key, version, correlation_id, length = _USUAL_HEADER.unpack_from(view)
+        codec = _CODECS.get((key, version))
+        if codec is not None and codec.request_header_version == 1 and length >= 0:
+            position = _USUAL_HEADER.size + length
+            if position <= len(view):
+                client_id = view[_USUAL_HEADER.size : position].tobytes().decode("utf-8", "replace")
+                header = _new_header(key, version, correlation_id, client_id)
+                return header, codec.request.decode_from(view, position, version)[0]
+    return _decode_any_request(view)
+
+
+def _decode_any_request(frame: memoryview) -> tuple[RequestHeader, Request]:
+    """The same for any header, and for bytes that are none."""
     codec = _CODECS.get(_KEY_AND_VERSION.unpack_from(frame)) if len(frame) >= _KEY_AND_VERSION.size else None
     if codec is None:
         header, _ = decode_request_header(frame)
@@ -89,7 +114,7 @@ def encode_response(response: Response, version: int, correlation_id: int) -> li
         raise UnsupportedVersionError(f"{response.API_KEY.name} has no version {version} here")
     parts: list[Part] = [_PACK_RESPONSE_HEADER[codec.response_header_version](correlation_id)]
     response.encode_to(parts, version)
-    return join_small_parts(parts)
+    return join_small_parts(parts) if codec.has_records else [b"".join(parts)]  # type: ignore[arg-type]  # bytes all
 
 
 def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Response]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType
@@ -20,15 +21,16 @@ from kafka_lite.record.record import (
     TimestampType,
 )
 
-LOG_OVERHEAD = 12
+LOG_OVERHEAD: Final = 12
 """Bytes of the prefix that all formats share: offset I64, size of the rest I32."""
 
-HEADER_SIZE_UP_TO_MAGIC = 17
+HEADER_SIZE_UP_TO_MAGIC: Final = 17
 """Bytes to read before the format of a batch is known: the magic byte is the last of them in every format."""
 
-MAGIC_POSITION = 16
-CODEC_MASK = 0x07
-TIMESTAMP_TYPE_MASK = 0x08
+MAGIC_POSITION: Final = 16
+CODEC_MASK: Final = 0x07
+_NO_COMPRESSION: Final = CompressionType.NONE  # found once, see record.record
+TIMESTAMP_TYPE_MASK: Final = 0x08
 
 
 class Batch(ABC):
@@ -90,7 +92,8 @@ class Batch(ABC):
     @property
     def compression(self) -> CompressionType:
         """The codec; raises ``CorruptRecordError`` for a code that is none."""
-        return CompressionType.from_code(self.attributes & CODEC_MASK)
+        code = self.attributes & CODEC_MASK
+        return CompressionType.from_code(code) if code else _NO_COMPRESSION
 
     @property
     def is_compressed(self) -> bool:

@@ -10,15 +10,15 @@ from typing import Final, NamedTuple
 
 from kafka_lite.common.errors import ApiError, Errors
 
-NO_TIMESTAMP = -1
-NO_PRODUCER_ID = -1
-NO_PRODUCER_EPOCH = -1
-NO_SEQUENCE = -1
-NO_PARTITION_LEADER_EPOCH = -1
+NO_TIMESTAMP: Final = -1
+NO_PRODUCER_ID: Final = -1
+NO_PRODUCER_EPOCH: Final = -1
+NO_SEQUENCE: Final = -1
+NO_PARTITION_LEADER_EPOCH: Final = -1
 
-MAGIC_V0 = 0  # 0.8, 0.9: no timestamps
-MAGIC_V1 = 1  # 0.10: timestamps, relative offsets inside compressed messages
-MAGIC_V2 = 2  # 0.11 and later: batches, headers, producer ids
+MAGIC_V0: Final = 0  # 0.8, 0.9: no timestamps
+MAGIC_V1: Final = 1  # 0.10: timestamps, relative offsets inside compressed messages
+MAGIC_V2: Final = 2  # 0.11 and later: batches, headers, producer ids
 CURRENT_MAGIC = MAGIC_V2
 
 

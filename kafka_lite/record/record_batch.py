@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Final
 
-from crc32c import crc32c
-
+from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
@@ -29,25 +29,25 @@ from kafka_lite.record.record import (
 )
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint, encode_varint
 
-RECORD_BATCH_OVERHEAD = 61
+RECORD_BATCH_OVERHEAD: Final = 61
 """Bytes of the header of a batch."""
 
-TRANSACTIONAL_FLAG_MASK = 0x10
-CONTROL_FLAG_MASK = 0x20
+TRANSACTIONAL_FLAG_MASK: Final = 0x10
+CONTROL_FLAG_MASK: Final = 0x20
 DELETE_HORIZON_FLAG_MASK = 0x40
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
-_CRC_POSITION = 17
-_ATTRIBUTES_POSITION = 21
-_MAX_TIMESTAMP_POSITION = 35
-_I32 = struct.Struct(">i")
-_U32 = struct.Struct(">I")
-_I64 = struct.Struct(">q")
-_ATTRIBUTES = struct.Struct(">h")
-_OFFSET_LENGTH_AND_EPOCH = struct.Struct(">qii")
-_PARTITION_LEADER_EPOCH_POSITION = 12
+HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+_CRC_POSITION: Final = 17
+_ATTRIBUTES_POSITION: Final = 21
+_MAX_TIMESTAMP_POSITION: Final = 35
+_I32: Final = struct.Struct(">i")
+_U32: Final = struct.Struct(">I")
+_I64: Final = struct.Struct(">q")
+_ATTRIBUTES: Final = struct.Struct(">h")
+_OFFSET_LENGTH_AND_EPOCH: Final = struct.Struct(">qii")
+_PARTITION_LEADER_EPOCH_POSITION: Final = 12
 _NULL_LENGTH = encode_varint(-1)
-_MAX_SEQUENCE = 0x7FFFFFFF
+_MAX_SEQUENCE: Final = 0x7FFFFFFF
 
 
 class RecordBatch(Batch):
@@ -233,9 +233,6 @@ class RecordBatch(Batch):
         self.crc = self.compute_crc()
         _U32.pack_into(self.view, _CRC_POSITION, self.crc)
 
-
-ProducedRecords = Buffer | RecordBatch
-"""What a producer sent for a partition: bytes, or the one batch that has been found to be all there is."""
 
 DecodedRecord = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...], int]
 """Timestamp delta, offset delta, key, value, headers, and the position behind the record."""

@@ -33,12 +33,12 @@ MAX_OUT_OF_ORDER = 100_000
 anew, and a kilobyte that is compressed well holds millions."""
 
 _NULL: Final = 1  # zig-zag of the length -1
-_FIRST_WINDOW = 512  # how far to look for records that are alike; more when all of a window were
+_FIRST_WINDOW: Final = 512  # how far to look for records that are alike; more when all of a window were
 _SHORT_RUN = 8
 _FEW: Final = 8  # so many repeated lengths may be a run
 _WORTH_A_LOOK = 12  # so few records are read faster one by one, whatever they are
 _LARGEST_WINDOW = 4096
-_COMPILED = not __file__.endswith(".py")
+_COMPILED: Final = not __file__.endswith(".py")
 _LONGEST_OFFSET_VARINT = 3  # runs end at offset delta 2**20
 _LONGEST_TIMESTAMP_VARINT = 8
 _CONTINUED = bytes(range(0x80, 0x100))  # bytes of a varint that are not its last

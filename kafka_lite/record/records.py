@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Final
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.batch import CODEC_MASK, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_POSITION, Batch
@@ -43,8 +44,8 @@ __all__ = [
     "valid_bytes",
 ]
 
-_OFFSET_AND_SIZE = struct.Struct(">qi")
-_SMALLEST_BATCH = LOG_OVERHEAD + RECORD_OVERHEAD[MAGIC_V0]
+_OFFSET_AND_SIZE: Final = struct.Struct(">qi")
+_SMALLEST_BATCH: Final = LOG_OVERHEAD + RECORD_OVERHEAD[MAGIC_V0]
 
 
 def batch_size(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> int:

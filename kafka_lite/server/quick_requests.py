@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.sendable import Part
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_config import MAX_LONG, LogConfig
+from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
+from kafka_lite.log.log_config import MAX_LONG
 from kafka_lite.network.request_channel import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
@@ -20,7 +20,6 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
 from kafka_lite.record.batch import CODEC_MASK
-from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -99,11 +98,12 @@ class QuickRequests:
             return False
         compressed_bytes = 0
         for topic in body.topic_data:
+            name = topic.name
             for data in topic.partition_data:
                 compressed_bytes += _compressed_size(data.records)
-                partition = self._replicas.get_partition(TopicPartition(topic.name, data.index))
+                partition = self._replicas.get_partition(known_topic_partition(name, data.index))
                 log = partition.log if partition is not None else None
-                if log is not None and not _appends_as_it_is(log.config):
+                if log is not None and not log.config.appends_v2_as_it_is:
                     return False  # without a log it is an error, which is quick
         return compressed_bytes <= MAX_QUICK_COMPRESSED_BYTES
 
@@ -123,14 +123,9 @@ class QuickRequests:
 
 def _compressed_size(records: Part | None) -> int:
     """Bytes of a batch of format v2 that has a codec; 0 without one. (A request may have no more than one batch.)"""
-    if not isinstance(records, (bytes, bytearray, memoryview)) or len(records) <= V2_CODEC_POSITION:
+    if not isinstance(records, (memoryview, bytes, bytearray)) or len(records) <= V2_CODEC_POSITION:
         return 0
     return len(records) if records[V2_CODEC_POSITION] & CODEC_MASK else 0
-
-
-def _appends_as_it_is(config: LogConfig) -> bool:
-    """Whether a batch of format v2 goes into the log without being written anew, and without fsync."""
-    return config.magic == MAGIC_V2 and config.target_compression is None and config.flush_messages == MAX_LONG
 
 
 def _is_quick_fetch(version: int, _body: FetchRequest) -> bool:

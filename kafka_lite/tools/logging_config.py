@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import tomllib
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
@@ -76,7 +75,9 @@ def _level_of_environment(default: str) -> int:
 
 def _configure_from(file: Path) -> None:
     """A TOML file with the tables of ``logging.config.dictConfig``."""
-    import logging.config  # not needed by whoever is content with stderr
+    # Not needed by whoever is content with stderr.
+    import logging.config
+    import tomllib
 
     try:
         config = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -6,7 +6,6 @@ Kafka 0.10.2: bin/*.sh, bin/kafka-run-class.sh · book 1.4.1
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from kafka_lite import __version__
 from kafka_lite.tools import terminal
 
 PROGRAM = "kafka-lite"
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_help()
         return 0 if arguments else USAGE_ERROR
     if arguments[0] == "--version":
-        print(f"{PROGRAM} {_version()}")
+        print(f"{PROGRAM} {__version__}")
         return 0
     tool = next((tool for tool in TOOLS if tool.name == arguments[0]), None)
     if tool is None:
@@ -136,13 +136,9 @@ def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) 
     return code
 
 
-def _version() -> str:
-    from kafka_lite import __version__
-
-    return __version__
-
-
 def _unknown(name: str) -> str:
+    import difflib
+
     # Kafka's own names, kafka-topics.sh, are understood as a question.
     asked = name.removeprefix("kafka-").removesuffix(".sh")
     close = difflib.get_close_matches(asked, [tool.name for tool in TOOLS], n=1)
@@ -151,7 +147,7 @@ def _unknown(name: str) -> str:
 
 
 def _print_help() -> None:
-    print(f"{terminal.styled(PROGRAM, 'bold')} {_version()} · Kafka's tools, under Kafka's names and flags\n")
+    print(f"{terminal.styled(PROGRAM, 'bold')} {__version__} · Kafka's tools, under Kafka's names and flags\n")
     print(f"usage: {PROGRAM} TOOL [options]      {PROGRAM} TOOL --help      {PROGRAM} --version")
     if terminal.on_terminal():
         terminal.print_table(

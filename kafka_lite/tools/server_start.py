@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kafka_lite import __version__
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.tools import terminal
@@ -75,8 +76,6 @@ class ForegroundBroker:
 
     def ready_line(self) -> str:
         """What the user, and whoever waits for the broker, wants to know: where it is, and where its data lie."""
-        from kafka_lite import __version__
-
         embedded, config = self._server.embedded_zookeeper, self._server.config
         zookeeper = f"{embedded.connect_string} (embedded)" if embedded is not None else config.zk_connect
         started = terminal.styled(f"kafka_lite {__version__} started", "bold green")

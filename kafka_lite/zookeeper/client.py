@@ -84,8 +84,7 @@ class KafkaZkClient:
 
     def create_persistent_paths(self) -> None:
         """What a broker creates first: the parents of all other nodes."""
-        for path in paths.PERSISTENT_PATHS:
-            self.zookeeper.ensure_path(path)
+        self.zookeeper.ensure_paths(paths.PERSISTENT_PATHS)
 
     def add_session_listener(self, listener: Callable[[], None]) -> None:
         """Call ``listener`` after every new session that replaced an expired one."""

@@ -312,6 +312,16 @@ class ZooKeeperClient:
         with contextlib.suppress(NodeExistsError):
             self.create_recursive(path)
 
+    def ensure_paths(self, wanted: Iterable[str]) -> None:
+        """Create what is missing of several paths, in one transaction if all of it is."""
+        # A dict is a set that keeps the order: parents come before their children, each once.
+        nodes = dict.fromkeys(
+            path[:end] for path in wanted for end in range(1, len(path) + 1) if path[end : end + 1] in ("/", "")
+        )
+        for result in self.write_all([CreateNode(node, None) for node in nodes]):
+            if isinstance(result, ZkError) and not isinstance(result, NodeExistsError):
+                raise result
+
     def set(self, path: str, data: bytes | None, version: int = ANY_VERSION) -> int:
         """Write data if the node still has ``version``; returns the new version."""
         return int(self._call(self._client.set, path, data, version=version).version)

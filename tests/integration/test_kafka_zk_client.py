@@ -69,7 +69,14 @@ def state(leader, isr, epoch=0, version=0, controller_epoch=1):
 def test_persistent_paths_have_null_data(zk):
     for path in (*paths.PERSISTENT_PATHS, "/brokers", "/admin", "/config"):
         assert zk.zookeeper.get(path)[0] is None
+
+
+@pytest.mark.parametrize("missing", [(), (paths.DELETE_TOPICS, "/admin"), (paths.BROKER_IDS,)])
+def test_missing_persistent_paths_are_created_beside_those_that_are_there(zk, missing):
+    for path in missing:
+        zk.zookeeper.delete(path)
     zk.create_persistent_paths()
+    assert all(zk.zookeeper.exists(path) for path in paths.PERSISTENT_PATHS)
 
 
 def test_the_chroot_is_created(connect):

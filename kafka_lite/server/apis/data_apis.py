@@ -7,12 +7,13 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest, handleFetc
 from __future__ import annotations
 
 import logging
-from collections import Counter, defaultdict
+import struct
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer, Part, size_of
-from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.file_message_set import FileMessageSetSlice
 from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
@@ -33,9 +34,11 @@ from kafka_lite.protocol.messages import (
     api_23_offset_for_leader_epoch as epochs,
 )
 from kafka_lite.protocol.schema import Response
+from kafka_lite.record.batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record_batch import CONTROL_FLAG_MASK, RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK
 from kafka_lite.record.records import first_batch
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams
@@ -65,10 +68,27 @@ LATER_PRODUCE_ERRORS = {
 LATER_FETCH_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that clients of an earlier version than this do not know, and what they are told instead, as ever."""
 FIRST_FETCH_VERSION_WITH_ZSTD = 10
-_NO_HINT = produce.LeaderIdAndEpoch()
-"""The leader is where the producer believes it to be."""
-_NO_DIVERGENCE, _SAME_LEADER, _NO_SNAPSHOT = fetch.EpochEndOffset(), fetch.LeaderIdAndEpoch(), fetch.SnapshotId()
-"""What every answer to a fetch request says; to make it anew for each costs as much as all else in it."""
+FIRST_PRODUCE_VERSION_WITH_ZSTD = 7
+_new_produce_response = produce.ProduceResponse.maker("responses")
+_new_topic_produce_response = produce.TopicProduceResponse.maker("name", "partition_responses")
+_new_partition_produce_response = produce.PartitionProduceResponse.maker(
+    "index", "error_code", "base_offset", "log_append_time_ms", "log_start_offset"
+)
+_CHECKED = struct.Struct(">qi4xb4xh")
+"""Of the header of a record batch: base offset, length, magic, attributes."""
+_TRANSACTIONAL_OR_CONTROL = TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
+_LZ4, _ZSTD = CompressionType.LZ4.code, CompressionType.ZSTD.code
+_new_fetch_response = fetch.FetchResponse.maker("responses")
+_new_fetchable_topic_response = fetch.FetchableTopicResponse.maker("topic", "partitions")
+_new_partition_data = fetch.PartitionData.maker(
+    "partition_index",
+    "error_code",
+    "high_watermark",
+    "last_stable_offset",
+    "log_start_offset",
+    "aborted_transactions",
+    "records",
+)
 _NO_ERROR = Errors.NONE
 """Found once: to find a member of an enum takes Python 3.11 as long as a call."""
 
@@ -87,8 +107,9 @@ class DataApis:
         entries: dict[TopicPartition, Buffer] = {}
         refused: dict[TopicPartition, PartitionResponse] = {}
         for topic in body.topic_data:
+            name = topic.name
             for partition in topic.partition_data:
-                topic_partition = TopicPartition(topic.name, partition.index)
+                topic_partition = known_topic_partition(name, partition.index)
                 records = partition.records
                 if topic_partition in entries or topic_partition in refused:
                     # One answer cannot tell what became of several. (Kafka appends the last and forgets the others.)
@@ -96,7 +117,7 @@ class DataApis:
                     refused[topic_partition] = PartitionResponse(
                         Errors.INVALID_REQUEST, error_message=f"{topic_partition} is there more than once"
                     )
-                elif not isinstance(records, bytes | bytearray | memoryview):
+                elif not isinstance(records, (memoryview, bytes, bytearray)):
                     refused[topic_partition] = PartitionResponse(
                         Errors.INVALID_RECORD, error_message="the records are null"
                     )
@@ -106,7 +127,7 @@ class DataApis:
                     entries[topic_partition] = records
 
         def send(responses: dict[TopicPartition, PartitionResponse]) -> None:
-            self._send_produce_response(request, body, refused | responses, respond)
+            self._send_produce_response(request, body, refused | responses if refused else responses, respond)
 
         if not entries:
             send({})
@@ -121,7 +142,8 @@ class DataApis:
         self, request: Request, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
         """What can be refused without looking at the log; None when the log is to decide."""
-        if request.header.api_version < 3:
+        version = request.header.api_version
+        if version < 3 or _is_usual_batch(version, records):
             return None
         try:
             return self._check_single_batch(request, topic_partition, records)
@@ -146,7 +168,7 @@ class DataApis:
                 error_message=f"{topic_partition}: the base offset of a produced batch must be 0, "
                 f"not {batch.base_offset}",
             )
-        if batch.compression is CompressionType.ZSTD and request.header.api_version < 7:
+        if batch.compression is CompressionType.ZSTD and request.header.api_version < FIRST_PRODUCE_VERSION_WITH_ZSTD:
             return PartitionResponse(Errors.UNSUPPORTED_COMPRESSION_TYPE)
         if batch.is_transactional:
             return PartitionResponse(
@@ -174,7 +196,7 @@ class DataApis:
                 respond(None)
             return
         version = request.header.api_version
-        respond(produce.ProduceResponse(responses=_produce_topics(version, body, responses)))
+        respond(_new_produce_response(_produce_topics(version, body, responses)))
 
     # ── Fetch ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -219,11 +241,11 @@ class DataApis:
         committed_only = body.isolation_level == READ_COMMITTED
         for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
             if not topics or topics[-1].topic != topic_partition.topic:
-                topics.append(fetch.FetchableTopicResponse(topic=topic_partition.topic, partitions=[]))
+                topics.append(_new_fetchable_topic_response(topic_partition.topic, []))
             data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
             topics[-1].partitions.append(data)
             self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
-        return fetch.FetchResponse(responses=topics, node_endpoints=[])
+        return _new_fetch_response(topics)
 
     def _fetch_partition_data(
         self,
@@ -233,18 +255,14 @@ class DataApis:
         result: LogReadResult,
         committed_only: bool,
     ) -> fetch.PartitionData:
-        data = fetch.PartitionData(
-            partition_index=topic_partition.partition,
-            error_code=_error_for_version(result.error, version, LATER_FETCH_ERRORS).code,
-            high_watermark=result.high_watermark,
-            # Without transactions everything below the high watermark is stable.
-            last_stable_offset=result.high_watermark,
-            log_start_offset=result.log_start_offset,
-            aborted_transactions=[] if committed_only and result.error is _NO_ERROR else None,
-            records=b"",
-            diverging_epoch=_NO_DIVERGENCE,
-            current_leader=_SAME_LEADER,
-            snapshot_id=_NO_SNAPSHOT,
+        data = _new_partition_data(
+            topic_partition.partition,
+            _error_for_version(result.error, version, LATER_FETCH_ERRORS).code,
+            result.high_watermark,
+            result.high_watermark,  # without transactions everything below it is stable
+            result.log_start_offset,
+            [] if committed_only and result.error is _NO_ERROR else None,
+            b"",
         )
         try:
             data.records = self._records_for_version(
@@ -437,30 +455,51 @@ def _produce_topics(
     version: int, body: produce.ProduceRequest, responses: dict[TopicPartition, PartitionResponse]
 ) -> list[produce.TopicProduceResponse]:
     """The answer in the shape of the request."""
-    by_topic: dict[str, list[produce.PartitionProduceResponse]] = defaultdict(list)
+    by_topic: dict[str, list[produce.PartitionProduceResponse]] = {}
     for topic in body.topic_data:
+        name = topic.name
+        answers = by_topic.get(name)
+        if answers is None:
+            by_topic[name] = answers = []
         for partition in topic.partition_data:
-            result = responses[TopicPartition(topic.name, partition.index)]
-            error = _error_for_version(result.error, version, LATER_PRODUCE_ERRORS)
-            by_topic[topic.name].append(_partition_produce_response(partition.index, error, result))
-    return [produce.TopicProduceResponse(name=name, partition_responses=parts) for name, parts in by_topic.items()]
+            index = partition.index
+            answers.append(_partition_produce_response(version, index, responses[known_topic_partition(name, index)]))
+    return [_new_topic_produce_response(name, answers) for name, answers in by_topic.items()]
 
 
 def _partition_produce_response(
-    index: int, error: Errors, result: PartitionResponse
+    version: int, index: int, result: PartitionResponse
 ) -> produce.PartitionProduceResponse:
-    return produce.PartitionProduceResponse(
-        index=index,
-        error_code=error.code,
-        base_offset=result.base_offset,
-        log_append_time_ms=result.log_append_time_ms,
-        log_start_offset=result.log_start_offset,
-        error_message=result.error_message,
-        record_errors=[
+    error = result.error
+    answer = _new_partition_produce_response(
+        index,
+        0 if error is _NO_ERROR else _error_for_version(error, version, LATER_PRODUCE_ERRORS).code,
+        result.base_offset,
+        result.log_append_time_ms,
+        result.log_start_offset,
+    )
+    if error is not _NO_ERROR:
+        answer.error_message = result.error_message
+        answer.record_errors = [
             produce.BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
             for batch_index, message in result.record_errors
-        ],
-        current_leader=_NO_HINT,  # (one for all answers, for it costs as much to make as the rest)
+        ]
+    return answer
+
+
+def _is_usual_batch(version: int, records: Buffer) -> bool:
+    """Whether nothing is wrong with what a producer sends, as far as ``_check_single_batch`` looks."""
+    size = len(records)
+    if size < RECORD_BATCH_OVERHEAD:
+        return False
+    checked: tuple[int, int, int, int] = _CHECKED.unpack_from(records)
+    base_offset, length, magic, attributes = checked
+    return (
+        base_offset == 0
+        and length == size - LOG_OVERHEAD
+        and magic == MAGIC_V2
+        and attributes & _TRANSACTIONAL_OR_CONTROL == 0
+        and attributes & CODEC_MASK <= (_ZSTD if version >= FIRST_PRODUCE_VERSION_WITH_ZSTD else _LZ4)
     )
 
 

@@ -5,9 +5,7 @@ ZooKeeper 3.8: zookeeper-server/.../server/command/ · book 7.1.3
 
 from __future__ import annotations
 
-import getpass
 import os
-import platform
 import socket
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -59,6 +57,10 @@ class FourLetterWords:
         return _lines(f"{key}={value}" for key, value in self._config.items())
 
     def _envi(self) -> str:
+        # Imported for whoever asks: servers start without them.
+        import getpass
+        import platform
+
         values = {
             "zookeeper.version": f"{ZOOKEEPER_VERSION}, built on 1970-01-01 00:00 UTC",
             "host.name": socket.gethostname(),

@@ -19,9 +19,9 @@ def test_from_the_batch_that_has_the_offset(segment_with, batch):
     got = found.records.to_bytes()
     assert got != batch(24), "nobody can cut a batch: it begins with the batch 23 to 25, which has 24"
     assert len(got) == 3 * SIZE, f"from offset 24 there are three batches, {3 * SIZE} bytes; you gave {len(got)}"
-    assert tuple(found.fetch_offset_metadata) == (24, 20, SIZE), (
-        f"where it is: offset 24, segment 20, position {SIZE}, not {found.fetch_offset_metadata}"
-    )
+    where = found.fetch_offset_metadata
+    place = (where.message_offset, where.segment_base_offset, where.relative_position_in_segment)
+    assert place == (24, 20, SIZE), f"where it is: offset 24, segment 20, position {SIZE}, not {where}"
 
 
 @pytest.mark.points(2, task=4)

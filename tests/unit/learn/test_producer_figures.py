@@ -12,8 +12,8 @@ from kafka_lite.learn.producer_figures import batch_lives, draw_accumulator, req
 from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
 from kafka_lite.learn.recording import Recording
 from kafka_lite.learn.watches import watch
+from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import READ, WRITE
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.record_accumulator import RecordAccumulator
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest

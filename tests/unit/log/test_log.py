@@ -177,6 +177,25 @@ def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
     assert data.size_in_bytes == log.size
 
 
+def test_the_last_append_is_found_also_after_the_log_was_truncated_or_rolled(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for _ in range(5):
+        append(log, b"x" * 20)
+    assert log.read(4, 1000).fetch_offset_metadata == LogOffsetMetadata(4, 0, 4 * SET_SIZE)
+    assert log.read(3, 1000).fetch_offset_metadata == LogOffsetMetadata(3, 0, 3 * SET_SIZE)
+    log.truncate_to(2)
+    assert log.read(1, 1000).fetch_offset_metadata == LogOffsetMetadata(1, 0, SET_SIZE)
+    for _ in range(2):
+        append(log, b"y" * 20)
+        end = log.log_end_offset
+        assert log.read(end - 1, 1000).fetch_offset_metadata == LogOffsetMetadata(end - 1, 0, (end - 1) * SET_SIZE)
+    log.roll()
+    assert log.read(3, 1000).fetch_offset_metadata == LogOffsetMetadata(3, 0, 3 * SET_SIZE)
+    append(log, b"z" * 20)
+    assert log.read(4, 1000).fetch_offset_metadata == LogOffsetMetadata(4, 4, 0)
+    assert log.read(3, 1000).fetch_offset_metadata == LogOffsetMetadata(3, 0, 3 * SET_SIZE)
+
+
 def test_read_goes_on_in_the_next_segment_when_one_has_nothing_left(tmp_path: Path) -> None:
     """As after a compaction that took the last messages of a segment."""
     log = open_log(tmp_path)

@@ -163,7 +163,7 @@ def test_a_muted_connection_is_not_read_and_wakes_nobody(selector: Selector, pee
         selector.poll(20)
         assert selector.completed_receives == []
     # After the first event the socket is no longer watched, else the loop would spin.
-    assert len(selector._selector.get_map()) == 1
+    assert len(selector._selector.attachments) == 1
     selector.unmute("c")
     until(selector, lambda: selector.completed_receives)
     assert received(selector) == [b"1"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from kafka_lite import __version__
 from kafka_lite.tools import main as command
 from kafka_lite.tools.main import TOOLS, Tool, build_parser, main
 
+PROJECT = Path(__file__).resolve().parents[3]
 BROKEN_PIPE = """
 import sys
 from kafka_lite.tools import main
@@ -59,6 +62,11 @@ def test_without_a_tool_the_help_is_shown_as_an_answer_to_a_mistake(capsys: pyte
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"kafka-lite {__version__}\n"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
 
 
 @pytest.mark.parametrize(

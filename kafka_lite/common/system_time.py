@@ -1,0 +1,34 @@
+"""The machine's clock.
+
+Kafka 0.10.2: clients/.../common/utils/SystemTime.java · book 6.3.3
+"""
+
+from __future__ import annotations
+
+import threading
+import time as _time
+from time import monotonic
+
+
+class SystemTime:
+    """The machine's clock. Apart from ``Time``, since it is compiled: see ``make compiled``."""
+
+    def milliseconds(self) -> int:
+        """Wall clock, ms since the epoch."""
+        return _time.time_ns() // 1_000_000
+
+    def hi_res_ms(self) -> float:
+        """Monotonic clock in ms."""
+        return monotonic() * 1000.0
+
+    def sleep(self, ms: float) -> None:
+        """Block the calling thread for ``ms`` milliseconds."""
+        _time.sleep(ms / 1000)
+
+    def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
+        """Wait on ``condition`` for at most ``timeout_ms``."""
+        # A timeout may be Java's largest long, which stands for "never" and is more than a lock can wait.
+        return condition.wait(min(timeout_ms / 1000, threading.TIMEOUT_MAX))
+
+
+SYSTEM_TIME = SystemTime()

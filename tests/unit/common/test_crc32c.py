@@ -1,0 +1,24 @@
+"""The checksum of record batches, by the extension in the package crc32c."""
+
+from __future__ import annotations
+
+from importlib.machinery import PathFinder
+
+import crc32c as package
+import pytest
+
+from kafka_lite.common import crc32c as module
+
+
+def test_the_checksum_of_the_usual_test_vector() -> None:
+    assert module.crc32c(b"123456789") == 0xE3069283  # RFC 3720, B.4, has the polynomial
+
+
+def test_it_goes_on_from_a_checksum() -> None:
+    assert module.crc32c(b"6789", module.crc32c(b"12345")) == module.crc32c(memoryview(b"123456789"))
+
+
+def test_the_package_is_imported_where_its_extension_is_not_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert module._extension() is not package
+    monkeypatch.setattr(PathFinder, "find_spec", lambda name, path=None: None)
+    assert module._extension() is package

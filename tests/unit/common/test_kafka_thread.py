@@ -1,0 +1,40 @@
+"""A thread that runs somebody else's turns."""
+
+from __future__ import annotations
+
+import threading
+
+from kafka_lite.common.kafka_thread import KafkaThread
+from kafka_lite.learn.recording import actor_of
+
+
+class Sleeper:
+    """Each turn waits until it is woken up."""
+
+    def __init__(self) -> None:
+        self.woken = threading.Event()
+        self.began = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def do_work(self) -> None:
+        self.thread = threading.current_thread()
+        self.began.set()
+        self.woken.wait(30)
+
+    def wake_up(self) -> None:
+        self.woken.set()
+
+
+def test_it_runs_turns_and_wakes_up_the_last_one() -> None:
+    sleeper = Sleeper()
+    thread = KafkaThread("a-thread", sleeper)
+    thread.start()
+    assert sleeper.began.wait(30)
+    thread.shutdown()
+    assert not thread.is_alive()
+    assert sleeper.thread is thread
+    assert thread.name == "a-thread"
+
+
+def test_a_recording_names_it_after_what_it_runs() -> None:
+    assert actor_of(KafkaThread("a-thread", Sleeper())) == "Sleeper"

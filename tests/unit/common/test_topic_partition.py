@@ -1,0 +1,33 @@
+"""Topic partitions that are asked for again and again."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from kafka_lite.common import topic_partition
+from kafka_lite.common.topic_partition import LONGEST_KEPT_NAME, MAX_KEPT, TopicPartition, known_topic_partition
+
+
+def test_what_has_been_asked_for_is_found_again() -> None:
+    first = known_topic_partition("a-topic", 7)
+    assert first == TopicPartition("a-topic", 7)
+    assert known_topic_partition("a-topic", 7) is first
+    assert known_topic_partition("a-topic", 8) == TopicPartition("a-topic", 8)
+
+
+def test_a_client_cannot_fill_the_memory_with_names() -> None:
+    """Names come out of requests before anybody looks whether there is such a topic."""
+    before = len(topic_partition._kept)
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            name = f"{number:03}" + "x" * 30_000
+            assert known_topic_partition(name, 0) == TopicPartition(name, 0)
+        kept_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept_bytes < 200_000
+    assert len(topic_partition._kept) == before
+    for number in range(MAX_KEPT + 10):
+        known_topic_partition("x" * LONGEST_KEPT_NAME, number)
+    assert len(topic_partition._kept) <= MAX_KEPT
