@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
@@ -25,7 +25,7 @@ from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 Deserialize = Callable[[str, bytes | None], Any]
 """``deserialize(topic, data)``; where None stands instead, bytes are left as they are."""
 
-_NULL = 1  # zig-zag of the length -1
+_NULL: Final = 1  # zig-zag of the length -1
 _COMPILED = not __file__.endswith(".py")
 _SHORT_RUN = 8
 """To find a run of records costs as much as to read so many of them one by one."""
@@ -238,7 +238,7 @@ class RecordBatchReader:
         headers: tuple[Header, ...] = ()
         key: Any
         value: Any
-        append = records.append
+        append, new_tuple, record_class = records.append, _new_tuple, ConsumerRecord  # compiled, it looks globals up
         with suppress(Exception):  # the end of the data, or a deserializer's: _take_one will tell
             for index in range(self._index, end):  # noqa: B007 - where the loop ends is wanted
                 length, at = data[position], position + 1
@@ -291,7 +291,7 @@ class RecordBatchReader:
                     key = deserialize_key(topic, key)
                 if deserialize_value is not None:
                     value = deserialize_value(topic, value)
-                append(_new_tuple(ConsumerRecord, (
+                append(new_tuple(record_class, (
                     topic, number, base_offset + (offset >> 1),
                     base_timestamp + (timestamp >> 1) if append_time is None else append_time, timestamp_type,
                     key, value, headers, key_size, value_size, leader_epoch,
