@@ -114,12 +114,13 @@ class PartitionRecords:
 
     def _fetch_from_batch(self, limit: int, records: list[ConsumerRecord]) -> None:
         """Take from the batch at hand; at its end go to the next, or be consumed."""
-        taken = self._reader.take(limit) if self._reader is not None else []
-        if taken:
+        reader = self._reader
+        if reader is not None and (taken := reader.take(limit)):
             self.next_fetch_offset = taken[-1].offset + 1
             self.records_read += len(taken)
             records += taken
-            return
+            if len(taken) == limit or not reader.is_at_end:
+                return
         if self._batch is not None:  # compaction may have removed its last records
             self.next_fetch_offset = max(self.next_fetch_offset, self._batch.next_offset)
         self._next_batch()
