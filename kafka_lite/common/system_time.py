@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 import time as _time
-from time import monotonic
+from typing import Final
+
+_MONOTONIC: Final = _time.monotonic  # a constant, for a name of a module is looked up at each of many readings
 
 
 class SystemTime:
@@ -19,7 +21,7 @@ class SystemTime:
 
     def hi_res_ms(self) -> float:
         """Monotonic clock in ms."""
-        return monotonic() * 1000.0
+        return _MONOTONIC() * 1000.0
 
     def sleep(self, ms: float) -> None:
         """Block the calling thread for ``ms`` milliseconds."""

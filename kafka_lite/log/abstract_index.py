@@ -16,7 +16,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
 
-Entry = TypeVar("Entry", bound=tuple[int, int])
+Entry = TypeVar("Entry", bound=tuple[int, ...])  # two: but mypyc would make a nameless tuple of such an entry
 
 RESERVE_BYTES = 4096
 MAX_RELATIVE_OFFSET: Final = 2**31 - 1

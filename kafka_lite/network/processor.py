@@ -31,6 +31,7 @@ MAX_PIPELINED_REQUESTS: Final = 16
 
 # Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every response.
 _CLOSE_CONNECTION: Final = ResponseAction.CLOSE_CONNECTION
+_THREAD_IDENT: Final = get_ident  # a constant: a name of a module is looked up in compiled code, too
 
 
 class Processor:
@@ -88,7 +89,7 @@ class Processor:
 
         This thread itself is awake, and looks at all of that before its next poll.
         """
-        if get_ident() != self._thread_ident:
+        if _THREAD_IDENT() != self._thread_ident:
             self._selector.wakeup()
 
     @property
@@ -108,7 +109,7 @@ class Processor:
 
     def do_work(self) -> None:
         """One turn; an error costs a log line, never the thread, for all its connections would go with it."""
-        self._thread_ident = get_ident()
+        self._thread_ident = _THREAD_IDENT()
         try:
             self._configure_new_connections()
             self._process_new_responses()

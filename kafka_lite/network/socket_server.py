@@ -144,4 +144,5 @@ class SocketServer:
         for thread, processor in zip(self._processor_threads, self.processors, strict=True):
             thread.await_shutdown()
             processor.close_all()
+        self.request_channel.shutdown()  # once more: of what a processor has queued in its last turn
         self._acceptors.clear()

@@ -11,6 +11,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.log import log_segments
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
@@ -121,6 +122,7 @@ class TestReadsBesideADeletion:
         monkeypatch.setattr(LogSegments, "remove", remove_and_read)
         assert log.delete_old_segments() == 2
 
+    @pytest.mark.skipif(not log_segments.__file__.endswith(".py"), reason="compiled methods cannot be replaced")
     def test_one_that_began_before(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
         from_offset = LogSegments.from_offset
 

@@ -7,7 +7,6 @@ import selectors
 import socket
 import threading
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
@@ -17,12 +16,15 @@ from kafka_lite.network.listener import Listener
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import Request, RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
+from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from tests.support.network import (
     LOOPBACK,
     connect,
     echo_correlation_id,
     is_closed,
+    needs_plain_package,
     read_correlation_id,
     read_exactly,
     read_frame,
@@ -197,7 +199,8 @@ def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles
 def test_a_request_that_comes_during_the_shutdown_is_queued() -> None:
     """The network thread has looked at the quick handler already, and calls it when the shutdown is through."""
     channel = RequestChannel(1, 10)
-    request = cast(Request, SimpleNamespace(processor=0))
+    header = RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id=None)
+    request = Request(0, "connection", "PLAINTEXT", "PLAINTEXT", LOOPBACK, header, HeartbeatRequest(), 1, 0)
     pool = KafkaRequestHandlerPool(0, channel, SimpleNamespace(handle=pytest.fail), is_quick=lambda _: True)
     quick_handler = channel.quick_handler
     assert quick_handler is not None
@@ -207,6 +210,7 @@ def test_a_request_that_comes_during_the_shutdown_is_queued() -> None:
     assert channel.request_queue_size == 1
 
 
+@needs_plain_package
 def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytest.LogCaptureFixture) -> None:
     """Between the poll that wrote the rest of an answer and the step that notes it, the next one may be looked at."""
     channel = RequestChannel(1, 100)

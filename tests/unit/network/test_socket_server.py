@@ -25,6 +25,7 @@ from tests.support.network import (
     connect,
     echo_correlation_id,
     is_closed,
+    needs_plain_package,
     read_correlation_id,
     read_exactly,
     read_frame,
@@ -516,6 +517,7 @@ def test_large_answers_do_not_pile_up() -> None:
         assert [len(read_frame(client)) for _ in range(10)] == [20_000_000] + [large] * 9
 
 
+@needs_plain_package
 def test_a_decoder_that_fails_costs_the_connection_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
