@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
+# Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled clean

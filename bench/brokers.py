@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import subprocess
 import time
@@ -24,7 +25,7 @@ from kafka_lite.server.broker_process import (
     write_properties,
 )
 from kafka_lite.testing import maven
-from scripts.compile_hot_modules import TARGET, is_current
+from scripts.compile_hot_modules import PROJECT, TARGET, is_current
 
 KAFKA_VERSIONS = ("3.9.1", "4.3.1")
 """The first is what the ratios are to."""
@@ -134,6 +135,8 @@ class KafkaLite(Broker):
 
     def __init__(self, directory: Path, settings: Mapping[str, str] | None = None, package: Path | None = None) -> None:
         port = free_port()
+        # As the installers of packages do; without it, and where Python may not write it, a start takes twice as long.
+        compileall.compile_dir((package or PROJECT) / "kafka_lite", quiet=1)
         # Without the safe path, Python would find the package of the working directory first.
         elsewhere = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={package}") if package else ()
         command = (*elsewhere, *SERVER_START)
