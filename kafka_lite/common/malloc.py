@@ -5,7 +5,6 @@ Kafka 0.10.2: none; there the JVM keeps its heap · book 2.1.4
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 
@@ -35,8 +34,10 @@ def keep_freed_memory() -> bool:
         return False
     try:
         os.confstr("CS_GNU_LIBC_VERSION")
+        import ctypes  # here, for a Python that was built without libffi has none
+
         mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, ValueError):
+    except (AttributeError, ImportError, OSError, ValueError):
         return False
     kept = bool(mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES) and mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES))
     logger.debug("Freed memory %s", "is kept" if kept else "cannot be kept")

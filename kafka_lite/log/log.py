@@ -97,9 +97,8 @@ class Log:
         self._scheduler = scheduler
         self._time = time
         self._lock = threading.RLock()
-        self._storage_errors = StorageErrors(
-            self.topic_partition, directory.parent, log_dir_failure_channel or LogDirFailureChannel()
-        )
+        failures = log_dir_failure_channel or LogDirFailureChannel()
+        self._storage_errors = StorageErrors(self.topic_partition, directory.parent, failures)
         self._last_flushed_ms = time.milliseconds()
         self._validator = LogValidator.for_log(config)
         started_ms = time.hi_res_ms()
@@ -220,9 +219,8 @@ class Log:
         if info.size_in_bytes == 0:
             return info
         if info.size_in_bytes > self.config.segment_bytes:
-            raise Errors.RECORD_LIST_TOO_LARGE.exception(
-                f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
-            )
+            sizes = f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
+            raise Errors.RECORD_LIST_TOO_LARGE.exception(sizes)
         appended = batches(records) if info.batch is None else (info.batch,)
         producers = self.producer_state.prepare_updates(appended, origin) if info.has_producer_id else NO_UPDATES
         if producers.duplicate is not None:
@@ -302,26 +300,23 @@ class Log:
             segments = self.segments.from_offset(start_offset)  # before the log start offset: see delete_old_segments
             end_offset = end.message_offset
             if not self.log_start_offset <= start_offset <= end_offset:
-                raise Errors.OFFSET_OUT_OF_RANGE.exception(
-                    f"offset {start_offset} of {self.topic_partition} is not within "
-                    f"[{self.log_start_offset}, {end_offset}]"
-                )
+                bounds = f"[{self.log_start_offset}, {end_offset}] of {self.topic_partition}"
+                raise Errors.OFFSET_OUT_OF_RANGE.exception(f"offset {start_offset} is not within {bounds}")
             if start_offset == end_offset:
                 return FetchDataInfo(end)
             if max_offset is not None and max_offset >= end_offset:
                 max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
             newest = end.segment_base_offset
-            last_append = self._previous_end  # most readers have waited for just that: its place is known
+            last = (
+                self._previous_end
+            )  # where the last append began; most readers have waited for just that: its place is known
             for segment in segments:
                 if segment.base_offset > newest:
                     break
                 visible = end.relative_position_in_segment if segment.base_offset == newest else segment.size
-                known = (
-                    last_append.segment_base_offset == segment.base_offset
-                    and last_append.message_offset <= start_offset
-                )
-                place = last_append.relative_position_in_segment if known else 0
+                known = last.segment_base_offset == segment.base_offset and last.message_offset <= start_offset
+                place = last.relative_position_in_segment if known else 0
                 found = segment.read(start_offset, max_length, max_offset, visible, min_one_message, place)
                 if found is not None:
                     return found
@@ -399,9 +394,8 @@ class Log:
     def delete_old_segments(self) -> int:
         """Delete the segments that the retention of the topic does not keep; returns how many."""
         with self._lock, self._storage_errors("deleting old segments"):
-            deletable = deletable_segments(
-                tuple(self.segments), self.config, self.log_start_offset, self._time.milliseconds()
-            )
+            start, now_ms = self.log_start_offset, self._time.milliseconds()
+            deletable = deletable_segments(tuple(self.segments), self.config, start, now_ms)
             if len(deletable) == len(self.segments):
                 self.roll()  # a log always has a segment to append to
             if deletable:
@@ -418,9 +412,8 @@ class Log:
         """
         with self._lock, self._storage_errors("moving the log start offset"):
             if new_log_start_offset > self.log_end_offset:
-                raise Errors.OFFSET_OUT_OF_RANGE.exception(
-                    f"log start offset {new_log_start_offset} lies beyond the end {self.log_end_offset}"
-                )
+                beyond = f"log start offset {new_log_start_offset} lies beyond the end {self.log_end_offset}"
+                raise Errors.OFFSET_OUT_OF_RANGE.exception(beyond)
             if new_log_start_offset <= self.log_start_offset:
                 return False
             self.log_start_offset = new_log_start_offset

@@ -226,8 +226,7 @@ class ReplicaManager:
     ) -> None:
         """Read, and answer at once when there is enough, something went wrong or the client does not wish to wait."""
         results = self.read_from_local_logs(params, fetch_infos)
-        read_bytes = 0
-        failed = False
+        read_bytes, failed = 0, False
         for _, result in results:
             read_bytes += result.size_in_bytes
             failed = failed or result.error is not _NO_ERROR
@@ -415,13 +414,9 @@ class ReplicaManager:
             self._trace(f"completed LeaderAndIsr request for the become-{role} transition", topic_partition, state)
 
     def _trace(self, what: str, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
-        state_change_logger.trace(
-            "Broker %d %s from controller epoch %d for partition %s",
-            self.config.broker_id,
-            what,
-            state.controller_epoch,
-            bracketed(topic_partition),
-        )
+        message = "Broker %d %s from controller epoch %d for partition %s"
+        place = bracketed(topic_partition)
+        state_change_logger.trace(message, self.config.broker_id, what, state.controller_epoch, place)
 
     def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
         """Stop serving partitions, and delete their logs when told to."""
@@ -504,9 +499,8 @@ class ReplicaManager:
         if not self._checkpoint_task_started:
             self._checkpoint_task_started = True
             interval_ms = self.config.replica_high_watermark_checkpoint_interval_ms
-            self._scheduler.schedule(
-                "highwatermark-checkpoint", self.checkpoint_high_watermarks, interval_ms, interval_ms
-            )
+            checkpoint = self.checkpoint_high_watermarks
+            self._scheduler.schedule("highwatermark-checkpoint", checkpoint, interval_ms, interval_ms)
 
     def checkpoint_high_watermarks(self) -> None:
         """Write the high watermarks of every log directory into its ``replication-offset-checkpoint``."""

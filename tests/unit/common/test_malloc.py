@@ -43,3 +43,10 @@ def test_freed_memory_is_used_again():
 def test_who_has_set_variables_for_malloc_knows_better(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "131072")
     assert keep_freed_memory() is False
+
+
+def test_a_python_without_ctypes_goes_without(monkeypatch: pytest.MonkeyPatch):
+    for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    assert keep_freed_memory() is False
