@@ -96,12 +96,14 @@ class Histogram:
             self._sample.update(values, now_ms)
 
     def _work_in_pending(self) -> None:
-        with self._lock:
-            # Others may append meanwhile, which they do at the end.
-            count = len(self._pending)
+        now_ms = self._time.hi_res_ms()
+        with self._lock:  # to the end: whoever reads meanwhile shall not miss what has been taken out
+            count = len(self._pending)  # others may append meanwhile, which they do at the end
             values = self._pending[:count]
             del self._pending[:count]
-        self.update_all(values, self._time.hi_res_ms())
+            if values:
+                self._moments.add(Moments.of(values))
+                self._sample.update(values, now_ms)
 
     def tick(self) -> None:
         """Let no value wait longer than this: its weight in the sample is that of the time when it is worked in."""
@@ -112,7 +114,8 @@ class Histogram:
     def count(self) -> int:
         """How many values there were."""
         self.tick()
-        return self._moments.count
+        with self._lock:
+            return self._moments.count
 
     def percentiles(self, quantiles: Sequence[float]) -> list[float]:
         """The values below which these parts (0 to 1) of the sample lie; 0 without any value."""

@@ -105,15 +105,16 @@ class PendingRequests:
 
     def work_in(self) -> None:
         """Bring the metrics up to date."""
-        with self._lock:
-            # Others may append meanwhile, which they do at the end.
-            count = len(self._pending)
+        with self._lock:  # to the end: whoever reads meanwhile shall not miss what has been taken out
+            count = len(self._pending)  # others may append meanwhile, which they do at the end
             requests = self._pending[:count]
             del self._pending[:count]
-        if not requests:
-            return
+            if requests:
+                self._work_in(requests)
+
+    def _work_in(self, requests: list[Phases]) -> None:
         for metrics in self._metrics:
-            metrics.request_rate.mark(count)
+            metrics.request_rate.mark(len(requests))
         for phase, durations in enumerate(zip(*requests, strict=True)):
             moments = Moments.of(durations)
             if moments.min < 0:  # another thread may have set a mark late

@@ -181,3 +181,28 @@ def test_a_timer_measures_what_happens_inside() -> None:
     assert (shown["Count"], shown["Min"], shown["Max"], shown["Mean"]) == (2, 30, 50, 40)
     assert shown["OneMinuteRate"] == pytest.approx(0.4)
     assert (shown["EventType"], shown["LatencyUnit"]) == ("calls", "MILLISECONDS")
+
+
+class BusyThread(MockTime):
+    """Somebody else reads a histogram whenever the clock is read, as if another thread's turn came just then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: Histogram | None = None
+        self.counts: list[int] = []
+
+    def hi_res_ms(self) -> float:
+        histogram, self.read = self.read, None
+        if histogram is not None:
+            self.counts.append(histogram.count)
+        return super().hi_res_ms()
+
+
+def test_no_value_is_lost_to_who_reads_while_it_is_worked_in() -> None:
+    time = BusyThread()
+    histogram = Histogram(time)
+    histogram.update(1.0)
+    histogram.update(2.0)
+    time.read = histogram
+    assert histogram.count == 2
+    assert time.counts == [2]
