@@ -73,12 +73,15 @@ def test_each_part_writes_its_own_file(broker: ServerProcess, logs: Path) -> Non
 
 def test_requests_are_logged_once_somebody_asks_for_it(broker: ServerProcess, logs: Path) -> None:
     file = logs / "kafka-request.log"
+
+    def asked_for_topics() -> list[str]:  # again and again: the level is looked at ten times a second
+        tool(broker, "topics", "--list")
+        return lines(file)
+
     tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=DEBUG")
-    tool(broker, "topics", "--list")
-    eventually(lambda: any(REQUEST.fullmatch(line) for line in lines(file)))
+    eventually(lambda: any(REQUEST.fullmatch(line) for line in asked_for_topics()))
     tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=TRACE")
-    tool(broker, "topics", "--list")
-    eventually(lambda: any(" -- {topics=null," in line for line in lines(file)))
+    eventually(lambda: any(" -- {topics=null," in line for line in asked_for_topics()))
     tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=WARN")
     eventually(lambda: "kafka.request.logger to WARN" in "\n".join(lines(logs / "server.log")))
     time.sleep(0.1)  # the answers of the last requests at the old level leave
