@@ -1,0 +1,133 @@
+"""``python -m bench.instructions``: how many instructions a request costs the broker, of its own code and of Python.
+
+Times need a machine that does nothing else, and even there they differ from run to run. Instructions are counted by
+valgrind's callgrind, with the broker at a fiftieth of its speed, and are the same again and again whatever else the
+machine does: what a change has saved, one run before and one after it tell. They say nothing of the kernel's work.
+
+``PYTHONPATH=build/compiled PYTHONSAFEPATH=1`` counts those of the compiled package, whose functions callgrind knows by
+name: ``callgrind_annotate --inclusive=yes FILE`` shows where they go. Needs Debian's package valgrind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from rich.console import Console
+from rich.table import Table
+
+from bench.filled_log import batch_of_payloads
+from bench.raw_client import RawClient, fetch_frame, many_connections, produce_batch_frame
+from bench.raw_workloads import MakeFrame, api_versions, small_produce
+from kafka_lite.server.broker_process import SERVER_START, BrokerProcess
+
+WARM_UP = 300
+TIMEOUT_S = 120.0
+TOPIC = "counted"
+_SLOW = {"zookeeper.session.timeout.ms": "600000", "zookeeper.connection.timeout.ms": "600000"}
+_TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The same request again and again, over ``connections`` with one in flight on each."""
+
+    name: str
+    frame: MakeFrame
+    connections: int
+
+    def send(self, port: int, requests: int) -> None:
+        """So many requests, and their answers."""
+        frame = self.frame(TOPIC)
+        if self.connections > 1:
+            many_connections(port, frame, requests, self.connections)
+            return
+        with RawClient(port) as client:
+            client.one_in_flight(frame, requests)
+
+
+def _produce_16_kb(size: int, codec: str = "none") -> Callable[[str], bytes]:
+    return lambda name: produce_batch_frame(name, batch_of_payloads(size, codec)[0])
+
+
+WORKLOADS = (
+    Counted("ApiVersions, 10 connections", api_versions, 10),
+    Counted("produce 100 B, 10 connections", small_produce, 10),
+    Counted("produce 16 KB of 100 B", _produce_16_kb(100), 1),
+    Counted("produce 16 KB of 100 B, lz4", _produce_16_kb(100, "lz4"), 1),
+    Counted("produce 16 KB of 1,000 B", _produce_16_kb(1000), 1),
+    Counted("fetch 16 KB", lambda name: fetch_frame(name, 16 * 1024), 1),
+)
+
+
+def instructions_of(workload: Counted, requests: int, kept: Path) -> float:
+    """Per request; what callgrind wrote is in the file ``kept``. Raises BrokerStartError."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "callgrind.out"
+        valgrind = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={written}")
+        with BrokerProcess(Path(folder), _SLOW, start_command=(*valgrind, *SERVER_START)) as broker:
+            prepare(broker)
+            workload.send(broker.port, WARM_UP)
+            with counting(broker.process.pid):
+                workload.send(broker.port, requests)
+            shutil.copy(f"{written}.1", kept)  # its number: a dump that was asked for, not that of the end
+    total = _TOTAL.search(kept.read_text())
+    assert total is not None
+    return int(total[1]) / requests
+
+
+def prepare(broker: BrokerProcess) -> None:
+    """A topic with something to read."""
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "socket.timeout.ms": int(TIMEOUT_S * 1000)})
+    admin.create_topics([NewTopic(TOPIC, 1, 1)], request_timeout=TIMEOUT_S)[TOPIC].result(TIMEOUT_S)
+    with RawClient(broker.port) as client:
+        client.one_in_flight(_produce_16_kb(100)(TOPIC), 4)
+
+
+@contextmanager
+def counting(pid: int) -> Iterator[None]:
+    """Count the instructions of a process that callgrind runs, and let it write what it has counted."""
+    _control("--instr=on", pid)
+    yield
+    _control("--instr=off", pid)
+    _control("--dump", pid)
+
+
+def _control(command: str, pid: int) -> None:
+    subprocess.run(["callgrind_control", command, str(pid)], check=True, capture_output=True, timeout=TIMEOUT_S)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.instructions", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", help="only workloads whose name contains this")
+    parser.add_argument("--requests", type=int, default=1500, help="requests of each workload (default 1500)")
+    parser.add_argument("--output", type=Path, default=Path("."), help="folder for callgrind's files (default: here)")
+    options = parser.parse_args()
+    console = Console()
+    if shutil.which("callgrind_control") is None:
+        console.print("This needs valgrind: apt install valgrind")
+        return 2
+    table = Table(title="instructions per request")
+    table.add_column("")
+    table.add_column("thousand", justify="right")
+    table.add_column("for callgrind_annotate")
+    for number, workload in enumerate(WORKLOADS):
+        if options.only in workload.name:
+            kept = options.output / f"callgrind.out.{number}"
+            count = instructions_of(workload, options.requests, kept)
+            table.add_row(workload.name, f"{count / 1000:,.1f}", str(kept))
+    console.print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
