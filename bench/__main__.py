@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import resource
+import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -129,4 +131,5 @@ def raise_open_files_limit() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # by way of whoever ends the brokers
     raise SystemExit(main())
