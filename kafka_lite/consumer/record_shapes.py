@@ -114,9 +114,8 @@ class RecordShapes(dict[int, RecordShape]):
         if not is_two_bytes or length & 1 or key_length >= 0x80 or (key_length & 1 and key_length != _NULL):
             return None
         key_size = key_length >> 1
-        rest = (
-            (length >> 1) - 1 - self.deltas_size - 1 - key_size - 1
-        )  # without attributes, length of the key, number of headers
+        # Without the attributes, the length of the key and the number of headers, a byte each:
+        rest = (length >> 1) - self.deltas_size - key_size - 3
         value_width = 1 if rest - 1 < _ONE_BYTE else 2
         value_size = rest - value_width
         if not 0 <= value_size < _TWO_BYTES or (value_width == 2 and value_size < _ONE_BYTE):

@@ -308,9 +308,7 @@ class Log:
                 max_offset = None  # everything is committed: no need to look up where that ends
             # All messages of the segment may have been compacted away, then the next one has it.
             newest = end.segment_base_offset
-            last = (
-                self._previous_end
-            )  # where the last append began; most readers have waited for just that: its place is known
+            last = self._previous_end  # where the last append began, for which most readers have waited: a known place
             for segment in segments:
                 if segment.base_offset > newest:
                     break
