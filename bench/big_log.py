@@ -11,7 +11,6 @@ from pathlib import Path
 from bench.brokers import Broker, Candidate
 from bench.filled_log import FilledLog
 from bench.measure import (
-    CPU,
     MEGABYTES,
     MEGABYTES_PER_S,
     MESSAGES,
@@ -19,6 +18,7 @@ from bench.measure import (
     Goal,
     Sample,
     Study,
+    cpu_of,
     create_topic,
     expect_end,
     measured,
@@ -140,7 +140,7 @@ def in_steps(count: int, steps: int = STEPS) -> Sequence[int]:
 
 def rate_in_bytes(sample: Mapping[str, float]) -> Sample:
     """Of messages of a thousand bytes."""
-    return {MEGABYTES_PER_S: sample[MESSAGES] * MESSAGE_BYTES / 1e6, CPU: sample[CPU]}
+    return {MEGABYTES_PER_S: sample[MESSAGES] * MESSAGE_BYTES / 1e6, **cpu_of(sample)}
 
 
 def await_recovery_point(log_dir: Path, topic: str) -> None:

@@ -108,6 +108,10 @@ class Broker(ServerProcess):
             times = psutil.Process(self.process.pid).cpu_times()
             return times.user + times.system
 
+    def kernel_cpu_s(self) -> float:
+        """The part of it that the system has spent on the broker's behalf."""
+        return float(psutil.Process(self.process.pid).cpu_times().system)
+
     def resident_mb(self) -> float:
         """The memory that is resident now."""
         return psutil.Process(self.process.pid).memory_info().rss / 1e6

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bench.brokers import Broker
 from bench.group_requests import commit_frame, join, leave
-from bench.measure import CPU, Goal, Sample, measured, percentiles, ratio_at_most, topic
+from bench.measure import CPU, Goal, Sample, cpu_of, measured, percentiles, ratio_at_most, topic
 from bench.raw_client import RawClient
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.server.broker_process import HOST
@@ -44,7 +44,7 @@ class CommittingGroups:
             times_ms: list[float] = []
             commits = self.groups * self.seconds
             run = measured(broker, commits, lambda: times_ms.extend(paced(clients, frames, self.seconds)))
-        return percentiles(times_ms) | {CPU: run[CPU]}
+        return percentiles(times_ms) | cpu_of(run)
 
     @contextlib.contextmanager
     def _stable_groups(self, broker: Broker, name: str) -> Iterator[list[bytes]]:

@@ -18,6 +18,7 @@ from bench.measure import (
     Goal,
     Sample,
     SkippedError,
+    cpu_of,
     measured,
     ratio_at_least,
     ratio_at_most,
@@ -119,7 +120,7 @@ def java_run(
             raise RuntimeError(f"{main} against {broker.name}: exit code {done.returncode}\n{output}{done.stderr}")
 
     sample = measured(broker, messages, run)
-    return {MESSAGES: rate(output), CPU: sample[CPU]}
+    return {MESSAGES: rate(output)} | cpu_of(sample)
 
 
 def _last_producer_line(output: str) -> float:

@@ -21,6 +21,7 @@ from bench.measure import (
     TIMEOUT_S,
     Goal,
     Sample,
+    cpu_of,
     measured,
     payload_of,
     percentiles,
@@ -127,7 +128,7 @@ class RoundTrip:
                 self.messages,
                 lambda: times_ms.extend(one_at_a_time(producer, name, self.size, self.messages)),
             )
-        return percentiles(times_ms) | {CPU: sample[CPU]}
+        return percentiles(times_ms) | cpu_of(sample)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class EndToEnd:
             times_ms: list[float] = []
             sample = measured(broker, self.messages, lambda: times_ms.extend(self._latencies(producer, consumer, name)))
             consumer.close()
-        return percentiles(times_ms) | {CPU: sample[CPU]}
+        return percentiles(times_ms) | cpu_of(sample)
 
     def _latencies(self, producer: Producer, consumer: Consumer, name: str) -> list[float]:
         sender = threading.Thread(target=self._send, args=(producer, name), name="sender")

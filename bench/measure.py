@@ -33,6 +33,9 @@ MESSAGES = "messages/s"
 REQUESTS = "requests/s"
 CPU = "broker CPU, µs each"
 """Processor time of the broker per message, or per request where requests are counted."""
+KERNEL = "of that in the kernel, µs each"
+"""The part of it that is not the broker's own code: copies to and from sockets and the page cache, wake-ups. Counted in
+steps of 10 ms per run."""
 P50, P99 = "p50, ms", "p99, ms"
 SECONDS, MEGABYTES, MEGABYTES_PER_S = "s", "MB", "MB/s"
 SHARE, CPU_SHARE = "throughput, share of that without", "broker CPU, share of that without"
@@ -111,12 +114,18 @@ class Study:
 
 def measured(broker: Broker, count: int, run: Callable[[], object], unit: str = MESSAGES) -> dict[str, float]:
     """Wall clock and the broker's processor time around ``run``, which does ``count`` of something."""
-    cpu_before, began = broker.cpu_s(), time.perf_counter()
+    kernel_before, cpu_before, began = broker.kernel_cpu_s(), broker.cpu_s(), time.perf_counter()
     run()
     took_s = time.perf_counter() - began
     # What the broker does behind the answer (index, flush) belongs to the bill, as far as it is done soon.
     time.sleep(0.05)
-    return {unit: count / took_s, CPU: (broker.cpu_s() - cpu_before) / count * 1e6}
+    cpu_s, kernel_s = broker.cpu_s() - cpu_before, broker.kernel_cpu_s() - kernel_before
+    return {unit: count / took_s, CPU: cpu_s / count * 1e6, KERNEL: kernel_s / count * 1e6}
+
+
+def cpu_of(sample: Sample) -> dict[str, float]:
+    """The processor times alone, of what ``measured`` returned."""
+    return {CPU: sample[CPU], KERNEL: sample[KERNEL]}
 
 
 def percentiles(times_ms: Sequence[float]) -> dict[str, float]:

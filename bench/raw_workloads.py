@@ -21,6 +21,7 @@ from bench.measure import (
     SHARE,
     Goal,
     Sample,
+    cpu_of,
     expect_end,
     measured,
     percentiles,
@@ -130,7 +131,7 @@ class OneInFlight:
             run = measured(
                 broker, self.requests, lambda: times_ms.extend(client.one_in_flight(frame, self.requests)), REQUESTS
             )
-        return percentiles(times_ms) | {CPU: run[CPU]}
+        return percentiles(times_ms) | cpu_of(run)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def environment() -> dict[str, Any]:
         "CPU": cpu_model(),
         "memory GB": round(psutil.virtual_memory().total / 1e9),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "Python": platform.python_version(),
+        "Python": f"{platform.python_version()} of {platform.python_compiler()}",
         "Java": java_version(),
         "confluent-kafka": version("confluent-kafka"),
         "librdkafka": libversion()[0],
