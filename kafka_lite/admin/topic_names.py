@@ -10,13 +10,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import MAX_NAME_LENGTH
 
 GROUP_METADATA_TOPIC_NAME = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC_NAME = "__transaction_state"
 INTERNAL_TOPICS: Final = frozenset({GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME})
-
-MAX_NAME_LENGTH = 249
-"""A log directory is called ``topic-partition``, and file names end at 255 characters."""
 
 _LEGAL_CHARS = re.compile(r"[a-zA-Z0-9._-]+")
 

@@ -18,21 +18,23 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+MAX_NAME_LENGTH = 249
+"""Of a topic: a log directory is called ``topic-partition``, and file names end at 255 characters."""
+
 MAX_KEPT = 10_000
-LONGEST_KEPT_NAME = 249
-"""No topic may have a longer name; a request may, of 32 KB, and ten thousand of those would be a lot of memory."""
 _kept: dict[tuple[str, int], TopicPartition] = {}
 
 
 def known_topic_partition(topic: str, partition: int) -> TopicPartition:
     """``TopicPartition(topic, partition)`` for a third of the time, once it has been asked for.
 
-    For the requests that name the same partitions again and again. When many have been asked for, all are forgotten.
+    For the requests that name the same partitions again and again. When many have been asked for, all are forgotten;
+    and a name that no topic can have is not kept, for a request may have one of 32 KB.
     """
     kept = _kept.get((topic, partition))
     if kept is None:
         kept = TopicPartition(topic, partition)
-        if len(topic) <= LONGEST_KEPT_NAME:
+        if len(topic) <= MAX_NAME_LENGTH:
             if len(_kept) >= MAX_KEPT:
                 _kept.clear()
             _kept[topic, partition] = kept

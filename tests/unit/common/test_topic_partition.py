@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 from kafka_lite.common import topic_partition
-from kafka_lite.common.topic_partition import LONGEST_KEPT_NAME, MAX_KEPT, TopicPartition, known_topic_partition
+from kafka_lite.common.topic_partition import MAX_KEPT, MAX_NAME_LENGTH, TopicPartition, known_topic_partition
 
 
 def test_what_has_been_asked_for_is_found_again() -> None:
@@ -29,5 +29,5 @@ def test_a_client_cannot_fill_the_memory_with_names() -> None:
     assert kept_bytes < 200_000
     assert len(topic_partition._kept) == before
     for number in range(MAX_KEPT + 10):
-        known_topic_partition("x" * LONGEST_KEPT_NAME, number)
+        known_topic_partition("x" * MAX_NAME_LENGTH, number)
     assert len(topic_partition._kept) <= MAX_KEPT
