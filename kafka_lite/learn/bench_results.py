@@ -75,6 +75,7 @@ _CHINESE = {
     "thousand messages/s": "千条消息/秒",
     "thousand requests/s": "千个请求/秒",
     "broker CPU, µs each": "broker CPU，每个 µs",
+    "of that in the kernel, µs each": "其中在内核里，每个 µs",
     "client CPU, µs each": "客户端 CPU，每个 µs",
     "peak memory, MB": "内存峰值，MB",
     "throughput, share of that without": "吞吐量，占没有时的比例",
