@@ -150,14 +150,18 @@ class _DecoderWriter(SourceWriter):
         else:
             self._fixed(kind.code, target)
 
-    def _length(self, code: str, field: Field) -> None:
+    def _length(self, kind: Sized | Array, field: Field) -> None:
         """Read a length or count into ``n``, -1 for null."""
+        code = kind.length_code if isinstance(kind, Sized) else "i"
         if self._is_compact(field):
             self._flush()
             self.line("n = buffer[position]")
             self.line("position += 1")
             with self.block("if n > 127:"):
                 self.line("n, position = read_unsigned_varint(buffer, position - 1)")
+                if kind is wire_types.STRING:  # (here, where the strings of most messages do not come by)
+                    with self.block(f"if n > {wire_types.MAX_STRING_BYTES + 1}:"):
+                        self.line(f"raise SchemaError(f'string field {field.name} had invalid length {{n - 1}}')")
             self.line("n -= 1")
         else:
             self._fixed(code, "n")
@@ -177,7 +181,7 @@ class _DecoderWriter(SourceWriter):
             read()
 
     def _sized(self, kind: Sized, target: str, field: Field) -> None:
-        self._length(kind.length_code, field)
+        self._length(kind, field)
 
         def read() -> None:
             self.line("stop = position + n")
@@ -190,7 +194,7 @@ class _DecoderWriter(SourceWriter):
         self._or_null(target, field, read)
 
     def _array(self, kind: Array, target: str, field: Field) -> None:
-        self._length("i", field)
+        self._length(kind, field)
         element_size = wire_types.minimum_size(kind.element, self._version, self._flexible)
 
         def read() -> None:
@@ -223,25 +227,29 @@ class _DecoderWriter(SourceWriter):
     # -- tagged fields: a count, and for each a tag, a size and that many bytes
 
     def _tagged_fields(self, cls: type[Struct], variable: str) -> None:
-        known = [field for field in cls.FIELDS if field.is_tagged_in(self._version)]
+        tagged = [field for field in cls.FIELDS if field.tag is not None]
         with self.block("if buffer[position]:"):
-            if known:
-                self._known_tags(known, variable)
+            if tagged:
+                self._known_tags(tagged, variable)
             else:
                 self.line(f"{variable}.unknown_tagged_fields, position = read_unknown_tags(buffer, position)")
         with self.block("else:"):
             self.line("position += 1")
 
-    def _known_tags(self, known: list[Field], variable: str) -> None:
+    def _known_tags(self, tagged: list[Field], variable: str) -> None:
+        """Emit the section of a struct with tagged fields of its own. Those of other versions only may not be here."""
         behind, unknown = f"{variable}_stop", f"{variable}_unknown"
         self.line(f"{unknown} = []")
         self.line("n, position = read_unsigned_varint(buffer, position)")
         with self.block("for _ in range(n):"):
             self.line(f"tag, position, {behind} = read_tag(buffer, position)")
-            for number, field in enumerate(known):
+            for number, field in enumerate(tagged):
                 with self.block(f"{'el' if number else ''}if tag == {field.tag}:"):
-                    self._value(field.type, f"{variable}.{field.name}", field)
-                    self._flush()
+                    if field.is_tagged_in(self._version):
+                        self._value(field.type, f"{variable}.{field.name}", field)
+                        self._flush()
+                    else:
+                        self.line(f"raise SchemaError('tag {field.tag} is not valid for version {self._version}')")
             with self.block("else:"):
                 self.line(f"{unknown}.append(RawTaggedField(tag, bytes(buffer[position:{behind}])))")
                 self.line(f"position = {behind}")

@@ -25,7 +25,7 @@ from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.protocol.source_writer import SourceWriter, variable_name
 from kafka_lite.protocol.varint import SMALL_VARINTS, unsigned_varint
-from kafka_lite.protocol.wire_types import Array, Field, Primitive, Sized, StructType, WireType
+from kafka_lite.protocol.wire_types import MAX_STRING_BYTES, Array, Field, Primitive, Sized, StructType, WireType
 
 if TYPE_CHECKING:
     from kafka_lite.protocol.schema import Message, Struct
@@ -56,7 +56,8 @@ class Texts(dict[str, bytes]):
     """The encodings of strings with their lengths before them, each made when it is first asked for.
 
     Most strings of a protocol come again and again: names of topics, groups and hosts. So that those which do not come
-    again fill no memory, long ones are not kept, and when there are many, all are forgotten.
+    again fill no memory, long ones are not kept, and when there are many, all are forgotten. Asking for one that is
+    longer than strings may be, or no Unicode, raises ValueError.
     """
 
     MAX_KEPT = 1000
@@ -68,6 +69,8 @@ class Texts(dict[str, bytes]):
 
     def __missing__(self, text: str) -> bytes:
         data = text.encode()
+        if len(data) > MAX_STRING_BYTES:
+            raise ValueError(f"a string of {len(data)} bytes is too long to be serialized")
         data = self._encode_length(len(data)) + data
         if len(data) <= self.MAX_KEPT_BYTES:
             if len(self) >= self.MAX_KEPT:

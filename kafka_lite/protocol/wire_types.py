@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 ZERO_UUID = uuid.UUID(int=0)
 """What stands for "no id" on the wire."""
 
+MAX_STRING_BYTES = 0x7FFF
+"""The longest string. An int16 can tell of no more; where the length is compact, Kafka refuses more all the same."""
+
 
 @dataclass(frozen=True)
 class Primitive:

@@ -12,10 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.framing import decode_request, decode_response
+from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
+from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from kafka_lite.protocol.schema import Message
 from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.varint import unsigned_varint
+from kafka_lite.protocol.wire_types import RawTaggedField
 from tests.support.messages import MESSAGES, random_message, versions
 
 DATA = Path(__file__).parents[2] / "data"
@@ -99,9 +105,45 @@ def test_null_where_no_null_may_be() -> None:
 
 
 def test_tags_that_never_end() -> None:
-    heartbeat_v4 = b"\x02g" + bytes(4) + b"\x02m" + b"\x00" + b"\xff\xff\xff\xff\x07"
+    encoded = b"\x02g" + bytes(4) + b"\x02m" + b"\x00" + b"\xff\xff\xff\xff\x07"
     with pytest.raises(SchemaError):
-        API_SPECS[12].request.decode(heartbeat_v4, 4)  # type: ignore[index]
+        API_SPECS[12].request.decode(encoded, 4)  # type: ignore[index]
+
+
+def heartbeat_v4(group_id: bytes) -> bytes:
+    return unsigned_varint(len(group_id) + 1) + group_id + bytes(4) + b"\x02m" + b"\x00" + b"\x00"
+
+
+def test_a_string_has_at_most_32767_bytes_where_its_length_is_compact_too() -> None:
+    request = API_SPECS[ApiKey.HEARTBEAT].request
+    longest = request.decode(heartbeat_v4(b"g" * 32_767), 4)
+    assert longest.encode(4) == heartbeat_v4(b"g" * 32_767)
+    with pytest.raises(SchemaError, match="string field group_id had invalid length 32768"):
+        request.decode(heartbeat_v4(b"g" * 32_768), 4)
+    groups = unsigned_varint(2) + unsigned_varint(32_769) + b"g" * 32_768 + b"\x00"
+    with pytest.raises(SchemaError, match="string field groups_names had invalid length 32768"):
+        API_SPECS[ApiKey.DELETE_GROUPS].request.decode(groups, 2)
+
+
+def test_bytes_may_be_longer_than_strings() -> None:
+    request = SyncGroupRequest(assignments=[SyncGroupRequestAssignment(member_id="m", assignment=b"a" * 100_000)])
+    assert SyncGroupRequest.decode(request.encode(5), 5) == request
+
+
+@pytest.mark.parametrize("version", [0, 4])
+@pytest.mark.parametrize("group_id", ["g" * 32_768, "\N{GREEK SMALL LETTER GAMMA}" * 16_384])
+def test_a_string_that_is_too_long_is_not_sent(version: int, group_id: str) -> None:
+    request = HeartbeatRequest(group_id=group_id, member_id="m")
+    with pytest.raises(SchemaError, match=r"32768 bytes is too long to be serialized, at: .*group_id"):
+        request.encode(version)
+
+
+def test_a_tag_of_another_version_is_refused() -> None:
+    """From version 15 on a fetch tells in tag 1 which replica asks; before, nothing may be there."""
+    request = FetchRequest()
+    request.unknown_tagged_fields = (RawTaggedField(1, bytes(13)),)
+    with pytest.raises(SchemaError, match="tag 1 is not valid for version 12"):
+        FetchRequest.decode(request.encode(12), 12)
 
 
 def decodes_or_refuses(message_class: type[Message], version: int, encoded: bytes) -> None:
