@@ -32,7 +32,8 @@ Join = Callable[..., PythonMember]
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with Cluster() as running:
+    # Whoever asks for the leader of a topic that was deleted would create it anew.
+    with Cluster({"auto.create.topics.enable": "false"}) as running:
         yield running
 
 
