@@ -176,6 +176,15 @@ class Errors(Enum):
 _BY_CODE = {error.code: error for error in Errors}
 
 
+MAX_MESSAGE_CHARS = 4_096
+"""The longest message that goes with an error: it may quote what a client sent, and a string of an answer has 32 KB."""
+
+
+def shorten_message(text: str) -> str:
+    """The text, or its beginning if it is too long for an answer."""
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[: MAX_MESSAGE_CHARS - 1]}…"
+
+
 class KafkaError(Exception):
     """The root of all errors that kafka_lite raises on purpose."""
 
@@ -184,7 +193,7 @@ class ApiError(KafkaError):
     """An error with a code of the protocol: what a request handler raises and the answer carries."""
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
-        super().__init__(message or error.message)
+        super().__init__(shorten_message(message or error.message))
         self.error = error
 
     @property

@@ -10,7 +10,7 @@ What it writes for FindCoordinatorRequest v1, for instance, is
         stop = position + n
         if n < 0 or stop > end:
             raise bad_length('key', n, end - position)
-        message.key = buffer[position:stop].tobytes().decode('utf-8', 'replace')
+        message.key = buffer[position:stop].tobytes().decode('utf-8', 'kafka_lite.replace_or_refuse')
         position = stop
         message.key_type, = unpack_b(buffer, position)
         position += 1
@@ -35,6 +35,7 @@ from uuid import UUID
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.protocol import wire_types
+from kafka_lite.protocol.malformed_text import REPLACE_OR_REFUSE
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.source_writer import SourceWriter, variable_name
 from kafka_lite.protocol.varint import read_unsigned_varint
@@ -260,7 +261,7 @@ class _DecoderWriter(SourceWriter):
 
 
 _CUT = {
-    "string": "buffer[position:stop].tobytes().decode('utf-8', 'replace')",
+    "string": f"buffer[position:stop].tobytes().decode('utf-8', '{REPLACE_OR_REFUSE}')",
     "bytes": "buffer[position:stop].tobytes()",
     "records": "buffer[position:stop]",
 }

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, ApiSpec
+from kafka_lite.protocol.malformed_text import REPLACE_OR_REFUSE
 from kafka_lite.protocol.messages.headers import RequestHeader, ResponseHeader
 from kafka_lite.protocol.schema import Request, Response, join_small_parts
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
@@ -91,7 +92,7 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
         if codec is not None and codec.request_header_version == 1 and length >= 0:
             position = _USUAL_HEADER.size + length
             if position <= len(view):
-                client_id = view[_USUAL_HEADER.size : position].tobytes().decode("utf-8", "replace")
+                client_id = view[_USUAL_HEADER.size : position].tobytes().decode("utf-8", REPLACE_OR_REFUSE)
                 header = _new_header(key, version, correlation_id, client_id)
                 return header, codec.request.decode_from(view, position, version)[0]
     return _decode_any_request(view)

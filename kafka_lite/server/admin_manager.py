@@ -63,6 +63,8 @@ logger = logging.getLogger(__name__)
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 MAX_NEW_PARTITIONS = 10_000
 """Kafka's limit since it has no ZooKeeper; without one a single small request can exhaust memory and disk."""
+MAX_ID_DIGITS = 10
+"""Those of an int32: what is longer is no id."""
 NOT_GIVEN = -1
 """Partitions or replicas of a new topic for which the client wants the broker's default."""
 
@@ -380,7 +382,7 @@ class AdminManager:
 
     def _check_broker_id(self, name: str) -> None:
         """Only this broker answers for itself, and any broker for all of them (the empty name)."""
-        if name and not name.isdecimal():
+        if name and not (name.isdecimal() and len(name) <= MAX_ID_DIGITS):
             raise Errors.INVALID_REQUEST.exception(f"Broker id must be an integer, but it is: {name}")
         if name and int(name) != self._config.broker_id:
             expected = f"expected {self._config.broker_id} or empty string, but received {name}"

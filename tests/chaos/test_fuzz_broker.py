@@ -17,8 +17,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import MAX_MESSAGE_CHARS, Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -32,13 +33,20 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.messages.api_32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
 from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreatePartitionsTopic,
 )
+from kafka_lite.server.admin_manager import BROKER_RESOURCE
 from tests.support.broker_process import BrokerProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, known_api_keys
 
@@ -257,6 +265,40 @@ def test_an_illegal_topic_is_an_unknown_one(channel: BlockingChannel, name: str)
     deleted = channel.exchange(DeleteTopicsRequest(topic_names=[name], timeout_ms=1_000), 1)
     assert isinstance(deleted, DeleteTopicsResponse)
     assert deleted.responses[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
+
+
+@pytest.mark.parametrize("version", [1, 5])
+def test_a_message_that_quotes_a_long_name_fits_into_the_answer(channel: BlockingChannel, version: int) -> None:
+    topic = CreatableTopic(name="x" * 32_767, num_partitions=1, replication_factor=1)
+    created = channel.exchange(CreateTopicsRequest(topics=[topic], timeout_ms=1_000), version)
+    assert isinstance(created, CreateTopicsResponse)
+    assert created.topics[0].error_code == Errors.INVALID_TOPIC_EXCEPTION.code
+    assert len(created.topics[0].error_message or "") == MAX_MESSAGE_CHARS
+    data = PartitionProduceData(index=0, records=b"no batch")
+    request = ProduceRequest(
+        acks=1, timeout_ms=1_000, topic_data=[TopicProduceData(name="x" * 32_767, partition_data=[data])]
+    )
+    produced = channel.exchange(request, 8)
+    assert isinstance(produced, ProduceResponse)
+    assert produced.responses[0].partition_responses[0].error_code == Errors.INVALID_RECORD.code
+
+
+def test_a_name_that_is_no_text_and_could_not_be_sent_back_costs_a_connection_and_a_line(broker: BrokerProcess) -> None:
+    before = len(broker.log())
+    frame = encode_request(MetadataRequest(topics=[MetadataRequestTopic(name="x" * 32_767)]), 0, 7, None)
+    with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
+        client.sendall(framed(frame.replace(b"x", b"\xff")))
+        assert client.recv(1) == b""
+        mine = f"127.0.0.1:{client.getsockname()[1]}-"
+    [line] = [line for line in broker.log()[before:].splitlines() if mine in line]
+    assert "a string of 32767 bytes is no UTF-8, and one of 98301 bytes when replaced" in line
+
+
+def test_a_broker_id_of_thousands_of_digits_is_none(channel: BlockingChannel) -> None:
+    resource = DescribeConfigsResource(resource_type=BROKER_RESOURCE, resource_name="9" * 5_000)
+    answer = channel.exchange(DescribeConfigsRequest(resources=[resource]), 1)
+    assert isinstance(answer, DescribeConfigsResponse)
+    assert answer.results[0].error_code == Errors.INVALID_REQUEST.code
 
 
 def test_a_client_that_fetches_as_the_broker_itself(channel: BlockingChannel, broker: BrokerProcess) -> None:

@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, shorten_message
 from kafka_lite.common.sendable import Buffer, Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.file_message_set import FileMessageSetSlice
@@ -479,7 +479,7 @@ def _partition_produce_response(
         result.log_start_offset,
     )
     if error is not _NO_ERROR:
-        answer.error_message = result.error_message
+        answer.error_message = None if result.error_message is None else shorten_message(result.error_message)
         answer.record_errors = [
             produce.BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
             for batch_index, message in result.record_errors

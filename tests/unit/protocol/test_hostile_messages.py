@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
+import struct
 import tracemalloc
 from pathlib import Path
 
@@ -136,6 +137,20 @@ def test_a_string_that_is_too_long_is_not_sent(version: int, group_id: str) -> N
     request = HeartbeatRequest(group_id=group_id, member_id="m")
     with pytest.raises(SchemaError, match=r"32768 bytes is too long to be serialized, at: .*group_id"):
         request.encode(version)
+
+
+@pytest.mark.parametrize("version", [0, 4])
+def test_text_that_is_no_utf_8_gets_replacement_characters_as_long_as_it_can_be_sent_back(version: int) -> None:
+    """One byte becomes three, but for those that begin a character together."""
+    request = API_SPECS[ApiKey.HEARTBEAT].request
+    encoded = HeartbeatRequest(group_id="g" * 10_923, member_id="m").encode(version)
+    decoded = request.decode(encoded.replace(b"g" * 10_923, b"g\xe4\xb8\xff\xf0\x9f" + b"\xff" * 10_917), version)
+    assert decoded.group_id == "g" + "\N{REPLACEMENT CHARACTER}" * 10_920  # type: ignore[attr-defined]
+    assert request.decode(decoded.encode(version), version) == decoded
+    with pytest.raises(SchemaError, match="10923 bytes is no UTF-8, and one of 32769 bytes when replaced"):
+        request.decode(encoded.replace(b"g", b"\xff"), version)
+    with pytest.raises(SchemaError, match="is no UTF-8"):
+        decode_request(struct.pack(">hhih", 18, 1, 7, 10_923) + b"\xff" * 10_923)
 
 
 def test_a_tag_of_another_version_is_refused() -> None:

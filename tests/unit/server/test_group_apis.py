@@ -26,25 +26,34 @@ from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, GroupApis
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.group_migration import GroupMigration
+from kafka_lite.zookeeper.zookeeper_client import ZkError
 from tests.support.groups import GROUP, MINUTE_MS, Groups
 
 OURS, UNKNOWN = TopicPartition("topic", 0), TopicPartition("topic", 9)
 
 
+FAILURES: dict[str, Exception] = {
+    "broken": ZkError("no ZooKeeper"),
+    "\x01": ZkError("BadArgumentsError (/consumers/\x01)"),
+    "a/../b": ValueError("relative paths not allowed"),
+}
+"""What becomes of requests for these groups."""
+
+
 class FakeZkClient:
-    """Offsets of old consumers; the group ``broken`` cannot be reached."""
+    """Offsets of old consumers."""
 
     def __init__(self) -> None:
         self.offsets: dict[tuple[str, TopicPartition], int] = {}
 
     def set_consumer_offset(self, group: str, partition: TopicPartition, offset: int) -> None:
-        if group == "broken":
-            raise OSError("no ZooKeeper")
+        if group in FAILURES:
+            raise FAILURES[group]
         self.offsets[group, partition] = offset
 
     def get_consumer_offset(self, group: str, partition: TopicPartition) -> int | None:
-        if group == "broken":
-            raise OSError("no ZooKeeper")
+        if group in FAILURES:
+            raise FAILURES[group]
         return self.offsets.get((group, partition))
 
 
@@ -254,11 +263,12 @@ def test_the_first_version_keeps_offsets_in_zookeeper(apis: Apis) -> None:
     assert errors_of(long)[0] == Errors.OFFSET_METADATA_TOO_LARGE.code
 
 
-def test_zookeeper_fails(apis: Apis, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("group", FAILURES)
+def test_zookeeper_fails(apis: Apis, caplog: pytest.LogCaptureFixture, group: str) -> None:
     failed = Errors.UNKNOWN_SERVER_ERROR.code
-    assert errors_of(apis.ask(apis.offset_apis.handle_offset_commit, 0, commit_request("broken")))[0] == failed
-    assert errors_of(apis.ask(apis.offset_apis.handle_offset_fetch, 0, fetch_request("broken")))[0] == failed
-    assert "no ZooKeeper" in caplog.text
+    assert errors_of(apis.ask(apis.offset_apis.handle_offset_commit, 0, commit_request(group)))[0] == failed
+    assert errors_of(apis.ask(apis.offset_apis.handle_offset_fetch, 0, fetch_request(group)))[0] == failed
+    assert [str(FAILURES[group]) in record.message and not record.exc_info for record in caplog.records] == [True] * 3
 
 
 def test_offsets_are_deleted(apis: Apis) -> None:
