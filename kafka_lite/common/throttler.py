@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../utils/Throttler.scala · book 6.1.6
 
 from __future__ import annotations
 
+import math
 import threading
 
 from kafka_lite.common.time import Time
@@ -36,8 +37,15 @@ class Throttler:
         self.total_observed = 0.0
         """All that was ever counted."""
 
+    def update_desired_rate_per_second(self, rate: float) -> None:
+        """Another limit from now on. Pauses that the old one asked for are forgiven, as they may be endless."""
+        with self._lock:
+            self.desired_rate_per_second = rate
+            self._period_start_ms = self._time.hi_res_ms()
+            self._observed_so_far = 0.0
+
     def pause_ms(self, observed: float) -> float:
-        """Count ``observed``; returns how long to pause now (ms), mostly 0.
+        """Count ``observed``; returns how long to pause now (ms), mostly 0; infinity when the limit is 0.
 
         The caller sleeps: it may have to stop, or to give up its work, before the pause is over.
         """
@@ -48,7 +56,8 @@ class Throttler:
             elapsed_ms = now_ms - self._period_start_ms
             if elapsed_ms <= self._check_interval_ms or self._observed_so_far == 0:
                 return 0
-            worth_ms = 1000 * self._observed_so_far / self.desired_rate_per_second
+            rate = self.desired_rate_per_second
+            worth_ms = 1000 * self._observed_so_far / rate if rate > 0 else math.inf
             pause_ms = max(0.0, worth_ms - elapsed_ms)
             self._period_start_ms = now_ms + pause_ms
             self._observed_so_far = 0.0

@@ -6,10 +6,12 @@ Kafka 0.10.2: core/.../log/LogCleaner.scala · book 6.1.6
 from __future__ import annotations
 
 import logging
+import threading
 import time as _time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.throttler import Throttler
@@ -51,14 +53,29 @@ class LogCleaner:
     ) -> None:
         """``logs`` changes under this object, as logs are created and deleted."""
         self.config = config
+        """What holds now; ``reconfigure`` replaces it."""
         self.cleaner_manager = LogCleanerManager(log_dirs, logs, log_dir_failure_channel, time)
         self.throttler = Throttler(config.max_io_bytes_per_second, time)
         self.cleaners: list[CleanerThread] = []
         self._failures = log_dir_failure_channel
         self._time = time
+        self._lock = threading.Lock()
+        """A reconfiguration and a shutdown come from different threads, and neither may undo the other's work."""
+        self._is_running = False
 
     def startup(self) -> None:
         """Start the threads. Raises ValueError when their memory is too small for a single key."""
+        with self._lock:
+            self._is_running = True
+            self._start_cleaners()
+
+    def shutdown(self) -> None:
+        """Stop the threads; a cleaning that is under way is given up."""
+        with self._lock:
+            self._is_running = False
+            self._shutdown_cleaners()
+
+    def _start_cleaners(self) -> None:
         logger.info("Starting the log cleaner with %d threads", self.config.num_threads)
         self.cleaners = [
             CleanerThread(number, self.config, self.cleaner_manager, self.throttler, self._failures, self._time)
@@ -67,14 +84,46 @@ class LogCleaner:
         for cleaner in self.cleaners:
             cleaner.start()
 
-    def shutdown(self) -> None:
-        """Stop the threads; a cleaning that is under way is given up."""
+    def _shutdown_cleaners(self) -> None:
         logger.info("Shutting down the log cleaner")
-        for cleaner in self.cleaners:
+        # They leave the list first: a thread that ends because it was told to must not be counted among the dead.
+        stopping, self.cleaners = self.cleaners, []
+        for cleaner in stopping:
             cleaner.initiate_shutdown()
-        for cleaner in self.cleaners:
+        for cleaner in stopping:
             cleaner.await_shutdown()
-        self.cleaners = []
+
+    # -- another configuration ---------------------------------------------------------------------------------------
+
+    def validate_reconfiguration(self, config: CleanerConfig) -> None:
+        """Raise ConfigError when the number of threads would change by more than a factor of two, or become 0.
+
+        A slip of the finger must not take all memory, nor bring the cleaning to a stop; who means it goes in steps.
+        """
+        current, wanted = self.config.num_threads, config.num_threads
+        if wanted < 1:
+            raise _bad_thread_number(wanted, "Log cleaner threads should be at least 1")
+        if wanted < current // 2:
+            message = f"Log cleaner threads cannot be reduced to less than half the current value {current}"
+            raise _bad_thread_number(wanted, message)
+        if wanted > current * 2:
+            message = f"Log cleaner threads cannot be increased to more than double the current value {current}"
+            raise _bad_thread_number(wanted, message)
+
+    def reconfigure(self, config: CleanerConfig) -> None:
+        """Let new threads with this configuration take the place of the old ones (and of those that have died).
+
+        What the old ones were cleaning is given up without a trace: the new ones begin again where the checkpoint says
+        that the log is clean. Pauses of partitions (``abort_and_pause_cleaning``) stay. A shutdown is final.
+        """
+        with self._lock:
+            if config.max_io_bytes_per_second != self.config.max_io_bytes_per_second:
+                logger.info("The log cleaner may read and write %s bytes/s now", config.max_io_bytes_per_second)
+                self.throttler.update_desired_rate_per_second(config.max_io_bytes_per_second)
+            self.config = config
+            if self._is_running:
+                self._shutdown_cleaners()
+                self._start_cleaners()
 
     def await_cleaned(self, topic_partition: TopicPartition, offset: int, max_wait_ms: int = 60_000) -> bool:
         """Wait until the log is clean below ``offset``; false when that takes too long. For tests."""
@@ -128,6 +177,10 @@ class LogCleaner:
     def dead_thread_count(self) -> int:
         """How many threads have died of an error."""
         return sum(1 for cleaner in self.cleaners if not cleaner.is_alive())
+
+
+def _bad_thread_number(wanted: int, message: str) -> ConfigError:
+    return ConfigError("log.cleaner.threads", wanted, message)
 
 
 class CleanerThread(ShutdownableThread):

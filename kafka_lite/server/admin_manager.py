@@ -48,11 +48,7 @@ from kafka_lite.server.delayed_topic_operations import (
     DelayedTopicOperation,
     TopicResult,
 )
-from kafka_lite.server.dynamic_broker_config import (
-    DYNAMIC_BROKER_CONFIGS,
-    DynamicBrokerConfig,
-    validate_dynamic_configs,
-)
+from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
@@ -92,6 +88,7 @@ class AdminManager:
         self._zk_client = zk_client
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
         self._admin_utils = AdminUtils(zk_client, config.log_config_map())
+        self._dynamic_config = dynamic_config
         self._config_helper = ConfigHelper(config, dynamic_config)
         self._loggers = RuntimeLoggerManager(config.broker_id)
         self.topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
@@ -372,7 +369,7 @@ class AdminManager:
         if resource_type == TOPIC_RESOURCE:
             self._admin_utils.validate_topic_config(config)
         else:
-            validate_dynamic_configs(config)
+            self._dynamic_config.validate(config, per_broker=bool(name))
         if not validate_only:
             self._admin_utils.change_entity_config(path, config)
 

@@ -15,7 +15,11 @@ from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsSynonym,
 )
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
-from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
+from kafka_lite.server.dynamic_broker_config import (
+    DYNAMIC_BROKER_CONFIGS,
+    REPLICATION_THROTTLES,
+    DynamicBrokerConfig,
+)
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 
 
@@ -86,16 +90,19 @@ class ConfigHelper:
     ) -> list[DescribeConfigsResourceResult]:
         """All keys of this broker (or those in ``names``): static ones, which are read-only, and dynamic ones."""
 
+        current = self._dynamic_config.current_config.values
+
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
             synonyms = self._broker_synonyms(_FALLBACKS.get(key.name, (key.name,)))
-            value = self._config.values.get(key.name)
-            if key.name in DYNAMIC_BROKER_CONFIGS:
+            if key.name in REPLICATION_THROTTLES:
                 value = key.parse(synonyms[0].value) if synonyms else key.default
+            else:
+                value = current[key.name]
             entry = _entry(key, value, synonyms, include_synonyms, include_documentation)
             entry.read_only = key.name not in DYNAMIC_BROKER_CONFIGS
             return entry
 
-        return _describe([*KAFKA_CONFIG_DEF, *DYNAMIC_BROKER_CONFIGS], names, describe)
+        return _describe([*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES], names, describe)
 
     def describe_all_brokers(
         self,
@@ -128,7 +135,7 @@ class ConfigHelper:
         names = list(names)
         defaults = {
             key.name: key.default
-            for key in (*KAFKA_CONFIG_DEF, *DYNAMIC_BROKER_CONFIGS)
+            for key in (*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES)
             if key.has_default and key.default is not None
         }
         static = {name: self._config.values[name] for name in names if name in self._config.original}

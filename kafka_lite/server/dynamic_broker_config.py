@@ -5,15 +5,22 @@ Kafka 0.10.2: core/.../server/DynamicConfig.scala (Broker); later DynamicBrokerC
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 
+from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
-from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
+from kafka_lite.server.broker_reconfigurable import BrokerReconfigurable
+from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
+from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+logger = logging.getLogger(__name__)
 
 _UNLIMITED = (1 << 63) - 1
 
-DYNAMIC_BROKER_CONFIGS = (
+REPLICATION_THROTTLES = (
     ConfigDef()
     .define(
         "leader.replication.throttled.rate",
@@ -32,7 +39,12 @@ DYNAMIC_BROKER_CONFIGS = (
         Range.at_least(0),
     )
 )
+"""Keys that can only be set while brokers run: ``server.properties`` does not know them."""
+
+DYNAMIC_BROKER_CONFIGS = ConfigDef().include(REPLICATION_THROTTLES)
 """All keys that ZooKeeper's /config/brokers may override; any other key needs a restart."""
+for _name in sorted(DynamicLogCleaner.RECONFIGURABLE_CONFIGS):
+    DYNAMIC_BROKER_CONFIGS.keys[_name] = KAFKA_CONFIG_DEF.keys[_name]
 
 
 def validate_dynamic_configs(config: Mapping[str, str]) -> None:
@@ -46,32 +58,120 @@ def validate_dynamic_configs(config: Mapping[str, str]) -> None:
 
 
 class DynamicBrokerConfig:
-    """The overrides that hold now: this broker's own, and those of all brokers. Safe to use from any thread."""
+    """The configuration that holds now, and the overrides that make the difference to ``server.properties``.
 
-    def __init__(self, broker_id: int) -> None:
-        self.broker_id = broker_id
-        self._lock = threading.Lock()
+    ::
+
+        /config/brokers/0            this broker's own ──┐  the strongest
+        /config/brokers/<default>    all brokers' ───────┤
+        server.properties            static ─────────────┴─> current_config ──> the parts that its change concerns
+
+    A part of the broker that can change registers (``add_broker_reconfigurable``). It can veto an alteration before it
+    is written to ZooKeeper, and hears of it when the notification has come back from there.
+
+    Safe to use from any thread. Readers need no lock, since what changes is replaced as a whole: while the threads that
+    handle requests are exchanged, one of them may be reading here.
+    """
+
+    def __init__(self, config: KafkaConfig) -> None:
+        """``config`` is the static one; it never changes."""
+        self._static_config = config
+        self._current_config = config
+        self._reconfigurables: list[BrokerReconfigurable] = []
+        self._update_lock = threading.Lock()
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
+
+    def initialize(self, zk_client: KafkaZkClient) -> None:
+        """Take over what ZooKeeper says now, before the parts of the broker that will go by it are made."""
+        self.update_default(zk_client.get_entity_config(f"brokers/{DEFAULT_ENTITY}"))
+        self.update_broker(zk_client.get_entity_config(f"brokers/{self.broker_id}"))
+
+    def add_broker_reconfigurable(self, reconfigurable: BrokerReconfigurable) -> None:
+        """From now on it is asked and told about changes of its keys."""
+        with self._update_lock:
+            self._reconfigurables = [*self._reconfigurables, reconfigurable]
+
+    # -- what holds --------------------------------------------------------------------------------------------------
+
+    @property
+    def broker_id(self) -> int:
+        """Whose configuration this is."""
+        return self._static_config.broker_id
+
+    @property
+    def current_config(self) -> KafkaConfig:
+        """With all overrides. Do not keep it: the next change makes another one."""
+        return self._current_config
 
     @property
     def broker_configs(self) -> dict[str, str]:
         """Overrides of this broker."""
-        with self._lock:
-            return dict(self._broker)
+        return dict(self._broker)
 
     @property
     def default_configs(self) -> dict[str, str]:
         """Overrides of all brokers that have none of their own."""
-        with self._lock:
-            return dict(self._default)
+        return dict(self._default)
+
+    # -- changes -----------------------------------------------------------------------------------------------------
+
+    def validate(self, config: Mapping[str, str], *, per_broker: bool) -> None:
+        """Raise ConfigError unless this broker could work with these overrides, of its own or of all brokers.
+
+        Keys and values are judged first, then the configuration that comes out, then the step from the current one.
+        """
+        validate_dynamic_configs(config)
+        default, broker = (self._default, config) if per_broker else (config, self._broker)
+        self._concerned(self._with_overrides(default, broker))
 
     def update_broker(self, config: Mapping[str, str]) -> None:
         """What /config/brokers/N says now."""
-        with self._lock:
-            self._broker = {name: value for name, value in config.items() if name in DYNAMIC_BROKER_CONFIGS}
+        with self._update_lock:
+            self._broker = _usable(config)
+            self._update_current_config()
 
     def update_default(self, config: Mapping[str, str]) -> None:
         """What ``/config/brokers/<default>`` says now."""
-        with self._lock:
-            self._default = {name: value for name, value in config.items() if name in DYNAMIC_BROKER_CONFIGS}
+        with self._update_lock:
+            self._default = _usable(config)
+            self._update_current_config()
+
+    def _update_current_config(self) -> None:
+        """Go by the overrides; what somebody vetoes, which was written past the brokers, is only logged."""
+        try:
+            new = self._with_overrides(self._default, self._broker)
+            concerned = self._concerned(new)
+        except ConfigError as error:
+            logger.error("The dynamic configuration of broker %d could not be applied: %s", self.broker_id, error)
+            return
+        self._current_config = new
+        for reconfigurable in concerned:
+            reconfigurable.reconfigure(new)
+
+    def _with_overrides(self, default: Mapping[str, str], broker: Mapping[str, str]) -> KafkaConfig:
+        overrides = {name: value for name, value in {**default, **broker}.items() if name in KAFKA_CONFIG_DEF}
+        new = KafkaConfig({**self._static_config.original, **overrides}, do_log=False)
+        new.broker_id = self.broker_id  # it may have been generated
+        return new
+
+    def _concerned(self, new: KafkaConfig) -> list[BrokerReconfigurable]:
+        """Who has to hear of this configuration; raises ConfigError when one of them cannot work with it."""
+        old = self._current_config.values
+        changed = {name for name, value in new.values.items() if value != old[name]}
+        concerned = [part for part in self._reconfigurables if not changed.isdisjoint(part.reconfigurable_configs)]
+        for reconfigurable in concerned:
+            reconfigurable.validate_reconfiguration(new)
+        return concerned
+
+
+def _usable(config: Mapping[str, str]) -> dict[str, str]:
+    """Without what cannot be applied: anybody who can write to ZooKeeper can write anything there."""
+    usable = {}
+    for name, value in config.items():
+        try:
+            validate_dynamic_configs({name: value})
+            usable[name] = value
+        except ConfigError as error:
+            logger.error("Ignoring a dynamic configuration: %s", error)
+    return usable

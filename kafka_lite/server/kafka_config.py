@@ -91,12 +91,14 @@ class KafkaConfig:
     key was set at all.
     """
 
-    def __init__(self, original: Mapping[str, object]) -> None:
+    def __init__(self, original: Mapping[str, object], *, do_log: bool = True) -> None:
+        """``do_log``: whether to warn; not again for a variant of a configuration that was warned about before."""
         self.original = dict(original)
-        for name in KAFKA_CONFIG_DEF.unused(original):
-            logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
+        if do_log:
+            self._warn_of_unknown_keys()
         self.values: dict[str, Any] = KAFKA_CONFIG_DEF.parse(original)
-        self._warn_of_keys_without_effect()
+        if do_log:
+            self._warn_of_keys_without_effect()
         self._read_server()
         self._read_zookeeper()
         self._read_socket_server()
@@ -105,6 +107,10 @@ class KafkaConfig:
         self._read_groups()
         self._read_quotas()
         self._validate()
+
+    def _warn_of_unknown_keys(self) -> None:
+        for name in KAFKA_CONFIG_DEF.unused(self.original):
+            logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
 
     def _warn_of_keys_without_effect(self) -> None:
         for key in KAFKA_CONFIG_DEF:

@@ -42,6 +42,7 @@ from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -139,6 +140,7 @@ class KafkaServer:
         self._start_metrics()
         self._start_zookeeper()
         self._assign_broker_id()
+        self._start_dynamic_config()
         self._start_logs()
         self._start_sockets()
         self._start_replicas()
@@ -213,8 +215,13 @@ class KafkaServer:
     def _generate_broker_id(self) -> int:
         return self.config.max_reserved_broker_id + self.zk_client.generate_broker_sequence_id()
 
+    def _start_dynamic_config(self) -> None:
+        """What was changed while a broker ran holds from the start of the next one."""
+        self.dynamic_broker_config = DynamicBrokerConfig(self.config)
+        self.dynamic_broker_config.initialize(self.zk_client)
+
     def _start_logs(self) -> None:
-        config = self.config
+        config = self.dynamic_broker_config.current_config
         defaults = config.log_config_map()
         overrides = {topic: self.zk_client.get_entity_config(f"topics/{topic}") for topic in self._configured_topics()}
         self.log_manager = LogManager(
@@ -236,6 +243,8 @@ class KafkaServer:
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
+        if self.log_manager.cleaner is not None:
+            self.dynamic_broker_config.add_broker_reconfigurable(DynamicLogCleaner(self.log_manager.cleaner))
 
     def _configured_topics(self) -> list[str]:
         return self.zk_client.get_entities("topics")
@@ -271,7 +280,6 @@ class KafkaServer:
     def _start_replicas(self) -> None:
         config = self.config
         self.metadata_cache = MetadataCache(config.broker_id)
-        self.dynamic_broker_config = DynamicBrokerConfig(config.broker_id)
         self.admin_manager = AdminManager(
             config,
             self.metadata_cache,

@@ -45,7 +45,7 @@ class OneBroker:
         self.zk.start()
         self.zk.create_persistent_paths()
         self.cache = MetadataCache(1)
-        self.dynamic = DynamicBrokerConfig(1)
+        self.dynamic = DynamicBrokerConfig(self.config)
         self.admin = AdminManager(self.config, self.cache, self.zk, self.dynamic)
         end_point = EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from kafka_lite.common.throttler import Throttler
@@ -41,3 +43,13 @@ def test_without_a_limit() -> None:
     throttler = Throttler(float("inf"), time)
     time.sleep(1_000)
     assert throttler.pause_ms(1 << 40) == 0
+
+
+def test_another_limit_forgives_the_pauses_of_the_old_one() -> None:
+    time = MockTime()
+    throttler = Throttler(0, time, check_interval_ms=100)
+    time.sleep(101)
+    assert throttler.pause_ms(1) == math.inf
+    throttler.update_desired_rate_per_second(1_000)
+    time.sleep(101)
+    assert throttler.pause_ms(1_000) == pytest.approx(1_000 - 101)

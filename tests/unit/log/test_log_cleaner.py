@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time as real_time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -108,6 +110,52 @@ def test_an_abort_interrupts_a_throttled_cleaning(
     aborting.join(5)
     assert not aborting.is_alive()
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_PAUSED
+
+
+def test_a_new_configuration_interrupts_a_throttled_cleaning_and_begins_it_again(
+    tmp_path: Path, logs: dict[TopicPartition, Log], start_cleaner: Callable[..., LogCleaner]
+) -> None:
+    fill(new_log(tmp_path, logs))
+    paused = new_log(tmp_path, logs, "paused-0")
+    cleaner = start_cleaner(max_io_bytes_per_second=0.0, backoff_ms=60_000)
+    cleaner.throttler._check_interval_ms = -1
+    eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
+    cleaner.abort_and_pause_cleaning(paused.topic_partition)
+    old = list(cleaner.cleaners)
+    cleaner.reconfigure(CleanerConfig(**SMALL, num_threads=2))
+    assert not any(thread.is_alive() for thread in old)
+    assert (len(cleaner.cleaners), cleaner.dead_thread_count) == (2, 0)
+    assert cleaner.await_cleaned(TP, 40)
+    assert [record.offset for record in all_records(logs[TP])] == [36, 37, 38, 39]
+    assert cleaner.cleaner_manager.cleaning_state(paused.topic_partition) is LogCleaningState.LOG_CLEANING_PAUSED
+    cleaner.reconfigure(CleanerConfig(**SMALL, num_threads=1))
+    assert len(cleaner.cleaners) == 1
+
+
+def test_a_new_configuration_after_the_shutdown_starts_nothing(start_cleaner: Callable[..., LogCleaner]) -> None:
+    cleaner = start_cleaner()
+    cleaner.shutdown()
+    cleaner.reconfigure(CleanerConfig(**SMALL, num_threads=2))
+    assert cleaner.cleaners == []
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted", "says"),
+    [
+        (1, 2, None),
+        (4, 8, None),
+        (5, 2, None),
+        (1, 0, "at least 1"),
+        (1, 3, "increased to more than double the current value 1"),
+        (5, 1, "reduced to less than half the current value 5"),
+        (0, 1, "increased to more than double the current value 0"),
+    ],
+)
+def test_the_number_of_threads_changes_in_steps(tmp_path: Path, now: int, wanted: int, says: str | None) -> None:
+    cleaner = LogCleaner(CleanerConfig(num_threads=now), [tmp_path], {}, LogDirFailureChannel(), SYSTEM_TIME)
+    expectation = nullcontext() if says is None else pytest.raises(ConfigError, match=says)
+    with expectation:
+        cleaner.validate_reconfiguration(CleanerConfig(num_threads=wanted))
 
 
 def test_a_log_that_cannot_be_cleaned_does_not_hold_up_the_others(
