@@ -314,7 +314,11 @@ class GroupMetadataManager:
         return epoch >= known
 
     def _read(self, partition: int) -> list[GroupMetadata]:
-        _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
+        try:
+            _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
+        except ApiError as gone:  # to another broker, or with its topic, before its turn came
+            logger.warning("No groups are loaded of %s-%d: %s", GROUP_METADATA_TOPIC_NAME, partition, gone)
+            return []
         loader = GroupLoader(self._time)
         for batch in batches_of(log, self.config.load_buffer_size):
             if self._shutting_down.is_set():

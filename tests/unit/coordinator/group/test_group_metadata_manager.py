@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from unittest.mock import Mock
 
 import pytest
 
@@ -271,12 +272,22 @@ def test_a_partition_is_read_once_and_only_by_the_newest_order(groups: Groups) -
 
 
 def test_a_log_that_cannot_be_read_does_not_keep_the_partition_loading(
-    groups: Groups, caplog: pytest.LogCaptureFixture
+    groups: Groups, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    groups.offsets_log.leads = False
+    monkeypatch.setattr(groups.offsets_log, "get_leader_log", Mock(side_effect=OSError("no disk")))
     with caplog.at_level(logging.ERROR):
         after = Groups(offsets_log=groups.offsets_log)
     assert "Error loading offsets from __consumer_offsets-0" in caplog.text
+    assert not after.manager.is_loading
+
+
+def test_a_partition_that_has_gone_before_it_is_read_costs_a_line(
+    groups: Groups, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups.offsets_log.leads = False
+    after = Groups(offsets_log=groups.offsets_log)
+    assert "No groups are loaded of __consumer_offsets-0: This broker is not the leader" in caplog.text
+    assert not any(record.exc_info for record in caplog.records)
     assert not after.manager.is_loading
 
 
