@@ -22,6 +22,7 @@ from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
+from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
 
@@ -36,6 +37,7 @@ _WORDS = {
     "deviation": ("Kafka 0.10.2 has", "Kafka 0.10.2 的默认值是"),
     "unserved": ("only this value is accepted", "目前只接受这个值"),
     "to come": ("without effect until there is", "暂不生效，有待实现："),
+    "dynamic": ("can be changed while the broker runs", "可以在 broker 运行时修改"),
     "served": ("served", "提供的版本"),
     "known": ("the codec knows", "编解码器认识的版本"),
     "name": ("name", "名字"),
@@ -124,6 +126,8 @@ def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
     part = part_to_come(key.name)
     if part is not None:
         notes.append(f"*{_word('to come', language)} {part}.*")
+    if key.name in DYNAMIC_BROKER_CONFIGS:
+        notes.append(f"*{_word('dynamic', language)}.*")
     return notes
 
 
