@@ -26,12 +26,11 @@ from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, JoinGroupResponse
 from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest
+from kafka_lite.protocol.wire_types import MAX_STRING_BYTES
 
 logger = logging.getLogger(__name__)
 
 NO_REASON = "not provided"
-LONGEST_NAME_BYTES = 2**15 - 1
-"""More does not fit into a string of the group's record, nor of the answers to members that know older versions."""
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
@@ -136,7 +135,7 @@ class GroupCoordinator:
             return error
         longest_id = GroupMetadata.generate_member_id(client.client_id, request.group_instance_id)
         names = (request.group_id, longest_id, request.protocol_type, *(p.name for p in request.protocols))
-        if any(len(name.encode()) > LONGEST_NAME_BYTES for name in names):
+        if any(len(name.encode()) > MAX_STRING_BYTES for name in names):
             return Errors.INVALID_REQUEST  # let in, it would take away the others' answers, and the group's record
         shortest_ms, longest_ms = self.config.min_session_timeout_ms, self.config.max_session_timeout_ms
         in_limits = shortest_ms <= request.session_timeout_ms <= longest_ms
