@@ -7,6 +7,7 @@ import pytest
 
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
+from tests.support.eventually import eventually
 from tests.support.kafka_tools import KafkaTools
 
 pytestmark = pytest.mark.jvm
@@ -94,6 +95,24 @@ def test_configs(cluster, modern, ours):
         assert sorted(ours("configs", *where, "--describe", *arguments).splitlines()) == sorted(theirs), arguments
     modern(CONFIGS, *where, "--alter", "--topic", "configured", "--delete-config", "segment.ms")
     assert len(ours("configs", *where, "--describe", "--topic", "configured").splitlines()) == 2
+
+
+def test_configs_of_running_brokers(cluster, modern, ours):
+    where, key = ("--bootstrap-server", cluster.bootstrap_servers), "log.cleaner.threads"
+    cleaner = cluster.server.log_manager.cleaner
+    modern(CONFIGS, *where, "--alter", "--broker-defaults", "--add-config", f"{key}=2")
+    eventually(lambda: len(cleaner.cleaners) == 2)
+    modern(CONFIGS, *where, "--alter", "--broker", "0", "--add-config", f"{key}=4,log.cleaner.backoff.ms=9")
+    eventually(lambda: len(cleaner.cleaners) == 4)
+    for arguments in (("--broker", "0"), ("--broker", "0", "--all"), ("--broker-defaults",)):
+        theirs = modern(CONFIGS, *where, "--describe", *arguments).splitlines()
+        assert sorted(ours("configs", *where, "--describe", *arguments).splitlines()) == sorted(theirs), arguments
+    assert (
+        f"  {key}=4 sensitive=false synonyms={{DYNAMIC_BROKER_CONFIG:{key}=4, DYNAMIC_DEFAULT_BROKER_CONFIG:"
+        in ours("configs", *where, "--describe", "--broker", "0")
+    )
+    modern(CONFIGS, *where, "--alter", "--broker", "0", "--delete-config", f"{key},log.cleaner.backoff.ms")
+    eventually(lambda: len(cleaner.cleaners) == 2)
 
 
 def test_offsets_sizes_versions(cluster, modern, ours):
