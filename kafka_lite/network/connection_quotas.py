@@ -26,10 +26,16 @@ class ConnectionQuotas:
     """Counts connections by the address they come from, over all listeners."""
 
     def __init__(self, default_max: int, overrides: Mapping[str, int]) -> None:
-        self._default_max = default_max
-        self._overrides = {address: maximum for host, maximum in overrides.items() for address in _addresses_of(host)}
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
+        self.update(default_max, overrides)
+
+    def update(self, default_max: int, overrides: Mapping[str, int]) -> None:
+        """Other limits from now on; who is above a new one keeps the connections that it has."""
+        by_address = {address: maximum for host, maximum in overrides.items() for address in _addresses_of(host)}
+        with self._lock:
+            self._default_max = default_max
+            self._overrides = by_address
 
     def inc(self, address: str) -> None:
         """One more connection from ``address``. Raises TooManyConnectionsError, and then does not count it."""

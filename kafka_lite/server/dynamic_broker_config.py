@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
 from kafka_lite.server.broker_reconfigurable import BrokerReconfigurable
+from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -43,7 +44,7 @@ REPLICATION_THROTTLES = (
 
 DYNAMIC_BROKER_CONFIGS = ConfigDef().include(REPLICATION_THROTTLES)
 """All keys that ZooKeeper's /config/brokers may override; any other key needs a restart."""
-for _name in sorted(DynamicLogCleaner.RECONFIGURABLE_CONFIGS):
+for _name in sorted(DynamicLogCleaner.RECONFIGURABLE_CONFIGS | DynamicConnectionQuotas.RECONFIGURABLE_CONFIGS):
     DYNAMIC_BROKER_CONFIGS.keys[_name] = KAFKA_CONFIG_DEF.keys[_name]
 
 

@@ -42,6 +42,7 @@ from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
@@ -255,7 +256,7 @@ class KafkaServer:
 
     def _start_sockets(self) -> None:
         """Bind the listeners. Whoever connects already waits for its first answer until the handlers start."""
-        config = self.config
+        config = self.dynamic_broker_config.current_config
         self.socket_server = SocketServer(
             SocketServerConfig(
                 listeners=tuple(
@@ -276,6 +277,8 @@ class KafkaServer:
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
+        limits = DynamicConnectionQuotas(self.socket_server.connection_quotas)
+        self.dynamic_broker_config.add_broker_reconfigurable(limits)
 
     def _start_replicas(self) -> None:
         config = self.config

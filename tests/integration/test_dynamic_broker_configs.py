@@ -20,6 +20,7 @@ from confluent_kafka.admin import (
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_cleaner import LogCleaner
+from kafka_lite.network.connection_quotas import TooManyConnectionsError
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools import configs
 from tests.support.eventually import eventually
@@ -132,3 +133,28 @@ def test_a_cleaning_that_stands_still_gets_going(cluster: Cluster) -> None:
     eventually(lambda: manager.all_cleaner_checkpoints().get(partition, 0) > 0)
     eventually(lambda: len(cluster.records("compacted")) < 100)
     assert cluster.values("compacted")[-1] == b"99"
+
+
+def test_connections_of_an_address(cluster: Cluster) -> None:
+    quotas = cluster.server.socket_server.connection_quotas
+    admin = Admin(cluster)
+    admin.alter("max.connections.per.ip.overrides", "10.9.8.7:1")
+
+    def is_limited() -> bool:
+        quotas.inc("10.9.8.7")
+        try:
+            quotas.inc("10.9.8.7")
+        except TooManyConnectionsError:
+            return True
+        else:
+            quotas.dec("10.9.8.7")
+            return False
+        finally:
+            quotas.dec("10.9.8.7")
+
+    eventually(is_limited)
+    assert admin.describe("max.connections.per.ip.overrides") == ("10.9.8.7:1", ConfigSource.DYNAMIC_BROKER_CONFIG)
+    with pytest.raises(KafkaException, match="host:number"):
+        admin.alter("max.connections.per.ip.overrides", "10.9.8.7:one")
+    admin.alter("max.connections.per.ip.overrides", None)
+    eventually(lambda: not is_limited())
