@@ -113,7 +113,7 @@ class LogCleaner:
     def reconfigure(self, config: CleanerConfig) -> None:
         """Let new threads with this configuration take the place of the old ones (and of those that have died).
 
-        What the old ones have cleaned and not swapped in yet is thrown away, and the new ones begin where the checkpoint
+        What the old ones have cleaned and not swapped in yet is thrown away; the new ones begin where the checkpoint
         says that the log is clean. Pauses of partitions (``abort_and_pause_cleaning``) stay. A shutdown is final.
         """
         with self._lock:
