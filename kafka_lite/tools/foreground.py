@@ -52,9 +52,12 @@ def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_con
         signals.install()
         configure_logging(log_config)
         keep_freed_memory()
-        with _making_what_stays():
-            server = create()
-            server.startup()
+        try:
+            with _making_what_stays():
+                server = create()
+                server.startup()
+        finally:
+            signals.raise_again()
         print(server.ready_line(), flush=True)
         server.await_shutdown()
     except StopRequested:

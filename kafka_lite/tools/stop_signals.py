@@ -31,6 +31,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._stopping = False
+        self._raised: StopRequested | None = None
 
     def install(self) -> None:
         """Handle the signals from now on; those that the parent had ignored (``nohup``) remain ignored."""
@@ -42,9 +43,19 @@ class StopSignals:
         """The server stops now, for whatever reason: a signal need no longer say so."""
         self._stopping = True
 
+    def raise_again(self) -> None:
+        """Raise the first signal's StopRequested once more, if there was one.
+
+        A library may have taken it for an error of its own: kazoo wakes its connection under a bare ``except``, and
+        says then that the connection is closed. So this is asked where foreign code has had its turn.
+        """
+        if self._raised is not None:
+            raise self._raised
+
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if not self._stopping:
             self._stopping = True
-            raise StopRequested(number)
+            self._raised = StopRequested(number)
+            raise self._raised
         if number == signal.SIGINT:
             os._exit(FORCED_EXIT_CODE)

@@ -142,7 +142,9 @@ def test_a_broker_that_stays_stuck_ends_every_record_by_its_delivery_timeout(
             producer.send(ProducerRecord(TOPIC, b"%d" % number, partition=1), outcomes.callback(number))
         assert producer.flush(WAIT_S * 1000)
         outcomes.check_each_was_called_once(50)
-        assert {_error_of(error) for error in outcomes.errors.values()} == {Errors.REQUEST_TIMED_OUT}
+        # Most often their time ends while they wait; else with the connection, which the request's timeout closes.
+        ends = {Errors.REQUEST_TIMED_OUT, Errors.NETWORK_EXCEPTION}
+        assert {_error_of(error) for error in outcomes.errors.values()} <= ends
         assert not outcomes.places
         setup.cluster.reset()
         producer.send(ProducerRecord(TOPIC, b"again", partition=1)).get(WAIT_S * 1000)

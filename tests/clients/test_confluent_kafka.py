@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -93,9 +94,13 @@ def test_a_transactional_producer_hears_at_once_that_there_are_no_transactions(b
         producer.init_transactions(5)
 
 
+AN_HOUR_AGO_MS = time.time_ns() // 1_000_000 - 3_600_000
+"""Not so long ago that retention would take the records away."""
+
+
 def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> None:
     producer = Producer({"bootstrap.servers": bootstrap})
-    producer.produce(topic, None, key=b"gone", partition=0, timestamp=1_600_000_000_123)
+    producer.produce(topic, None, key=b"gone", partition=0, timestamp=AN_HOUR_AGO_MS)
     producer.produce(topic, b"", key="schlüssel", partition=0, headers=[("a", b"1"), ("a", None), ("ü", b"")])
     producer.flush(10)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
@@ -103,7 +108,7 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
     first, second = (consumer.poll(10) for _ in range(2))
     assert first.value() is None
     assert first.key() == b"gone"
-    assert first.timestamp() == (1, 1_600_000_000_123)
+    assert first.timestamp() == (1, AN_HOUR_AGO_MS)
     assert second.value() == b""
     assert second.headers() == [("a", b"1"), ("a", None), ("ü", b"")]
     consumer.close()
@@ -112,17 +117,17 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
 def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topic: str) -> None:
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
     for i in range(10):
-        producer.produce(topic, b"v", partition=0, timestamp=1_000_000 + 1000 * i)
+        producer.produce(topic, b"v", partition=0, timestamp=AN_HOUR_AGO_MS + 1000 * i)
         producer.flush(10)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10) == (0, 10)
-    asked = [TopicPartition(topic, 0, 1_004_500), TopicPartition(topic, 1, 0)]
+    asked = [TopicPartition(topic, 0, AN_HOUR_AGO_MS + 4500), TopicPartition(topic, 1, 0)]
     by_time = consumer.offsets_for_times(asked, timeout=10)
     assert [partition.offset for partition in by_time] == [5, -1]
     consumer.close()
     spec = {TopicPartition(topic, 0): OffsetSpec.max_timestamp()}
     latest = admin.list_offsets(spec)[TopicPartition(topic, 0)].result(10)
-    assert (latest.offset, latest.timestamp) == (9, 1_009_000)
+    assert (latest.offset, latest.timestamp) == (9, AN_HOUR_AGO_MS + 9000)
 
 
 def test_reading_waits_for_new_messages(bootstrap: str, topic: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import time
 import warnings
 from collections.abc import Iterator
 
@@ -54,19 +55,24 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | 
     assert found == {0: values[0::2], 1: values[1::2]}
 
 
+AN_HOUR_AGO_MS = time.time_ns() // 1_000_000 - 3_600_000
+"""Not so long ago that retention would take the records away."""
+
+
 def test_offsets(bootstrap: str, topic: str) -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap)
+    first_ms = AN_HOUR_AGO_MS
     for i in range(5):
-        producer.send(topic, b"v", partition=0, timestamp_ms=1000 * i).get(10)
+        producer.send(topic, b"v", partition=0, timestamp_ms=first_ms + 1000 * i).get(10)
     producer.close()
     partition = TopicPartition(topic, 0)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap)
     assert consumer.beginning_offsets([partition]) == {partition: 0}
     assert consumer.end_offsets([partition]) == {partition: 5}
-    found = consumer.offsets_for_times({partition: 2500})[partition]
+    found = consumer.offsets_for_times({partition: first_ms + 2500})[partition]
     assert found is not None
-    assert (found.offset, found.timestamp) == (3, 3000)
-    assert consumer.offsets_for_times({partition: 99_000}) == {partition: None}
+    assert (found.offset, found.timestamp) == (3, first_ms + 3000)
+    assert consumer.offsets_for_times({partition: first_ms + 99_000}) == {partition: None}
     consumer.close()
 
 

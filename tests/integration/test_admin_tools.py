@@ -259,6 +259,10 @@ def test_configs_that_cannot_be(tool, arguments, says):
 # ------------------------------------------------------------------------------------------- offsets, sizes, versions
 
 
+KEPT = ("--config", "retention.ms=-1")
+"""For records of long ago, which would be deleted 30 s after the start of the broker."""
+
+
 def produce(cluster, topic, partition, count, timestamp=1_000):
     builder = MemoryRecordsBuilder(2, CompressionType.NONE)
     for number in range(count):
@@ -272,7 +276,7 @@ def produce(cluster, topic, partition, count, timestamp=1_000):
 
 
 def test_offsets(tool, cluster):
-    tool("topics", "--create", "--topic", "offs", "--partitions", "3")
+    tool("topics", "--create", "--topic", "offs", "--partitions", "3", *KEPT)
     produce(cluster, "offs", 1, 5)
     assert tool("get-offsets", "--topic", "offs") == (0, "offs:0:0\noffs:1:5\noffs:2:0\n", "")
     assert tool("get-offsets", "--topic", "offs", "--time", "earliest")[1] == "offs:0:0\noffs:1:0\noffs:2:0\n"
@@ -302,7 +306,7 @@ def test_offsets_that_cannot_be(tool, arguments, says):
 
 
 def test_sizes(tool, cluster):
-    tool("topics", "--create", "--topic", "sized", "--partitions", "1")
+    tool("topics", "--create", "--topic", "sized", "--partitions", "1", *KEPT)
     produce(cluster, "sized", 0, 3)
     code, out, _ = tool("log-dirs", "--describe", "--topic-list", "sized")
     assert code == 0
@@ -400,7 +404,7 @@ def offsets_file(tmp_path, *entries, version=1):
 
 
 def test_records_are_deleted(tool, cluster, tmp_path):
-    tool("topics", "--create", "--topic", "shortened", "--partitions", "2")
+    tool("topics", "--create", "--topic", "shortened", "--partitions", "2", *KEPT)
     produce(cluster, "shortened", 0, 5)
     produce(cluster, "shortened", 1, 4)
     file = offsets_file(tmp_path, ("shortened", 0, 3), ("shortened", 1, -1))
@@ -417,7 +421,7 @@ def test_records_are_deleted(tool, cluster, tmp_path):
 
 
 def test_each_partition_has_its_own_error(tool, cluster, tmp_path):
-    tool("topics", "--create", "--topic", "half", "--partitions", "1")
+    tool("topics", "--create", "--topic", "half", "--partitions", "1", *KEPT)
     produce(cluster, "half", 0, 2)
     file = offsets_file(tmp_path, ("half", 0, 9), ("half", 1, 0), ("nowhere", 0, 0))
     code, out, _ = tool("delete-records", "--offset-json-file", file)

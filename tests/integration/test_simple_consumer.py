@@ -30,7 +30,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 @pytest.fixture(scope="module", params=["0.9.0", "0.10.2", "3.0"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    with Cluster({"log.message.format.version": request.param}) as running:
+    with Cluster({"log.message.format.version": request.param, "log.retention.ms": "-1"}) as running:
         running.create_topic("t", 2, {"retention.ms": -1})  # the messages are from 2017
         running.produce("t", *(f"a{number}" for number in range(20)), key="k", timestamp_ms=1_500_000_000_000)
         running.produce("t", "b0", partition=1)

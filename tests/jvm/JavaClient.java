@@ -15,6 +15,9 @@ public class JavaClient {
         System.out.println(what);
     }
 
+    /** Of the first record: a while ago, but not so long that retention would take it away. */
+    static final long FIRST_MS = System.currentTimeMillis() - 3_600_000L;
+
     public static void main(String[] args) throws Exception {
         String bootstrap = args[0], prefix = args[1];
         Map<String, Object> base = new HashMap<>();
@@ -70,7 +73,7 @@ public class JavaClient {
                 new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
             for (int i = 0; i < 400; i++) {
                 ProducerRecord<byte[], byte[]> record =
-                    new ProducerRecord<>(topic, i % 2, 1_000_000L + i, ("k" + i).getBytes(), ("v" + i).repeat(1 + i % 40).getBytes());
+                    new ProducerRecord<>(topic, i % 2, FIRST_MS + i, ("k" + i).getBytes(), ("v" + i).repeat(1 + i % 40).getBytes());
                 record.headers().add(new RecordHeader("n", new byte[] {(byte) i}));
                 sent.add(producer.send(record));
             }
@@ -98,13 +101,13 @@ public class JavaClient {
                     if (record.offset() != next[p]++) throw new IllegalStateException("gap before " + record.offset());
                     if (!new String(record.value()).equals(("v" + i).repeat(1 + i % 40))) throw new IllegalStateException("value " + i);
                     if (!new String(record.key()).equals("k" + i)) throw new IllegalStateException("key " + i);
-                    if (record.timestamp() != 1_000_000L + i) throw new IllegalStateException("timestamp " + i);
+                    if (record.timestamp() != FIRST_MS + i) throw new IllegalStateException("timestamp " + i);
                     if (record.headers().lastHeader("n").value()[0] != (byte) i) throw new IllegalStateException("header " + i);
                     found++;
                 }
             }
             if (found != 400) throw new IllegalStateException("read " + found + " of 400");
-            Map<TopicPartition, OffsetAndTimestamp> byTime = consumer.offsetsForTimes(Map.of(partitions.get(0), 1_000_100L));
+            Map<TopicPartition, OffsetAndTimestamp> byTime = consumer.offsetsForTimes(Map.of(partitions.get(0), FIRST_MS + 100));
             if (byTime.get(partitions.get(0)).offset() != 50) throw new IllegalStateException("by time " + byTime);
             if (consumer.endOffsets(partitions).get(partitions.get(1)) != 200) throw new IllegalStateException("end offsets");
             System.out.println("consumed " + codec);

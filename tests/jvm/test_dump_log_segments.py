@@ -22,6 +22,7 @@ def write_logs(data_dir: Path, message_format: str) -> None:
         "log.message.format.version": message_format,
         "log.segment.bytes": "20000",
         "log.index.interval.bytes": "500",
+        "log.retention.ms": "-1",
     }
     with Cluster(overrides, data_dir) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})

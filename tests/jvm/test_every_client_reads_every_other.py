@@ -215,7 +215,7 @@ def clients() -> Iterator[list[Client]]:
 
 @pytest.mark.parametrize("message_format", FORMATS)
 def test_every_client_reads_every_other(clients: list[Client], message_format: str) -> None:
-    with Cluster({"log.message.format.version": message_format}) as cluster:
+    with Cluster({"log.message.format.version": message_format, "log.retention.ms": "-1"}) as cluster:
         bootstrap = cluster.bootstrap_servers
         tags = []
         for client in clients:

@@ -22,7 +22,7 @@ TOPIC, GROUP = "shown", "watched"
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with Cluster() as running:
+    with Cluster({"log.retention.ms": "-1"}) as running:
         running.create_topic(TOPIC, 2, {"retention.ms": -1})  # the messages are from 2017
         for number in range(10):
             key = None if number % 3 else f"key-{number}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import logging
@@ -65,6 +66,21 @@ def test_a_signal_stops_the_server_cleanly_wherever_it_is(step: str, capsys: pyt
     assert run_in_foreground("test", lambda: server) == 0
     assert server.calls[-1] == "shutdown"
     assert capsys.readouterr().out == ("" if step == "startup" else "ready\n")
+
+
+@pytest.mark.parametrize("then", [None, ZkConnectionError("Connection has been closed")], ids=["nothing", "an error"])
+def test_a_signal_that_a_library_swallows_stops_the_server_all_the_same(
+    then: ZkConnectionError | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Swallowing(Server):
+        def _step(self, name: str) -> None:
+            with contextlib.suppress(BaseException):  # as the bare except of kazoo's KazooClient._call
+                super()._step(name)
+
+    server = Swallowing(then, signal_at="startup")
+    assert run_in_foreground("test", lambda: server) == 0
+    assert server.calls == ["startup", "shutdown"]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_signal_during_the_stop_does_not_disturb_it() -> None:
