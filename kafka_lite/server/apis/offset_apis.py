@@ -23,6 +23,7 @@ from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
 from kafka_lite.server.apis.data_apis import Respond
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZkError
 
 logger = logging.getLogger(__name__)
@@ -33,8 +34,9 @@ FIRST_FETCH_VERSION_WITH_MANY_GROUPS = 8
 NOT_GIVEN = -1
 """A timestamp or retention time that the client leaves to the broker."""
 
-PATH_ERRORS = (ZkError, ValueError)
-"""ZooKeeper refuses, or its client, who knows that no path may lead over ".": the name of a group may be anything."""
+ZOOKEEPER_OFFSET_ERRORS = (ZkError, ZnodeDataError, ValueError)
+"""ZooKeeper refuses; what it has is no number; its client refuses (ValueError), who knows that no path may lead over
+".": the name of a group may be anything."""
 
 Outcomes = Mapping[TopicPartition, Errors]
 
@@ -108,7 +110,7 @@ class OffsetApis:
             return Errors.OFFSET_METADATA_TOO_LARGE
         try:
             self._zk_client.set_consumer_offset(group_id, topic_partition, partition.committed_offset)
-        except PATH_ERRORS as error:
+        except ZOOKEEPER_OFFSET_ERRORS as error:
             logger.warning("Cannot commit %s of group %s to ZooKeeper: %s", topic_partition, group_id, error)
             return Errors.UNKNOWN_SERVER_ERROR
         return Errors.NONE
@@ -170,7 +172,7 @@ class OffsetApis:
         try:
             if self._metadata_cache.contains(topic_partition.topic):
                 offset = self._zk_client.get_consumer_offset(group_id, topic_partition)
-        except PATH_ERRORS as error:
+        except ZOOKEEPER_OFFSET_ERRORS as error:
             logger.warning(
                 "Cannot read the offset of %s of group %s in ZooKeeper: %s", topic_partition, group_id, error
             )

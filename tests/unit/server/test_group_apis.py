@@ -26,6 +26,7 @@ from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, GroupApis
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.group_migration import GroupMigration
+from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZkError
 from tests.support.groups import GROUP, MINUTE_MS, Groups
 
@@ -36,6 +37,7 @@ FAILURES: dict[str, Exception] = {
     "broken": ZkError("no ZooKeeper"),
     "\x01": ZkError("BadArgumentsError (/consumers/\x01)"),
     "a/../b": ValueError("relative paths not allowed"),
+    "written by hand": ZnodeDataError("/consumers/.../0: not a number: b'soon'"),
 }
 """What becomes of requests for these groups."""
 
