@@ -58,8 +58,8 @@ class ShutdownableThread(threading.Thread, ABC):
         self.await_shutdown(timeout_s)
 
     def pause(self, ms: float) -> bool:
-        """Sleep that a shutdown interrupts; true when the shutdown has come."""
-        return self._stopping.wait(ms / 1000)
+        """Sleep that a shutdown interrupts, also one for ever; true when the shutdown has come."""
+        return self._stopping.wait(min(ms / 1000, threading.TIMEOUT_MAX))
 
     def run(self) -> None:
         """The loop. An error ends the thread with one log line; Kafka does the same."""
