@@ -64,5 +64,5 @@ def _addresses_of(host: str) -> list[str]:
     """The addresses of a host name of ``max.connections.per.ip.overrides``; a name nobody knows stands for itself."""
     try:
         return sorted({str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
-    except OSError:
+    except (OSError, UnicodeError):  # (the latter when it cannot be a name, such as one with an empty label)
         return [host]

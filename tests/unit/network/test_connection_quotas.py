@@ -18,6 +18,13 @@ def test_the_limit_is_kept_per_address() -> None:
     assert quotas.get("10.0.0.1") == 2
 
 
+@pytest.mark.parametrize("host", ["two..dots", "x" * 300])
+def test_a_host_that_cannot_be_a_name_limits_nobody(host: str) -> None:
+    quotas = ConnectionQuotas(1, {host: 0})
+    quotas.inc("10.0.0.1")
+    assert quotas.get("10.0.0.1") == 1
+
+
 def test_a_closed_connection_makes_room() -> None:
     quotas = ConnectionQuotas(1, {})
     quotas.inc("10.0.0.1")
