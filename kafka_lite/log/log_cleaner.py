@@ -67,7 +67,7 @@ class LogCleaner:
         """Start the threads. Raises ValueError when their memory is too small for a single key."""
         with self._lock:
             self._is_running = True
-            self._start_cleaners()
+            self._start_cleaners(self._new_cleaners(self.config))
 
     def shutdown(self) -> None:
         """Stop the threads; a cleaning that is under way is given up."""
@@ -75,14 +75,17 @@ class LogCleaner:
             self._is_running = False
             self._shutdown_cleaners()
 
-    def _start_cleaners(self) -> None:
-        logger.info("Starting the log cleaner with %d threads", self.config.num_threads)
-        self.cleaners = [
-            CleanerThread(number, self.config, self.cleaner_manager, self.throttler, self._failures, self._time)
-            for number in range(self.config.num_threads)
+    def _new_cleaners(self, config: CleanerConfig) -> list[CleanerThread]:
+        return [
+            CleanerThread(number, config, self.cleaner_manager, self.throttler, self._failures, self._time)
+            for number in range(config.num_threads)
         ]
-        for cleaner in self.cleaners:
+
+    def _start_cleaners(self, cleaners: list[CleanerThread]) -> None:
+        logger.info("Starting the log cleaner with %d threads", len(cleaners))
+        for cleaner in cleaners:
             cleaner.start()
+        self.cleaners = cleaners  # not before: a thread that has not begun must not be counted among the dead
 
     def _shutdown_cleaners(self) -> None:
         logger.info("Shutting down the log cleaner")
@@ -115,15 +118,18 @@ class LogCleaner:
 
         What the old ones have cleaned and not swapped in yet is thrown away; the new ones begin where the checkpoint
         says that the log is clean. Pauses of partitions (``abort_and_pause_cleaning``) stay. A shutdown is final.
+
+        Raises ValueError and OSError when there is no memory for the new threads; then the old ones go on.
         """
         with self._lock:
+            cleaners = self._new_cleaners(config) if self._is_running else []
             if config.max_io_bytes_per_second != self.config.max_io_bytes_per_second:
                 logger.info("The log cleaner may read and write %s bytes/s now", config.max_io_bytes_per_second)
                 self.throttler.update_desired_rate_per_second(config.max_io_bytes_per_second)
             self.config = config
             if self._is_running:
                 self._shutdown_cleaners()
-                self._start_cleaners()
+                self._start_cleaners(cleaners)
 
     def await_cleaned(self, topic_partition: TopicPartition, offset: int, max_wait_ms: int = 60_000) -> bool:
         """Wait until the log is clean below ``offset``; false when that takes too long. For tests."""

@@ -132,6 +132,19 @@ def test_a_new_configuration_interrupts_a_throttled_cleaning_and_begins_it_again
     assert len(cleaner.cleaners) == 1
 
 
+def test_a_new_configuration_that_cannot_be_leaves_the_old_threads_at_work(
+    tmp_path: Path, logs: dict[TopicPartition, Log], start_cleaner: Callable[..., LogCleaner]
+) -> None:
+    cleaner = start_cleaner()
+    config, old = cleaner.config, list(cleaner.cleaners)
+    with pytest.raises(ValueError, match="room for a slot"):
+        cleaner.reconfigure(CleanerConfig(dedupe_buffer_size=1, max_io_bytes_per_second=1.0))
+    assert (cleaner.config, cleaner.cleaners, cleaner.dead_thread_count) == (config, old, 0)
+    assert cleaner.throttler.desired_rate_per_second == config.max_io_bytes_per_second
+    fill(new_log(tmp_path, logs))
+    assert cleaner.await_cleaned(TP, 40)
+
+
 def test_a_new_configuration_after_the_shutdown_starts_nothing(start_cleaner: Callable[..., LogCleaner]) -> None:
     cleaner = start_cleaner()
     cleaner.shutdown()
