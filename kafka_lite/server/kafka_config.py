@@ -359,10 +359,11 @@ class KafkaConfig:
     def _connection_overrides(self) -> dict[str, int]:
         """Address -> connections at most; raises ConfigError when a number is none."""
         name = "max.connections.per.ip.overrides"
-        pairs = self._pairs(name)
-        if not all(number.isdecimal() for _, number in pairs):
-            raise ConfigError(name, self.values[name], "entries of the form host:number are needed")
-        return {host: int(number) for host, number in pairs}
+        pairs, limit = self._pairs(name), KAFKA_CONFIG_DEF.keys["max.connections.per.ip"]
+        try:
+            return {host: limit.parse(number) for host, number in pairs}
+        except ConfigError:
+            raise ConfigError(name, self.values[name], "entries of the form host:number are needed") from None
 
     # ----------------------------------------------------------------------------------------------------- validation
 
@@ -404,6 +405,11 @@ class KafkaConfig:
             or self.log_cleaner_dedupe_buffer_size // self.log_cleaner_threads > 1024 * 1024,
             "log.cleaner.dedupe.buffer.size",
             "more than 1 MiB per cleaner thread is needed",
+        )
+        self._require(
+            0.001 <= self.log_cleaner_dedupe_buffer_load_factor <= 1,
+            "log.cleaner.io.buffer.load.factor",
+            "from 0.001 (there must be room for a key) to 1 is needed",
         )
         self._require(
             self.inter_broker_protocol_version >= self.log_message_format_version,

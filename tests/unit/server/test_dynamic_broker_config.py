@@ -11,6 +11,7 @@ from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, Dyna
 from kafka_lite.server.kafka_config import KafkaConfig
 
 THREADS, BACKOFF = "log.cleaner.threads", "log.cleaner.backoff.ms"
+OVERRIDES = "max.connections.per.ip.overrides"
 
 
 class Part:
@@ -87,6 +88,11 @@ def test_validation_looks_at_what_would_come_out(dynamic: DynamicBrokerConfig, p
         ({THREADS: "two"}, "Not a number of type INT"),
         ({BACKOFF: "-1"}, "Value must be at least 0"),
         ({"log.cleaner.dedupe.buffer.size": "2000000"}, "more than 1 MiB per cleaner thread is needed"),
+        ({"log.cleaner.io.buffer.load.factor": "0"}, r"from 0\.001 .* to 1 is needed"),
+        ({"log.cleaner.io.buffer.load.factor": "inf"}, r"from 0\.001 .* to 1 is needed"),
+        ({OVERRIDES: "10.9.8.7:-1"}, "host:number"),
+        ({OVERRIDES: "10.9.8.7:" + "9" * 5_000}, "Invalid value"),
+        ({OVERRIDES: "10.9.8.7:2147483648"}, "host:number"),
     ],
 )
 def test_what_cannot_be(dynamic: DynamicBrokerConfig, config: Mapping[str, str], says: str) -> None:
