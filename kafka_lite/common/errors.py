@@ -178,11 +178,14 @@ _BY_CODE = {error.code: error for error in Errors}
 
 MAX_MESSAGE_CHARS = 4_096
 """The longest message that goes with an error: it may quote what a client sent, and a string of an answer has 32 KB."""
+_END_CHARS = 1_000
 
 
 def shorten_message(text: str) -> str:
-    """The text, or its beginning if it is too long for an answer."""
-    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[: MAX_MESSAGE_CHARS - 1]}…"
+    """The text, or its beginning and end if it is too long: what is wrong often stands behind what is quoted."""
+    if len(text) <= MAX_MESSAGE_CHARS:
+        return text
+    return f"{text[: MAX_MESSAGE_CHARS - _END_CHARS - 1]}…{text[-_END_CHARS:]}"
 
 
 class KafkaError(Exception):
