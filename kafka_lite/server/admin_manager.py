@@ -359,7 +359,7 @@ class AdminManager:
             return f"{TOPICS}/{name}"
         if resource_type == BROKER_RESOURCE:
             self._check_broker_id(name)
-            return f"{BROKERS}/{name or DEFAULT_ENTITY}"
+            return f"{BROKERS}/{self._config.broker_id if name else DEFAULT_ENTITY}"  # (the name may be "01")
         raise Errors.INVALID_REQUEST.exception(
             f"AlterConfigs is only supported for topics and brokers, but resource type is {resource_type}"
         )

@@ -362,11 +362,12 @@ def test_what_cannot_be_altered(broker, kind, name, configs, error, says):
 
 
 def test_throttle_rates_are_dynamic(broker):
-    result = increment(broker, BROKER_RESOURCE, "1", (0, "leader.replication.throttled.rate", "1000"))
+    result = increment(broker, BROKER_RESOURCE, "01", (0, "leader.replication.throttled.rate", "1000"))
     assert error_of(result) is Errors.NONE
     result = increment(broker, BROKER_RESOURCE, "", (0, "leader.replication.throttled.rate", "2000"))
     assert error_of(result) is Errors.NONE
     eventually(lambda: broker.dynamic.default_configs)
+    assert broker.zk.get_entity_config("brokers/1") == {"leader.replication.throttled.rate": "1000"}
     (entry,) = describe(
         broker, BROKER_RESOURCE, "1", ["leader.replication.throttled.rate"], include_synonyms=True
     ).configs
