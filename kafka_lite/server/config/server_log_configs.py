@@ -59,7 +59,7 @@ SERVER_LOG_CONFIGS = (
     .define("log.cleaner.io.buffer.size", Type.INT, 524288, MEDIUM,
             "Memory of all cleaner threads for reading and writing.", at_least(0))
     .define("log.cleaner.io.buffer.load.factor", Type.DOUBLE, 0.9, MEDIUM,
-            "How full the map may become.")
+            "How full the map may become: from 0.001 to 1.")
     .define("log.cleaner.backoff.ms", Type.LONG, 15000, MEDIUM,
             "Pause of a cleaner thread that found nothing to do.", at_least(0))
     .define("log.cleaner.min.cleanable.ratio", Type.DOUBLE, 0.5, MEDIUM,
