@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
 from kafka_lite.server.broker_reconfigurable import BrokerReconfigurable
+from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
@@ -129,13 +130,13 @@ class DynamicBrokerConfig:
     def update_broker(self, config: Mapping[str, str]) -> None:
         """What /config/brokers/N says now."""
         with self._update_lock:
-            self._broker = _usable(config)
+            self._broker = _usable(config, self._broker)
             self._update_current_config()
 
     def update_default(self, config: Mapping[str, str]) -> None:
         """What ``/config/brokers/<default>`` says now."""
         with self._update_lock:
-            self._default = _usable(config)
+            self._default = _usable(config, self._default)
             self._update_current_config()
 
     def _update_current_config(self) -> None:
@@ -166,13 +167,20 @@ class DynamicBrokerConfig:
         return concerned
 
 
-def _usable(config: Mapping[str, str]) -> dict[str, str]:
-    """Without what cannot be applied: anybody who can write to ZooKeeper can write anything there."""
-    usable = {}
+def _usable(config: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    """Without what cannot be applied: anybody who can write to ZooKeeper can write anything there.
+
+    Warns of what is new and has no effect yet, as KafkaConfig does.
+    """
+    usable: dict[str, str] = {}
     for name, value in config.items():
         try:
             validate_dynamic_configs({name: value})
             usable[name] = value
         except ConfigError as error:
             logger.error("Ignoring a dynamic configuration: %s", error)
+    for name in usable:
+        part = part_to_come(name)
+        if part is not None and usable[name] != before.get(name):
+            logger.warning("The configuration '%s' has no effect yet: %s is still to come.", name, part)
     return usable

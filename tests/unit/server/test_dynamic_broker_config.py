@@ -121,6 +121,20 @@ def test_a_change_does_not_warn_of_the_file_again(
     assert caplog.records == []
 
 
+def test_who_sets_a_key_without_effect_is_warned_once(
+    dynamic: DynamicBrokerConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    rate = "leader.replication.throttled.rate"
+    dynamic.update_default({rate: "9"})
+    dynamic.update_default({rate: "9", THREADS: "3"})
+    [record] = caplog.records
+    assert (
+        record.message == f"The configuration '{rate}' has no effect yet: replication between brokers is still to come."
+    )
+    dynamic.update_default({rate: "10"})
+    assert len(caplog.records) == 2
+
+
 def test_all_dynamic_keys_are_known() -> None:
     assert {"log.cleaner.threads", "log.cleaner.io.max.bytes.per.second"} <= set(DYNAMIC_BROKER_CONFIGS.keys)
     assert "log.cleaner.enable" not in DYNAMIC_BROKER_CONFIGS
