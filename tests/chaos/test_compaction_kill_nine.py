@@ -19,6 +19,7 @@ from tests.support.logs import open_log
 KILLS = 6
 TOPIC = "compacted"
 KEYS = 60
+WAIT_S = 60.0
 BROKER = {
     "log.cleaner.backoff.ms": "1",
     "log.cleaner.dedupe.buffer.size": "2200000",
@@ -66,6 +67,11 @@ class Load:
         assert self._producer.flush(60) == 0
 
 
+def being_replaced(log_folder: Path) -> list[str]:
+    """Files of segments that are on their way in or out."""
+    return [path.name for path in log_folder.iterdir() if path.suffix in (".cleaned", ".swap", ".deleted")]
+
+
 def must_be_whole(records: list[Record], newest: dict[bytes, tuple[int, bytes | None]]) -> None:
     """What was acknowledged last of a key is there, or something newer that was never acknowledged."""
     offsets = [record.offset for record in records]
@@ -90,8 +96,8 @@ def test_killed_while_it_cleans(tmp_path: Path, message_format: str) -> None:
         "log.message.format.version": message_format,
     }
     load = Load(f"127.0.0.1:{port}", message_format)
-    interrupted = 0
     log_dir = tmp_path / "data" / "logs"
+    log_folder = log_dir / f"{TOPIC}-0"
     for round_number in range(KILLS + 1):
         with BrokerProcess(tmp_path, overrides) as broker:
             if round_number == 0:
@@ -101,11 +107,13 @@ def test_killed_while_it_cleans(tmp_path: Path, message_format: str) -> None:
             if round_number == KILLS:
                 load.finish()
                 break
+            # At any moment, and every other time while segments are being replaced, which might else not be met.
+            deadline = time.monotonic() + WAIT_S
+            while round_number % 2 and not being_replaced(log_folder):
+                assert time.monotonic() < deadline, "nothing is cleaned"
+                load.run(0.001)
             broker.kill()
-        left = [path for path in (log_dir / f"{TOPIC}-0").iterdir() if path.suffix in (".cleaned", ".swap", ".deleted")]
-        interrupted += bool(left)
     log = open_log(log_dir, name=f"{TOPIC}-0", time=MockTime(int(time.time() * 1000)), had_clean_shutdown=True)
     records = all_records(log)
     must_be_whole(records, load.newest)
     assert len(records) < load.sent / 2
-    assert interrupted, "no kill came while segments were being replaced"
