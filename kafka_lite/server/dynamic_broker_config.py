@@ -45,7 +45,7 @@ REPLICATION_THROTTLES = (
 
 DYNAMIC_BROKER_CONFIGS = ConfigDef().include(REPLICATION_THROTTLES)
 """All keys that ZooKeeper's /config/brokers may override; any other key needs a restart."""
-for _name in sorted(DynamicLogCleaner.RECONFIGURABLE_CONFIGS | DynamicConnectionQuotas.RECONFIGURABLE_CONFIGS):
+for _name in sorted(DynamicLogCleaner.reconfigurable_configs | DynamicConnectionQuotas.reconfigurable_configs):
     DYNAMIC_BROKER_CONFIGS.keys[_name] = KAFKA_CONFIG_DEF.keys[_name]
 
 

@@ -12,15 +12,10 @@ from kafka_lite.server.kafka_config import KafkaConfig
 class DynamicConnectionQuotas:
     """A BrokerReconfigurable for the ConnectionQuotas. Any limit will do: connections that are there stay."""
 
-    RECONFIGURABLE_CONFIGS = frozenset({"max.connections.per.ip", "max.connections.per.ip.overrides"})
+    reconfigurable_configs = frozenset({"max.connections.per.ip", "max.connections.per.ip.overrides"})
 
     def __init__(self, connection_quotas: ConnectionQuotas) -> None:
         self._connection_quotas = connection_quotas
-
-    @property
-    def reconfigurable_configs(self) -> frozenset[str]:
-        """The limit of every address, and those of single ones."""
-        return self.RECONFIGURABLE_CONFIGS
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
         """Nothing to ask: KafkaConfig has judged the values."""

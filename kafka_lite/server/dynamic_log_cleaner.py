@@ -12,7 +12,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 class DynamicLogCleaner:
     """A BrokerReconfigurable for the LogCleaner, which knows its own configuration only, and not the broker's."""
 
-    RECONFIGURABLE_CONFIGS = frozenset(
+    reconfigurable_configs = frozenset(
         {
             "log.cleaner.threads",
             "log.cleaner.dedupe.buffer.size",
@@ -22,15 +22,13 @@ class DynamicLogCleaner:
             "log.cleaner.backoff.ms",
         }
     )
-    """Kafka counts ``message.max.bytes`` too, up to which its cleaner's buffers grow; here they grow with a batch."""
+    """Not the keys that are defaults of topics, nor whether there is a cleaner at all.
+
+    Kafka counts ``message.max.bytes`` too, up to which its cleaner's buffers grow; here they grow with a batch.
+    """
 
     def __init__(self, log_cleaner: LogCleaner) -> None:
         self._log_cleaner = log_cleaner
-
-    @property
-    def reconfigurable_configs(self) -> frozenset[str]:
-        """``log.cleaner.*``, but for the keys that are defaults of topics, and whether there is a cleaner at all."""
-        return self.RECONFIGURABLE_CONFIGS
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
         """Raises ConfigError when it would be less than half the threads, more than twice as many, or none."""

@@ -98,6 +98,7 @@ def test_killed_while_it_cleans(tmp_path: Path, message_format: str) -> None:
     load = Load(f"127.0.0.1:{port}", message_format)
     log_dir = tmp_path / "data" / "logs"
     log_folder = log_dir / f"{TOPIC}-0"
+    interrupted = 0
     for round_number in range(KILLS + 1):
         with BrokerProcess(tmp_path, overrides) as broker:
             if round_number == 0:
@@ -113,7 +114,9 @@ def test_killed_while_it_cleans(tmp_path: Path, message_format: str) -> None:
                 assert time.monotonic() < deadline, "nothing is cleaned"
                 load.run(0.001)
             broker.kill()
+        interrupted += bool(being_replaced(log_folder))
     log = open_log(log_dir, name=f"{TOPIC}-0", time=MockTime(int(time.time() * 1000)), had_clean_shutdown=True)
     records = all_records(log)
     must_be_whole(records, load.newest)
     assert len(records) < load.sent / 2
+    assert interrupted, "no kill came while segments were being replaced"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -17,6 +16,8 @@ from confluent_kafka.admin import (
     OffsetSpec,
     ResourceType,
 )
+
+from tests.support.times import AN_HOUR_AGO_MS
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 _names = itertools.count()
@@ -92,10 +93,6 @@ def test_a_transactional_producer_hears_at_once_that_there_are_no_transactions(b
     producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "t"})
     with pytest.raises(KafkaException):
         producer.init_transactions(5)
-
-
-AN_HOUR_AGO_MS = time.time_ns() // 1_000_000 - 3_600_000
-"""Not so long ago that retention would take the records away."""
 
 
 def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import itertools
-import time
 import warnings
 from collections.abc import Iterator
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
+
+from tests.support.times import AN_HOUR_AGO_MS
 
 _names = itertools.count()
 
@@ -53,10 +54,6 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | 
         found[message.partition].append(message.value)
     consumer.close()
     assert found == {0: values[0::2], 1: values[1::2]}
-
-
-AN_HOUR_AGO_MS = time.time_ns() // 1_000_000 - 3_600_000
-"""Not so long ago that retention would take the records away."""
 
 
 def test_offsets(bootstrap: str, topic: str) -> None:
