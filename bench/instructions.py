@@ -26,14 +26,22 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.filled_log import batch_of_payloads
+from bench.group_requests import commit_frame, join
 from bench.raw_client import RawClient, fetch_frame, many_connections, produce_batch_frame
 from bench.raw_workloads import MakeFrame, api_versions, small_produce
-from kafka_lite.server.broker_process import SERVER_START, BrokerProcess
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.server.broker_process import HOST, SERVER_START, BrokerProcess
 
 WARM_UP = 300
 TIMEOUT_S = 120.0
 TOPIC = "counted"
-_SLOW = {"zookeeper.session.timeout.ms": "600000", "zookeeper.connection.timeout.ms": "600000"}
+GROUP = "group"
+_SLOW = {
+    "offsets.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "zookeeper.session.timeout.ms": "600000",
+    "zookeeper.connection.timeout.ms": "600000",
+}
 _TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
 
 
@@ -65,6 +73,7 @@ WORKLOADS = (
     Counted("produce 16 KB of 100 B", _produce_16_kb(100), 1),
     Counted("produce 16 KB of 100 B, lz4", _produce_16_kb(100, "lz4"), 1),
     Counted("produce 16 KB of 1,000 B", _produce_16_kb(1000), 1),
+    Counted("commit one offset", lambda name: commit_frame(name, GROUP), 1),
     Counted("fetch 16 KB", lambda name: fetch_frame(name, 16 * 1024), 1),
 )
 
@@ -86,11 +95,13 @@ def instructions_of(workload: Counted, requests: int, kept: Path) -> float:
 
 
 def prepare(broker: BrokerProcess) -> None:
-    """A topic with something to read."""
+    """A topic with something to read, and a coordinator that is at work."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "socket.timeout.ms": int(TIMEOUT_S * 1000)})
     admin.create_topics([NewTopic(TOPIC, 1, 1)], request_timeout=TIMEOUT_S)[TOPIC].result(TIMEOUT_S)
     with RawClient(broker.port) as client:
         client.one_in_flight(_produce_16_kb(100)(TOPIC), 4)
+    with BlockingChannel(HOST, broker.port) as channel:
+        join(channel, f"{GROUP}-with-a-member")
 
 
 @contextmanager
