@@ -284,4 +284,4 @@ def fetch_error(channel: BlockingChannel, topic: str, version: int) -> int:
 def create(broker: BrokerProcess, *topics: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     for future in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
-        future.result(20)
+        future.result(60)

@@ -103,7 +103,7 @@ def test_killed_while_it_cleans(tmp_path: Path, message_format: str) -> None:
         with BrokerProcess(tmp_path, overrides) as broker:
             if round_number == 0:
                 admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
-                admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_CONFIG)])[TOPIC].result(20)
+                admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_CONFIG)])[TOPIC].result(60)
             load.run(random.uniform(0.8, 1.6))
             if round_number == KILLS:
                 load.finish()

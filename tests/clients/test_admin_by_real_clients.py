@@ -37,22 +37,22 @@ def confluent(cluster):
 
 def result(futures):
     ((_, future),) = futures.items()
-    return future.result(timeout=15)
+    return future.result(timeout=60)
 
 
 def test_confluent_topics(confluent, cluster):
     wish = NewTopic("confluent", num_partitions=3, replication_factor=1, config={"retention.ms": "1000"})
     result(confluent.create_topics([wish]))
-    topic = confluent.list_topics("confluent", timeout=10).topics["confluent"]
+    topic = confluent.list_topics("confluent", timeout=60).topics["confluent"]
     assert sorted(topic.partitions) == [0, 1, 2]
     assert {partition.leader for partition in topic.partitions.values()} == {0}
     result(confluent.create_partitions([NewPartitions("confluent", 5)]))
-    assert len(confluent.list_topics("confluent", timeout=10).topics["confluent"].partitions) == 5
+    assert len(confluent.list_topics("confluent", timeout=60).topics["confluent"].partitions) == 5
     with pytest.raises(KafkaException) as caught:
         result(confluent.create_topics([wish]))
     assert caught.value.args[0].name() == "TOPIC_ALREADY_EXISTS"
-    result(confluent.delete_topics(["confluent"], operation_timeout=10))
-    assert "confluent" not in confluent.list_topics(timeout=10).topics
+    result(confluent.delete_topics(["confluent"], operation_timeout=30))
+    assert "confluent" not in confluent.list_topics(timeout=60).topics
 
 
 def test_confluent_configs(confluent, cluster):
@@ -80,7 +80,7 @@ def test_confluent_configs(confluent, cluster):
 
 
 def test_confluent_cluster(confluent, cluster):
-    described = confluent.describe_cluster().result(timeout=10)
+    described = confluent.describe_cluster().result(timeout=60)
     assert described.cluster_id == cluster.server.cluster_id
     assert described.controller.id == 0
     assert [node.id for node in described.nodes] == [0]

@@ -36,8 +36,8 @@ def topic(admin: AdminClient) -> str:
 
 
 def create(admin: AdminClient, *topics: NewTopic) -> None:
-    for future in admin.create_topics(list(topics), operation_timeout=10).values():
-        future.result(20)
+    for future in admin.create_topics(list(topics), operation_timeout=30).values():
+        future.result(60)
 
 
 def read_all(bootstrap: str, topic: str, partitions: int, count: int, **config: object) -> list[tuple[int, int, bytes]]:
@@ -117,13 +117,13 @@ def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topi
         producer.produce(topic, b"v", partition=0, timestamp=AN_HOUR_AGO_MS + 1000 * i)
         producer.flush(10)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
-    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10) == (0, 10)
+    assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (0, 10)
     asked = [TopicPartition(topic, 0, AN_HOUR_AGO_MS + 4500), TopicPartition(topic, 1, 0)]
-    by_time = consumer.offsets_for_times(asked, timeout=10)
+    by_time = consumer.offsets_for_times(asked, timeout=60)
     assert [partition.offset for partition in by_time] == [5, -1]
     consumer.close()
     spec = {TopicPartition(topic, 0): OffsetSpec.max_timestamp()}
-    latest = admin.list_offsets(spec)[TopicPartition(topic, 0)].result(10)
+    latest = admin.list_offsets(spec)[TopicPartition(topic, 0)].result(60)
     assert (latest.offset, latest.timestamp) == (9, AN_HOUR_AGO_MS + 9000)
 
 
@@ -167,7 +167,7 @@ def test_a_message_that_is_too_large_is_refused(bootstrap: str, topic: str) -> N
 
 class TestAdmin:
     def test_cluster(self, admin: AdminClient) -> None:
-        description = admin.describe_cluster().result(10)
+        description = admin.describe_cluster().result(60)
         assert [node.id for node in description.nodes] == [0]
         assert description.controller.id == 0
         assert len(description.cluster_id) == 22
@@ -175,17 +175,17 @@ class TestAdmin:
     def test_topic_life(self, admin: AdminClient) -> None:
         name = f"confluent-life-{next(_names)}"
         create(admin, NewTopic(name, 3, 1, config={"cleanup.policy": "compact"}))
-        metadata = admin.list_topics(name, timeout=10).topics[name]
+        metadata = admin.list_topics(name, timeout=60).topics[name]
         assert {p: part.leader for p, part in metadata.partitions.items()} == {0: 0, 1: 0, 2: 0}
         with pytest.raises(KafkaException) as exists:
             create(admin, NewTopic(name, 1, 1))
         assert exists.value.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS
-        admin.create_partitions([NewPartitions(name, 5)])[name].result(10)
-        assert len(admin.list_topics(name, timeout=10).topics[name].partitions) == 5
-        admin.delete_topics([name], operation_timeout=10)[name].result(20)
-        assert name not in admin.list_topics(timeout=10).topics
+        admin.create_partitions([NewPartitions(name, 5)])[name].result(60)
+        assert len(admin.list_topics(name, timeout=60).topics[name].partitions) == 5
+        admin.delete_topics([name], operation_timeout=30)[name].result(60)
+        assert name not in admin.list_topics(timeout=60).topics
         create(admin, NewTopic(name, 1, 1))
-        assert len(admin.list_topics(name, timeout=10).topics[name].partitions) == 1
+        assert len(admin.list_topics(name, timeout=60).topics[name].partitions) == 1
 
     @pytest.mark.parametrize(
         ("new", "code"),
@@ -206,13 +206,13 @@ class TestAdmin:
 
     def test_configs(self, admin: AdminClient, topic: str) -> None:
         resource = ConfigResource(ResourceType.TOPIC, topic)
-        described = admin.describe_configs([resource])[resource].result(10)
+        described = admin.describe_configs([resource])[resource].result(60)
         assert described["retention.ms"].value == "604800000"
         assert described["retention.ms"].is_default
         change = ConfigEntry("retention.ms", "1000", incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-        admin.incremental_alter_configs([resource])[resource].result(10)
-        described = admin.describe_configs([resource])[resource].result(10)
+        admin.incremental_alter_configs([resource])[resource].result(60)
+        described = admin.describe_configs([resource])[resource].result(60)
         assert described["retention.ms"].value == "1000"
         assert not described["retention.ms"].is_default
 
@@ -222,8 +222,8 @@ class TestAdmin:
             producer.produce(topic, b"%d" % i, partition=0)
         producer.flush(10)
         asked = TopicPartition(topic, 0, 4)
-        deleted = admin.delete_records([asked])[asked].result(10)
+        deleted = admin.delete_records([asked])[asked].result(60)
         assert deleted.low_watermark == 4
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
-        assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10) == (4, 10)
+        assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (4, 10)
         consumer.close()

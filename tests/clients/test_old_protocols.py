@@ -22,7 +22,7 @@ def topic(bootstrap: str) -> str:
     name = f"old-protocols-{next(_names)}"
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for future in admin.create_topics([NewTopic(name, 1, 1)]).values():
-        future.result(20)
+        future.result(60)
     return name
 
 

@@ -23,7 +23,7 @@ def zookeeper(tmp_path):
 
 def create(cluster, topic):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(topic, 1, 1)], operation_timeout=15)[topic].result(timeout=20)
+    admin.create_topics([NewTopic(topic, 1, 1)], operation_timeout=30)[topic].result(timeout=60)
 
 
 def test_a_broker_stops_without_its_zookeeper(zookeeper):

@@ -222,12 +222,11 @@ def test_many_topics_come_and_go(client: Client) -> None:
 def test_a_fetch_that_waits_ends_with_its_topic(cluster: Cluster, client: Client) -> None:
     client.create("doomed")
     with Client(cluster) as reader:
-        reader.channel.send(reader.fetch_request("doomed", 0, max_wait_ms=20_000), 11)
-        began = time.monotonic()
+        # It may wait longer than the reader does: an answer in time is one that the deletion brought about.
+        reader.channel.send(reader.fetch_request("doomed", 0, max_wait_ms=600_000), 11)
         client.delete("doomed")
         answer = cast(FetchResponse, reader.channel.receive())
         assert answer.responses[0].partitions[0].error_code in (3, 6)
-        assert time.monotonic() - began < 10
 
 
 # ── configuration ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -313,8 +312,8 @@ def test_what_a_restart_keeps(tmp_path: Path) -> None:
 def test_stopping_does_not_wait_for_readers(tmp_path: Path) -> None:
     with Cluster({}, tmp_path) as cluster, Client(cluster) as client:
         client.create("quiet")
-        client.channel.send(client.fetch_request("quiet", 0, max_wait_ms=60_000), 11)
-        time.sleep(0.1)
+        client.channel.send(client.fetch_request("quiet", 0, max_wait_ms=600_000), 11)
+        eventually(lambda: cluster.server.replica_manager.delayed_fetch_purgatory.delayed)
         began = time.monotonic()
         cluster.stop()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60, "the fetch had ten minutes"

@@ -68,7 +68,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def channel(port: int) -> Iterator[BlockingChannel]:
-    with BlockingChannel("127.0.0.1", port, read_timeout_ms=15_000) as found:
+    with BlockingChannel("127.0.0.1", port, read_timeout_ms=60_000) as found:
         yield found
 
 
@@ -227,17 +227,16 @@ def test_at_the_end_a_fetch_waits(channel: BlockingChannel, version: int) -> Non
 
 def test_a_waiting_fetch_is_answered_when_something_comes(port: int, channel: BlockingChannel) -> None:
     create(channel, topic("soon"))
-    with BlockingChannel("127.0.0.1", port) as reader:
+    with BlockingChannel("127.0.0.1", port, read_timeout_ms=60_000) as reader:
         asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        # It may wait longer than the reader does: an answer in time is one that the message brought about.
         request = FetchRequest(
-            max_wait_ms=10_000, min_bytes=1, topics=[FetchTopic(topic="soon", partitions=[asked])]
+            max_wait_ms=600_000, min_bytes=1, topics=[FetchTopic(topic="soon", partitions=[asked])]
         )  # fmt: skip
         reader.send(request, 4)
-        began = time.monotonic()
         assert produce(channel, "soon", SMALL).error_code == 0
         data = cast(FetchResponse, reader.receive()).responses[0].partitions[0]
         assert data.high_watermark == 1
-        assert time.monotonic() - began < 5
 
 
 def list_offsets(
@@ -347,7 +346,7 @@ def test_metadata_of_topics_that_are_not_there(channel: BlockingChannel, version
 
 def raw_exchange(port: int, frame: bytes) -> bytes:
     """The answer, b"" when the broker hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
         sock.sendall(struct.pack(">i", len(frame)) + frame)
         stream = sock.makefile("rb")
         size = stream.read(4)

@@ -77,13 +77,13 @@ def kazoo(zookeeper: str, tmp_path: Path) -> Iterator[KazooClient]:
 def create(cluster: Cluster, topic: str, partitions: int = 1, **config: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     for future in admin.create_topics([NewTopic(topic, partitions, 1, config=config)]).values():
-        future.result(20)
+        future.result(60)
 
 
 def delete(cluster: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    for future in admin.delete_topics([topic], operation_timeout=20).values():
-        future.result(20)
+    for future in admin.delete_topics([topic], operation_timeout=30).values():
+        future.result(60)
 
 
 def produce(cluster: Cluster, topic: str, *values: bytes) -> None:

@@ -30,7 +30,7 @@ MESSAGES = 4_000
 def create(cluster: Cluster, **config: str) -> AdminClient:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     topic = NewTopic(TOPIC, 1, 1, config={**SMALL, **{key.replace("_", "."): value for key, value in config.items()}})
-    admin.create_topics([topic])[TOPIC].result(10)
+    admin.create_topics([topic])[TOPIC].result(60)
     return admin
 
 
@@ -138,7 +138,7 @@ def test_a_topic_becomes_compacted_and_back(tmp_path: Path) -> None:
 def set_policy(admin: AdminClient, policy: str) -> None:
     entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
-    admin.incremental_alter_configs([resource])[resource].result(10)
+    admin.incremental_alter_configs([resource])[resource].result(60)
 
 
 def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) 
         for round_number in range(3):
             admin = create(cluster, cleanup_policy="compact")
             produce(cluster, range(1_000 + round_number))
-            admin.delete_topics([TOPIC], operation_timeout=20)[TOPIC].result(20)
+            admin.delete_topics([TOPIC], operation_timeout=30)[TOPIC].result(60)
             assert first_dirty_offset(tmp_path) == 0
         create(cluster, cleanup_policy="compact")
         produce(cluster, range(MESSAGES))

@@ -152,7 +152,7 @@ def test_the_group_of_an_old_consumer(cluster, flights, tool):
         assert (code, "its consumers are still active" in error) == (1, True)
     finally:
         consumer.shutdown()
-    reader.join(10)
+    reader.join(60)
     assert tool("--list", zookeeper=True)[1] == [["old"]]
     assert tool("--delete", "--group", "old", zookeeper=True)[0] == 0
     assert tool("--list", zookeeper=True)[1] == []

@@ -133,7 +133,7 @@ def answers() -> Iterator[list[bytes]]:
             channel.exchange(CreateTopicsRequest(topics=[compacted], timeout_ms=10_000), 1)
         found = []
         member_ids: dict[bytes, bytes] = {}
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:
             for pair in ASKED:
                 if pair["api_key"] == ApiKey.FIND_COORDINATOR:
                     await_offsets_topic(port)

@@ -40,11 +40,11 @@ INVALID_PRODUCER_EPOCH = 47
 
 def create_topic(cluster: Cluster, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(name, 1, 1)])[name].result(10)
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result(60)
 
 
 def channel_to(cluster: Cluster) -> BlockingChannel:
-    return BlockingChannel("127.0.0.1", cluster.server.bound_port(), client_id="test", read_timeout_ms=10_000)
+    return BlockingChannel("127.0.0.1", cluster.server.bound_port(), client_id="test", read_timeout_ms=60_000)
 
 
 def read_values(cluster: Cluster, topic: str) -> list[bytes]:
@@ -205,7 +205,7 @@ class LossyProxy:
         self._listener.close()
         close(*self._sockets)
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
         for each in self._sockets:
             each.close()
 

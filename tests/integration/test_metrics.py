@@ -131,7 +131,7 @@ def has_a_log_for_each_partition(beans: Beans) -> bool:
 def test_tools_and_prometheus_read_the_same(broker: BrokerProcess) -> None:
     beans = beans_of(broker)
     produce(broker.bootstrap_servers, "t", [b"x" * 100] * 50)
-    text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=10).read().decode()
+    text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=60).read().decode()
     samples = {
         (sample.name, tuple(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)

@@ -27,7 +27,7 @@ def write_logs(data_dir: Path, message_format: str) -> None:
     with Cluster(overrides, data_dir) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         for future in admin.create_topics([NewTopic(codec, 1, 1) for codec in CODECS]).values():
-            future.result(10)
+            future.result(60)
         for codec in CODECS:
             producer = Producer({
                 "bootstrap.servers": cluster.bootstrap_servers,

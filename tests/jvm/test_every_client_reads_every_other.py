@@ -96,7 +96,7 @@ class JavaProgram:
         with self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._process.wait(20)
+            self._process.wait(60)
 
 
 def write_by_librdkafka(posing: dict[str, Any], bootstrap: str, codec: str, tag: str) -> None:

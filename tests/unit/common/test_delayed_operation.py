@@ -135,15 +135,15 @@ def test_completed_operations_are_purged_from_their_other_keys(time: MockTime) -
 
 
 def test_a_reaper_that_sleeps_is_woken_up_to_purge() -> None:
-    """Nothing is left in the timer, and the first operation made the reaper wait for its expiry, in half a minute."""
+    """Nothing is left in the timer, and the first operation made the reaper wait for its expiry, in an hour."""
     purgatory: Purgatory = DelayedOperationPurgatory("test", purge_interval=10)
     try:
         for number in range(20):
-            operation = Operation(30_000)
+            operation = Operation(3_600_000)
             purgatory.try_complete_else_watch(operation, [f"a{number}", "quiet"])
             operation.completable = True
             purgatory.check_and_complete(f"a{number}")
-        eventually(lambda: purgatory.watched <= 11, "the purge", timeout_s=15)
+        eventually(lambda: purgatory.watched <= 11, "the purge", timeout_s=IDLE_REAPER_WAIT_MS / 2_000)
     finally:
         purgatory.shutdown()
 

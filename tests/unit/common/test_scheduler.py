@@ -9,6 +9,7 @@ import pytest
 
 from kafka_lite.common.scheduler import KafkaScheduler, MockScheduler
 from kafka_lite.common.time import MockTime
+from tests.support.eventually import eventually
 
 LONG_MAX = 2**63 - 1
 """What ``file.delete.delay.ms`` and other configurations may be set to: never."""
@@ -28,7 +29,7 @@ def test_a_task_that_is_never_due_does_not_stop_the_others(scheduler: KafkaSched
     for _ in range(2):
         done = threading.Event()
         scheduler.schedule("now", done.set)
-        assert done.wait(10), "no thread is left to run tasks"
+        assert done.wait(60), "no thread is left to run tasks"
 
 
 def test_a_periodic_task_comes_again_after_an_error(
@@ -44,7 +45,7 @@ def test_a_periodic_task_comes_again_after_an_error(
         raise OSError("disk on fire")
 
     scheduler.schedule("retention", fail, period_ms=0)
-    assert third.wait(10)
+    assert third.wait(60)
     assert "Error in scheduled task retention" in caplog.text
 
 
@@ -54,16 +55,17 @@ def test_shutdown_waits_for_the_task_at_work_and_drops_the_others(scheduler: Kaf
 
     def slow() -> None:
         at_work.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         ended.append("slow")
 
     scheduler.schedule("slow", slow)
     scheduler.schedule("behind", lambda: ended.append("behind"))
-    assert at_work.wait(10)
+    assert at_work.wait(60)
     stopping = threading.Thread(target=scheduler.shutdown)
     stopping.start()
+    eventually(lambda: not scheduler._running)
     go_on.set()
-    stopping.join(10)
+    stopping.join(60)
     assert ended == ["slow"]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("test-scheduler-")]
 

@@ -30,7 +30,7 @@ def scripted():
 
     def join():
         for thread in threads:
-            thread.join(5)
+            thread.join(60)
 
     client.received, client.join = received, join
     yield client

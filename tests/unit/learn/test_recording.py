@@ -54,7 +54,7 @@ class Mailbox:
         self._letters.put(letter)
 
     def collect(self):
-        return self._letters.get(timeout=10)
+        return self._letters.get(timeout=60)
 
     def collect_all(self):
         return [self._letters.get() for _ in range(self._letters.qsize())]
@@ -218,14 +218,14 @@ def test_threads_have_stacks_of_their_own():
 
     def check(call):
         inside.set()
-        gate.wait(10)
+        gate.wait(60)
 
     with Recording(
         watch(Store.put, show=()), watch(Store.check, show=()), Watch.of(Store.check, before=check)
     ) as recording:
         slow = threading.Thread(target=store.put, args=(1,), name="slow")
         slow.start()
-        inside.wait(10)
+        inside.wait(60)
         recording.note("meanwhile")
         gate.set()
         slow.join()

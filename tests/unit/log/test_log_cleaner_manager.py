@@ -106,7 +106,7 @@ def test_who_aborts_waits_until_the_thread_has_stopped(tmp_path: Path, time: Moc
         manager.done_deleting([TP])
     else:
         manager.done_cleaning(TP, tmp_path, 2)
-    waiting.join(10)
+    waiting.join(60)
     assert events == ["stopped", "paused"]
     assert manager.cleaning_state(TP) is PAUSED
     assert manager.all_cleaner_checkpoints() == {}, "an aborted cleaning leaves nothing clean"
@@ -126,7 +126,7 @@ def test_several_may_abort_and_all_wait(tmp_path: Path, time: MockTime) -> None:
     assert all(thread.is_alive() for thread in aborting)
     manager.done_cleaning(TP, tmp_path, 2)
     for thread in aborting:
-        thread.join(10)
+        thread.join(60)
     assert manager.paused_count(TP) == 2
     manager.resume_cleaning([TP, TP])
     assert manager.cleaning_state(TP) is NONE

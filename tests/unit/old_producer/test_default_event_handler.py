@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -94,7 +95,7 @@ class Handler(DefaultEventHandler):
         monkeypatch.setattr(broker_partition_info_module, "fetch_topic_metadata", self.fetch)
         super().__init__(
             ProducerConfig(configs), DefaultPartitioner({}), DefaultEncoder({}), DefaultEncoder({}),
-            self.pool, self.time,  # type: ignore[arg-type]
+            self.pool, self.time, random.Random(1),  # type: ignore[arg-type]
         )  # fmt: skip
 
     def fetch(self, _config: object, topics: set[str]) -> MetadataResponse:

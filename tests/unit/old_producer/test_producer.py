@@ -23,7 +23,7 @@ class Handler:
         self.closed = False
 
     def handle(self, events: Sequence[KeyedMessage]) -> None:
-        assert self.gate.wait(10)
+        assert self.gate.wait(60)
         if self.fail:
             raise FailedToSendMessageError("no")
         self.batches.append([event.message for event in events])

@@ -114,7 +114,7 @@ def test_nobody_overtakes() -> None:
     assert order == [], "one is not enough for the first, and the second has to wait for it"
     pool.deallocate(held[1])
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert order == ["large", "small"]
 
 
@@ -133,7 +133,7 @@ def test_closing_wakes_who_waits() -> None:
     thread.start()
     waiting(pool, 1)
     pool.close()
-    thread.join(5)
+    thread.join(60)
     assert errors == ["Producer closed while allocating memory"]
     with pytest.raises(KafkaError, match="closed"):
         pool.allocate(SIZE, 0)
@@ -160,7 +160,7 @@ def test_many_threads_never_have_more_than_there_is() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert highest <= 5 * SIZE
     assert pool.available_memory == 5 * SIZE
     assert pool.queued == 0

@@ -298,7 +298,7 @@ def test_flush_waits_for_what_was_there() -> None:
     assert not flushed.wait(0.02)
     batch.complete(0, -1)
     accumulator.deallocate(batch)
-    assert flushed.wait(5)
+    assert flushed.wait(60)
     accumulator.add()
     assert accumulator.ready_ids() == set(), "the flush is over"
 

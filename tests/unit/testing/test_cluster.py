@@ -243,7 +243,7 @@ def test_a_fetch_that_waits_is_answered_when_its_time_is_up():
         cluster.create_topic("empty")
         host, port = cluster.bootstrap_servers.split(":")
         asked = [FetchTopic(topic="empty", partitions=[FetchPartition(partition=0, partition_max_bytes=100)])]
-        with BlockingChannel(host, int(port), client_id="test", read_timeout_ms=5000) as channel:
+        with BlockingChannel(host, int(port), client_id="test", read_timeout_ms=60_000) as channel:
             channel.send(FetchRequest(max_wait_ms=HOUR_MS, min_bytes=1, max_bytes=1000, topics=asked), 11)
             cluster.requests.wait_for("Fetch")
             eventually(lambda: cluster.server.replica_manager.delayed_fetch_purgatory.delayed)
@@ -254,7 +254,7 @@ def test_a_fetch_that_waits_is_answered_when_its_time_is_up():
 def test_idle_connections_are_closed_if_that_is_asked_for():
     with Cluster({"connections.max.idle.ms": HOUR_MS}) as cluster:
         host, port = cluster.bootstrap_servers.split(":")
-        with BlockingChannel(host, int(port), read_timeout_ms=5000) as channel:
+        with BlockingChannel(host, int(port), read_timeout_ms=60_000) as channel:
             channel.exchange(ApiVersionsRequest(), 0)
             # A network thread closes a connection at its first look after the time, and each jump wakes it once.
             for _ in range(4):

@@ -41,7 +41,7 @@ def channel(cluster):
         yield channel
 
 
-def connect(cluster, timeout_ms=5000):
+def connect(cluster, timeout_ms=30_000):
     host, port = cluster.bootstrap_servers.split(":")
     return BlockingChannel(host, int(port), client_id="test", read_timeout_ms=timeout_ms)
 
@@ -149,7 +149,7 @@ def test_an_answer_is_cut_within_its_frame(cluster, after, expected):
     cluster.inject("ApiVersions").cut_answer(after).once()
     frame = bytes.fromhex("0000000e 0012 0000 0000 0001 0004 74657374")
     host, port = cluster.bootstrap_servers.split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as sock:
+    with socket.create_connection((host, int(port)), timeout=60) as sock:
         sock.sendall(frame)
         got = b""
         while data := sock.recv(65536):
@@ -169,14 +169,15 @@ def test_a_slow_answer_takes_its_time_and_is_whole(cluster, channel):
 
 
 def test_a_slow_answer_holds_nobody_else_up(cluster, channel):
-    cluster.inject("ApiVersions").slow_answer(bytes_per_s=20).once()
+    cluster.inject("ApiVersions").slow_answer(bytes_per_s=0.1).once()  # it takes a quarter of an hour
     channel.send(ApiVersionsRequest(), 0)
+    cluster.requests.wait_for("ApiVersions")
     channels = [connect(cluster) for _ in range(6)]  # more than there are network threads
-    began = time.monotonic()
     for other in channels:
         with other:
             other.exchange(ApiVersionsRequest(), 0)
-    assert time.monotonic() - began < 2
+    with pytest.raises(ResponseTimeoutError):
+        channel.receive(20)
 
 
 def test_a_delay_comes_before_the_work_or_after_it(cluster, channel):

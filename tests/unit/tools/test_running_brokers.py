@@ -41,7 +41,7 @@ def test_a_running_broker_is_found_and_stopped(tmp_path: Path) -> None:
         assert found.facts == {"broker.id": "7", "log.dirs": "/a b"}
         assert found.is_running()
         found.stop()
-        assert process.wait(10) == -signal.SIGTERM
+        assert process.wait(60) == -signal.SIGTERM
     assert not found.is_running()
 
 

@@ -63,4 +63,4 @@ def test_a_second_ctrl_c_ends_a_process_that_does_not_stop() -> None:
         assert process.stdout.readline() == "stopping\n"
         os.kill(process.pid, signal.SIGTERM)  # does not force
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(10) == FORCED_EXIT_CODE
+        assert process.wait(60) == FORCED_EXIT_CODE

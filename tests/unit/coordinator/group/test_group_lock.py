@@ -77,7 +77,7 @@ def test_a_thread_leaves_its_action_to_the_one_at_work() -> None:
 
     def slow() -> None:
         started.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         ran.append("slow")
 
     def hold() -> None:
@@ -86,7 +86,7 @@ def test_a_thread_leaves_its_action_to_the_one_at_work() -> None:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert started.wait(10)
+    assert started.wait(60)
     with lock:
         lock.defer(lambda: ran.append("left"))
     assert ran == []
