@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.config_def import ConfigError
@@ -46,8 +46,8 @@ class ControllerConfig:
     broker_id: int
     delete_topic_enable: bool = True
     inter_broker_listener_name: str = "PLAINTEXT"
-    topic_defaults: Mapping[str, object] = field(default_factory=dict)
-    """Topic key -> the broker's default (``KafkaConfig.log_config_map``)."""
+    topic_defaults: Callable[[], Mapping[str, object]] = dict
+    """Gives topic key -> the broker's default, which may change (``KafkaConfig.log_config_map``)."""
 
 
 class KafkaController:
@@ -385,11 +385,19 @@ class KafkaController:
     def _update_leader_and_isr_cache(self, partitions: Collection[TopicPartition]) -> None:
         self.context.partition_leadership_info |= self._zk_client.get_partition_states(partitions)
 
+    def enable_default_unclean_leader_election(self) -> None:
+        """The broker's default allows them from now on: elect for the partitions that have been waiting for that."""
+        is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
+        self._enqueue_if_active(
+            "UncleanLeaderElectionEnable",
+            lambda: self.partition_state_machine.trigger_online_partition_state_change(is_deleted),
+        )
+
     def _unclean_leader_election_enable(self, topic: str) -> bool:
         """What the topic's configuration, or else the broker's, says now."""
         overrides = self._zk_client.get_entity_config(f"topics/{topic}")
         try:
-            return LogConfig(overrides, self._config.topic_defaults).unclean_leader_election_enable
+            return LogConfig(overrides, self._config.topic_defaults()).unclean_leader_election_enable
         except ConfigError as error:
             logger.error("Topic %s: %s; no unclean election", topic, error)
             return False

@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../log/Log.scala (object Log) · book 6.1.1
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import uuid
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
+
+logger = logging.getLogger(__name__)
 
 LOG_FILE_SUFFIX = ".log"
 INDEX_FILE_SUFFIX = ".index"
@@ -120,3 +123,13 @@ def _not_a_log_dir(directory: Path) -> KafkaError:
         f"found directory {directory}, whose name is not of the form topic-partition (or, when it is marked for "
         "deletion, topic-partition.uniqueId-delete); log directories should contain nothing but Kafka's topic data"
     )
+
+
+def is_log_dir(path: Path) -> bool:
+    """Whether a partition's log lies there, to go by its name; warns of another one."""
+    try:
+        parse_topic_partition_name(path)
+    except KafkaError as error:
+        logger.warning("Ignoring a directory: %s", error)
+        return False
+    return True

@@ -28,10 +28,12 @@ from kafka_lite.log.file_lock import FileLock
 from kafka_lite.log.log import DEFAULT_PRODUCER_ID_EXPIRATION_MS, Log
 from kafka_lite.log.log_cleaner import LogCleaner
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
+from kafka_lite.log.log_configs import LogConfigs
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import (
     CLEAN_SHUTDOWN_FILE,
     DELETE_DIR_SUFFIX,
+    is_log_dir,
     log_delete_dir_name,
     log_dir_name,
     parse_topic_partition_name,
@@ -88,9 +90,8 @@ class LogManager:
     ) -> None:
         """Without a ``cleaner_config``, or with one that says so, there is no compaction."""
         self.log_dirs = list(log_dirs)
-        self.default_config = default_config
+        self.configs = LogConfigs(default_config, topic_configs)
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
-        self._topic_configs = dict(topic_configs)
         self._scheduler = scheduler
         self._time = time
         self._recovery_threads = recovery_threads_per_data_dir
@@ -191,7 +192,7 @@ class LogManager:
         """Load the logs of one directory with num.recovery.threads.per.data.dir threads."""
         marker = directory / CLEAN_SHUTDOWN_FILE
         had_clean_shutdown = marker.exists()
-        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and _is_log_dir(path)]
+        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and is_log_dir(path)]
         if subdirectories and not had_clean_shutdown:
             logger.info("No clean shutdown of %s: logs that are not flushed will be recovered", directory)
         recovery_points = _read_checkpoint(self._recovery_points_of(directory), "recovery points")
@@ -201,7 +202,7 @@ class LogManager:
             topic_partition = parse_topic_partition_name(log_dir)
             log = self._new_log(
                 log_dir,
-                self._config_of(topic_partition.topic),
+                self.configs.of(topic_partition.topic),
                 recovery_points.get(topic_partition, 0),
                 start_offsets.get(topic_partition, 0),
                 had_clean_shutdown,
@@ -269,13 +270,13 @@ class LogManager:
             log = self._logs.get(topic_partition)
             if log is None:
                 if config is not None:
-                    self._topic_configs[topic_partition.topic] = config
+                    self.configs.set_topic(topic_partition.topic, config)
                 log = self._create_log(topic_partition)
                 self._logs[topic_partition] = log
             return log
 
     def _create_log(self, topic_partition: TopicPartition) -> Log:
-        config = self._config_of(topic_partition.topic)
+        config = self.configs.of(topic_partition.topic)
         for directory in self._next_log_dirs():
             try:
                 log = self._new_log(directory / log_dir_name(topic_partition), config, 0, 0, False)
@@ -293,19 +294,26 @@ class LogManager:
         counts = Counter(log.parent_dir for log in self._logs.values())
         return sorted(self.live_log_dirs, key=lambda directory: counts[str(directory)])
 
-    def _config_of(self, topic: str) -> LogConfig:
-        return self._topic_configs.get(topic, self.default_config)
-
     def update_topic_config(self, topic: str, config: LogConfig) -> None:
         """The topic's configuration has been changed: its logs obey the new one from now on."""
         with self._lock:
-            self._topic_configs[topic] = config
-            for log in self._logs.values():
-                if log.topic_partition.topic == topic:
-                    was_compacted = log.config.compact
-                    log.update_config(config)
-                    if was_compacted and not config.compact and self.cleaner is not None:
-                        self.cleaner.abort_cleaning(log.topic_partition)
+            self.configs.set_topic(topic, config)
+            self._apply_configs()
+
+    def update_default_config(self, config: LogConfig) -> None:
+        """The broker's defaults have been changed: so are those of all logs, whose topics' overrides stay."""
+        with self._lock:
+            self.configs.set_default(config)
+            self._apply_configs()
+
+    def _apply_configs(self) -> None:
+        for log in self._logs.values():
+            config = self.configs.of(log.topic_partition.topic)
+            if config is not log.config:
+                was_compacted = log.config.compact
+                log.update_config(config)
+                if was_compacted and not config.compact and self.cleaner is not None:
+                    self.cleaner.abort_cleaning(log.topic_partition)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 
@@ -525,15 +533,6 @@ class LogManager:
 def _noteworthy_start_offset(log: Log) -> int | None:
     """The log start offset if the files do not tell it."""
     return log.log_start_offset if log.log_start_offset > log.segments.first.base_offset else None
-
-
-def _is_log_dir(path: Path) -> bool:
-    try:
-        parse_topic_partition_name(path)
-    except KafkaError as error:
-        logger.warning("Ignoring a directory: %s", error)
-        return False
-    return True
 
 
 def _read_checkpoint(checkpoint: OffsetCheckpointFile, what: str) -> dict[TopicPartition, int]:

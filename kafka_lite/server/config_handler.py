@@ -28,15 +28,15 @@ class TopicConfigHandler:
     """Gives the logs of a topic their new configuration."""
 
     def __init__(
-        self, update_topic_config: Callable[[str, LogConfig], None], topic_defaults: Mapping[str, object]
+        self, update_topic_config: Callable[[str, LogConfig], None], topic_defaults: Callable[[], Mapping[str, object]]
     ) -> None:
-        """``update_topic_config`` is LogManager's."""
+        """``update_topic_config`` is LogManager's; ``topic_defaults`` gives what the broker has for topic keys now."""
         self._update_topic_config = update_topic_config
-        self._topic_defaults = dict(topic_defaults)
+        self._topic_defaults = topic_defaults
 
     def process_config_changes(self, entity_name: str, config: Mapping[str, str]) -> None:
         """Overrides of the topic ``entity_name``."""
-        self._update_topic_config(entity_name, LogConfig(config, self._topic_defaults))
+        self._update_topic_config(entity_name, LogConfig(config, self._topic_defaults()))
         logger.info("Topic %s has the configuration %s now", entity_name, dict(config))
 
 

@@ -15,6 +15,7 @@ from kafka_lite.server.broker_reconfigurable import BrokerReconfigurable
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
+from kafka_lite.server.dynamic_log_config import DynamicLogConfig
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 
@@ -45,7 +46,11 @@ REPLICATION_THROTTLES = (
 
 DYNAMIC_BROKER_CONFIGS = ConfigDef().include(REPLICATION_THROTTLES)
 """All keys that ZooKeeper's /config/brokers may override; any other key needs a restart."""
-for _name in sorted(DynamicLogCleaner.reconfigurable_configs | DynamicConnectionQuotas.reconfigurable_configs):
+for _name in sorted(
+    DynamicLogCleaner.reconfigurable_configs
+    | DynamicLogConfig.reconfigurable_configs
+    | DynamicConnectionQuotas.reconfigurable_configs
+):
     DYNAMIC_BROKER_CONFIGS.keys[_name] = KAFKA_CONFIG_DEF.keys[_name]
 
 

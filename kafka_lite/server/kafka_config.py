@@ -16,6 +16,7 @@ from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.log.cleaner_config import CleanerConfig
+from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
@@ -23,7 +24,7 @@ from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
 from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
 from kafka_lite.server.config.server_configs import SERVER_CONFIGS
 from kafka_lite.server.config.server_log_configs import SERVER_LOG_CONFIGS
-from kafka_lite.server.config.server_topic_config_synonyms import effective, log_config_map
+from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS, effective, log_config_map
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 from kafka_lite.server.config.zk_configs import ZK_CONFIGS
 
@@ -371,6 +372,7 @@ class KafkaConfig:
         """The rules that concern more than one key, as Kafka has them."""
         self._validate_broker_id()
         self._validate_log()
+        self._validate_topic_defaults()
         self._validate_replication()
         self._validate_listeners()
         for name, (only, reason) in UNSERVED.items():
@@ -416,6 +418,19 @@ class KafkaConfig:
             "log.message.format.version",
             f"not with inter.broker.protocol.version={self.values['inter.broker.protocol.version']}: "
             "the message format may not be newer than what brokers send each other",
+        )
+
+    def _validate_topic_defaults(self) -> None:
+        """A topic that overrides nothing must be able to live with them."""
+        for topic_key, value in self.log_config_map().items():
+            validator = LOG_CONFIG_DEF.keys[topic_key].validator
+            if validator is not None:
+                validator.ensure_valid(TOPIC_CONFIG_SYNONYMS[topic_key][0].name, value)
+        minimum, maximum = "log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"
+        self._require(
+            self.values[minimum] <= self.values[maximum],
+            minimum,
+            f"conflicts with {maximum} = {self.values[maximum]}: it must not be greater",
         )
 
     def _validate_replication(self) -> None:

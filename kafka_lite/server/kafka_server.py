@@ -44,6 +44,7 @@ from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
+from kafka_lite.server.dynamic_log_config import DynamicLogConfig
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -252,7 +253,10 @@ class KafkaServer:
 
     def _topic_config(self, topic: str) -> LogConfig:
         """What a log that is created now begins with."""
-        return LogConfig(self.zk_client.get_entity_config(f"topics/{topic}"), self.config.log_config_map())
+        return LogConfig(self.zk_client.get_entity_config(f"topics/{topic}"), self._topic_defaults())
+
+    def _topic_defaults(self) -> dict[str, object]:
+        return self.dynamic_broker_config.current_config.log_config_map()
 
     def _start_sockets(self) -> None:
         """Bind the listeners. Whoever connects already waits for its first answer until the handlers start."""
@@ -316,7 +320,7 @@ class KafkaServer:
                 config.broker_id,
                 config.delete_topic_enable,
                 config.inter_broker_listener_name,
-                config.log_config_map(),
+                self._topic_defaults,
             ),
             self.zk_client,
             self._send_to_broker,
@@ -325,6 +329,8 @@ class KafkaServer:
         )
         self.metrics.measure_controller(self.controller)
         self.controller.startup()
+        log_config = DynamicLogConfig(self.log_manager, self.controller.enable_default_unclean_leader_election)
+        self.dynamic_broker_config.add_broker_reconfigurable(log_config)
         self._on_stop("controller", self.controller.shutdown)
 
     def _send_to_broker(self, broker_id: int, request: Request) -> Response:
@@ -355,7 +361,7 @@ class KafkaServer:
     def _start_config_changes(self) -> None:
         """Changes of configurations in ZooKeeper are applied from now on."""
         handlers: dict[str, ConfigHandler] = {
-            "topics": TopicConfigHandler(self.log_manager.update_topic_config, self.config.log_config_map()),
+            "topics": TopicConfigHandler(self.log_manager.update_topic_config, self._topic_defaults),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)

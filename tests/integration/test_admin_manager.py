@@ -52,13 +52,13 @@ class OneBroker:
         defaults = self.config.log_config_map()
         self.topic_configs = queue.Queue()
         handlers = {
-            "topics": TopicConfigHandler(lambda topic, c: self.topic_configs.put((topic, c)), defaults),
+            "topics": TopicConfigHandler(lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults),
             "brokers": BrokerConfigHandler(self.dynamic),
         }
         self.config_manager = DynamicConfigManager(self.zk, handlers)
         self.config_manager.startup()
         self.controller = KafkaController(
-            ControllerConfig(1, topic_defaults=defaults),
+            ControllerConfig(1, topic_defaults=lambda: defaults),
             self.zk,
             self.send,
             self.admin.try_complete_delayed_topic_operations,

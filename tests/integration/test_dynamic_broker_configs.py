@@ -2,67 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ConfigSource,
-    ResourceType,
-)
+from confluent_kafka.admin import ConfigSource
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_cleaner import LogCleaner
 from kafka_lite.network.connection_quotas import TooManyConnectionsError
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.tools import configs
+from tests.support.broker_configs import BrokerAdmin, alter_all_brokers
 from tests.support.eventually import eventually
 
 THREADS, RATE = "log.cleaner.threads", "log.cleaner.io.max.bytes.per.second"
 BROKER = {THREADS: "1", RATE: "0", "log.cleaner.backoff.ms": "20", "log.cleaner.dedupe.buffer.size": "9000000"}
-
-
-class Admin:
-    """Of the configuration of broker 0."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-
-    def alter(self, key: str, value: str | None) -> None:
-        """Set, or delete (None)."""
-        operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
-        entry = ConfigEntry(key, value, incremental_operation=operation)
-        resource = ConfigResource(ResourceType.BROKER, "0", incremental_configs=[entry])
-        self._client.incremental_alter_configs([resource])[resource].result(15)
-
-    def replace(self, key: str, value: str) -> None:
-        """The only override now, as old clients say it."""
-        resource = ConfigResource(ResourceType.BROKER, "0", set_config={key: value})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._client.alter_configs([resource])[resource].result(15)
-
-    def describe(self, key: str) -> tuple[str | None, ConfigSource]:
-        """What holds on broker 0, and where it comes from."""
-        resource = ConfigResource(ResourceType.BROKER, "0")
-        entry: ConfigEntry = self._client.describe_configs([resource])[resource].result(15)[key]
-        assert not entry.is_read_only
-        return entry.value, ConfigSource(entry.source)
-
-
-def alter_all_brokers(cluster: Cluster, change: str) -> int:
-    """With a tool, since librdkafka refuses the empty name that stands for all brokers; returns the exit code."""
-    parser = argparse.ArgumentParser()
-    configs.add_arguments(parser)
-    arguments = ["--alter", "--broker-defaults", "--add-config", change]
-    return configs.run(parser.parse_args(["--bootstrap-server", cluster.bootstrap_servers, *arguments]))
 
 
 def cleaner_of(cluster: Cluster) -> LogCleaner:
@@ -85,9 +40,9 @@ def unchanged() -> Iterator[Cluster]:
 
 
 def test_cleaner_threads(cluster: Cluster) -> None:
-    admin = Admin(cluster)
+    admin = BrokerAdmin(cluster)
     assert admin.describe(THREADS) == ("1", ConfigSource.STATIC_BROKER_CONFIG)
-    assert alter_all_brokers(cluster, f"{THREADS}=2") == 0
+    assert alter_all_brokers(cluster, "--add-config", f"{THREADS}=2") == 0
     eventually(lambda: len(cleaner_of(cluster).cleaners) == 2)
     assert admin.describe(THREADS) == ("2", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
     admin.replace(THREADS, "4")
@@ -96,7 +51,7 @@ def test_cleaner_threads(cluster: Cluster) -> None:
     # A restarted broker begins where it stood: from server.properties' 1 to 4 would be too large a step.
     cluster.restart()
     assert len(cleaner_of(cluster).cleaners) == 4
-    Admin(cluster).alter(THREADS, None)
+    BrokerAdmin(cluster).alter(THREADS, None)
     eventually(lambda: len(cleaner_of(cluster).cleaners) == 2)
 
 
@@ -114,9 +69,9 @@ def test_what_the_cleaner_refuses(
     unchanged: Cluster, capsys: pytest.CaptureFixture[str], key: str, value: str, says: str
 ) -> None:
     with pytest.raises(KafkaException, match=says) as caught:
-        Admin(unchanged).alter(key, value)
+        BrokerAdmin(unchanged).alter(key, value)
     assert caught.value.args[0].name() == "INVALID_REQUEST"
-    assert alter_all_brokers(unchanged, f"{key}={value}") == 1
+    assert alter_all_brokers(unchanged, "--add-config", f"{key}={value}") == 1
     assert says in capsys.readouterr().err
     assert unchanged.server.zk_client.get_entities("brokers") == []
 
@@ -129,7 +84,7 @@ def test_a_cleaning_that_stands_still_gets_going(cluster: Cluster) -> None:
     partition, manager = TopicPartition("compacted", 0), cleaner_of(cluster).cleaner_manager
     eventually(lambda: manager.cleaning_state(partition).name == "LOG_CLEANING_IN_PROGRESS")
     assert manager.all_cleaner_checkpoints() == {}
-    Admin(cluster).alter(RATE, "1e9")
+    BrokerAdmin(cluster).alter(RATE, "1e9")
     eventually(lambda: manager.all_cleaner_checkpoints().get(partition, 0) > 0)
     eventually(lambda: len(cluster.records("compacted")) < 100)
     assert cluster.values("compacted")[-1] == b"99"
@@ -137,7 +92,7 @@ def test_a_cleaning_that_stands_still_gets_going(cluster: Cluster) -> None:
 
 def test_connections_of_an_address(cluster: Cluster) -> None:
     quotas = cluster.server.socket_server.connection_quotas
-    admin = Admin(cluster)
+    admin = BrokerAdmin(cluster)
     admin.alter("max.connections.per.ip.overrides", "10.9.8.7:1")
 
     def is_limited() -> bool:

@@ -241,6 +241,28 @@ def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
     assert zk.get_partition_state(partition).leader_and_isr.isr == [2]
 
 
+def test_an_unclean_replica_leads_when_the_default_allows_it(cluster):
+    defaults = {"unclean.leader.election.enable": "false"}
+    zk = cluster.start(1, topic_defaults=lambda: defaults)
+    cluster.start(2, controller=False)
+    cluster.await_brokers()
+    zk.create_topic_assignment("t", TopicAssignment({0: [2, 1]}))
+    partition = TopicPartition("t", 0)
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    only_2 = LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2], 0, 0), 1)
+    assert zk.update_partition_state(partition, only_2) == 1
+    zk.propagate_isr_changes([partition])
+    eventually(lambda: zk.get_isr_change_notifications() == [])
+    controller = cluster.controllers[1]
+    cluster.stop(2)
+    eventually(lambda: controller.partition_state_machine.state(partition) is PartitionState.OFFLINE)
+    controller.enable_default_unclean_leader_election()
+    defaults["unclean.leader.election.enable"] = "true"
+    controller.enable_default_unclean_leader_election()
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    assert zk.get_partition_state(partition).leader_and_isr.isr == [1]
+
+
 def test_the_next_controller_takes_over(cluster):
     cluster.start(1)
     assert cluster.controllers[1].await_active(10)

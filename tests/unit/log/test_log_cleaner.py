@@ -301,7 +301,7 @@ def test_who_takes_files_away_waits_for_the_cleaner(manager: LogManager, what: s
         "delete": lambda: manager.async_delete([TP]),
         "truncate": lambda: manager.truncate_to({TP: 5}),
         "truncate fully": lambda: manager.truncate_fully_and_start_at(TP, 0),
-        "another policy": lambda: manager.update_topic_config("topic", manager.default_config),
+        "another policy": lambda: manager.update_topic_config("topic", manager.configs.default),
     }
     acting = threading.Thread(target=actions[what])
     acting.start()

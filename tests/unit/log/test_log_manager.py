@@ -145,6 +145,40 @@ def test_config_of_a_new_topic_and_change_at_run_time(one: Setup) -> None:
     assert one.manager.get_or_create_log(DASHED).config.retention_ms == 7 * 24 * 3600 * 1000
 
 
+def test_defaults_change_for_what_topics_do_not_override(one: Setup) -> None:
+    one.manager.update_topic_config("topic", LogConfig({"retention.ms": 5}))
+    own, plain = one.manager.get_or_create_log(T0), one.manager.get_or_create_log(DASHED)
+    one.manager.update_default_config(LogConfig({**SMALL, "retention.ms": 7, "segment.bytes": 1000}))
+    assert (own.config.retention_ms, own.config.segment_bytes) == (5, 1000)
+    assert (plain.config.retention_ms, plain.config.segment_bytes) == (7, 1000)
+    assert one.manager.get_or_create_log(TopicPartition("new", 0)).config.segment_bytes == 1000
+    # Who read the configuration of a topic before the change brings it afterwards.
+    late = one.manager.get_or_create_log(TopicPartition("late", 0), LogConfig({"retention.ms": 6}, SMALL))
+    assert (late.config.retention_ms, late.config.segment_bytes) == (6, 1000)
+    one.manager.update_topic_config("topic", LogConfig({}, {"segment.bytes": 2000}))
+    assert (own.config.retention_ms, own.config.segment_bytes) == (7, 1000)
+
+
+def test_the_validator_of_a_log_goes_by_the_new_defaults(one: Setup) -> None:
+    one.append(T0, b"x" * 300)
+    one.manager.update_default_config(LogConfig({**SMALL, "max.message.bytes": 200}))
+    with pytest.raises(ApiError) as caught:
+        one.append(T0, b"x" * 300)
+    assert caught.value.error is Errors.MESSAGE_TOO_LARGE
+
+
+def test_retention_by_another_default(one: Setup) -> None:
+    one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200}))
+    for _ in range(3):
+        one.append(T0, b"x" * 100)
+    one.time.sleep(50_000)
+    one.manager.cleanup_logs()
+    assert one.manager.get_or_create_log(T0).log_start_offset == 0
+    one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200, "retention.ms": 40_000}))
+    one.manager.cleanup_logs()
+    assert one.manager.get_or_create_log(T0).log_start_offset == 3
+
+
 # -- locks and directories -------------------------------------------------------------------------------------------
 
 

@@ -113,6 +113,19 @@ def test_retention(keys, ms):
     assert c.log_config_map()["retention.ms"] == ms
 
 
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"log_index_size_max_bytes": "8"}, r"log\.index\.size\.max\.bytes: Value must be at least 12"),
+        ({"log_cleaner_min_cleanable_ratio": "1.1"}, r"log\.cleaner\.min\.cleanable\.ratio: Value must be no more"),
+        ({"log_cleaner_min_compaction_lag_ms": "3", "log_cleaner_max_compaction_lag_ms": "2"}, "conflicts with"),
+    ],
+)
+def test_defaults_that_topics_could_not_live_with(keys, says):
+    with pytest.raises(ConfigError, match=says):
+        config(**keys)
+
+
 def test_listeners():
     c = config(
         listeners="INTERNAL://:9093,client://[::1]:9094",

@@ -1,0 +1,157 @@
+"""The defaults of topics, changed while the broker runs by unmodified clients: what holds for which log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import ConfigSource
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
+from kafka_lite.testing.cluster import Cluster
+from tests.support.broker_configs import BrokerAdmin, alter_all_brokers
+from tests.support.eventually import eventually
+
+LARGEST, RETENTION = "message.max.bytes", "log.retention.ms"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with Cluster({"log.retention.hours": "2", "log.retention.check.interval.ms": "1000"}, tmp_path) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Cluster]:
+    """For tests that leave nothing behind but topics."""
+    with Cluster() as cluster:
+        yield cluster
+
+
+def log_of(cluster: Cluster, topic: str) -> Log:
+    log = cluster.server.log_manager.get_log(TopicPartition(topic, 0))
+    assert log is not None
+    return log
+
+
+def takes(cluster: Cluster, topic: str) -> bool:
+    """Whether a topic takes 300 bytes."""
+    try:
+        cluster.produce(topic, b"v" * 300)
+    except ApiError as error:
+        if error.error is Errors.MESSAGE_TOO_LARGE:
+            return False
+        raise
+    return True
+
+
+def test_logs_obey_at_once_unless_their_topic_says_otherwise(cluster: Cluster) -> None:
+    admin = BrokerAdmin(cluster)
+    cluster.create_topic("plain")
+    cluster.create_topic("own", configs={"max.message.bytes": "2000"})
+    assert alter_all_brokers(cluster, "--add-config", f"{LARGEST}=200") == 0
+    eventually(lambda: not takes(cluster, "plain"))
+    assert takes(cluster, "own")
+    cluster.create_topic("new")
+    assert not takes(cluster, "new")
+    assert admin.describe("max.message.bytes", "new") == ("200", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
+    admin.alter(LARGEST, "250")
+    eventually(lambda: log_of(cluster, "plain").config.max_message_bytes == 250)
+    cluster.restart()
+    assert not takes(cluster, "plain")
+    assert log_of(cluster, "new").config.max_message_bytes == 250
+    assert takes(cluster, "own")
+    assert alter_all_brokers(cluster, "--delete-config", LARGEST) == 0
+    BrokerAdmin(cluster).alter(LARGEST, None)
+    eventually(lambda: takes(cluster, "plain"))
+    assert log_of(cluster, "own").config.max_message_bytes == 2000
+
+
+def test_where_a_value_comes_from(shared: Cluster) -> None:
+    admin = BrokerAdmin(shared)
+    shared.create_topic("t", configs={"max.message.bytes": "4"})
+    assert alter_all_brokers(shared, "--add-config", f"{LARGEST}=2") == 0
+    admin.alter(LARGEST, "3")
+    eventually(lambda: admin.describe(LARGEST) == ("3", ConfigSource.DYNAMIC_BROKER_CONFIG))
+    assert admin.describe("max.message.bytes", "t") == ("4", ConfigSource.DYNAMIC_TOPIC_CONFIG)
+    admin.alter("max.message.bytes", None, "t")
+    eventually(lambda: admin.describe("max.message.bytes", "t") == ("3", ConfigSource.DYNAMIC_BROKER_CONFIG))
+    admin.alter(LARGEST, None)
+    eventually(lambda: admin.describe(LARGEST) == ("2", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG))
+    assert alter_all_brokers(shared, "--delete-config", LARGEST) == 0
+    eventually(lambda: admin.describe(LARGEST) == ("1000012", ConfigSource.DEFAULT_CONFIG))
+    assert admin.describe("max.message.bytes", "t") == ("1000012", ConfigSource.DEFAULT_CONFIG)
+
+
+def test_milliseconds_are_stronger_than_the_hours_of_the_file(cluster: Cluster) -> None:
+    admin = BrokerAdmin(cluster)
+    cluster.create_topic("t", configs={"segment.bytes": "1000"})
+    assert admin.describe("retention.ms", "t") == ("7200000", ConfigSource.STATIC_BROKER_CONFIG)
+    cluster.produce("t", b"old" * 300)
+    cluster.produce("t", b"older than the next segment" * 30)
+    admin.alter(RETENTION, "60000")
+    eventually(lambda: log_of(cluster, "t").config.retention_ms == 60_000)
+    assert admin.describe("retention.ms", "t") == ("60000", ConfigSource.DYNAMIC_BROKER_CONFIG)
+    cluster.time.advance(minutes=2)
+    eventually(lambda: log_of(cluster, "t").log_start_offset > 0)
+    admin.alter(RETENTION, None)
+    eventually(lambda: log_of(cluster, "t").config.retention_ms == 7_200_000)
+    assert admin.entry("log.retention.hours").is_read_only
+    assert not admin.entry(RETENTION).is_read_only
+
+
+def test_by_kafka_python(shared: Cluster) -> None:
+    shared.create_topic("python")
+    client = KafkaAdminClient(bootstrap_servers=shared.bootstrap_servers)
+    try:
+        resource = ConfigResource(ConfigResourceType.BROKER, "0", configs={"compression.type": "gzip"})
+        client.alter_configs([resource])
+        eventually(lambda: log_of(shared, "python").config.compression_type == "gzip")
+        # Of a batch that was not compressed; written by a handler now, and no longer by the network thread.
+        shared.produce("python", b"much the same" * 300)
+        assert log_of(shared, "python").size < 500
+        assert shared.values("python") == [b"much the same" * 300]
+    finally:
+        client.close()
+    BrokerAdmin(shared).alter("compression.type", None)
+    eventually(lambda: log_of(shared, "python").config.compression_type == "producer")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("log.message.format.version", "2.0", "Cannot update these configs dynamically"),
+        ("log.retention.hours", "5", "Cannot update these configs dynamically"),
+        ("log.retention.ms", "-2", "must be unlimited"),
+        ("min.insync.replicas", "0", "Value must be at least 1"),
+        ("log.message.timestamp.type", "Yesterday", "String must be one of: CreateTime, LogAppendTime"),
+        ("log.message.timestamp.before.max.ms", "-1", "Value must be at least 0"),
+        ("compression.type", "rar", "String must be one of"),
+        ("unclean.leader.election.enable", "perhaps", "true or false"),
+        ("log.index.size.max.bytes", "8", "log.index.size.max.bytes: Value must be at least 12"),
+        ("log.cleaner.min.cleanable.ratio", "2", "Value must be no more than 1"),
+        ("log.flush.interval.ms", "-1", "log.flush.interval.ms: Value must be at least 0"),
+        ("log.cleaner.max.compaction.lag.ms", "0", "Value must be at least 1"),
+    ],
+)
+def test_what_cannot_be(shared: Cluster, key: str, value: str, says: str) -> None:
+    with pytest.raises(KafkaException, match=says) as caught:
+        BrokerAdmin(shared).alter(key, value)
+    assert caught.value.args[0].name() == "INVALID_REQUEST"
+
+
+def test_what_topics_could_not_live_with(shared: Cluster) -> None:
+    admin = BrokerAdmin(shared)
+    admin.alter("log.cleaner.max.compaction.lag.ms", "1000")
+    with pytest.raises(KafkaException, match=r"conflicts with log\.cleaner\.max\.compaction\.lag\.ms = 1000"):
+        admin.alter("log.cleaner.min.compaction.lag.ms", "2000")
+    with pytest.raises(ApiError, match=r"conflicts with max\.compaction\.lag\.ms = 1000"):
+        shared.create_topic("contradiction", configs={"min.compaction.lag.ms": "2000"})
+    admin.alter("log.cleaner.max.compaction.lag.ms", None)
+    eventually(lambda: admin.describe("log.cleaner.max.compaction.lag.ms")[1] == ConfigSource.DEFAULT_CONFIG)
+    shared.create_topic("no-contradiction", configs={"min.compaction.lag.ms": "2000"})

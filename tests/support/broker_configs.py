@@ -1,0 +1,66 @@
+"""Changes and shows configurations of a running broker with unmodified clients."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ResourceType,
+)
+
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools import configs
+
+
+class BrokerAdmin:
+    """Of the configuration of broker 0, and of topics."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+
+    def alter(self, key: str, value: str | None, topic: str | None = None) -> None:
+        """Set, or delete (None), of the broker or of a topic."""
+        operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+        entry = ConfigEntry(key, value, incremental_operation=operation)
+        resource = _resource(topic, incremental_configs=[entry])
+        self._client.incremental_alter_configs([resource])[resource].result(15)
+
+    def replace(self, key: str, value: str) -> None:
+        """The only override now, as old clients say it."""
+        resource = ConfigResource(ResourceType.BROKER, "0", set_config={key: value})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._client.alter_configs([resource])[resource].result(15)
+
+    def entry(self, key: str, topic: str | None = None) -> ConfigEntry:
+        """All that is told of a key of the broker or of a topic."""
+        resource = _resource(topic)
+        return self._client.describe_configs([resource])[resource].result(15)[key]
+
+    def describe(self, key: str, topic: str | None = None) -> tuple[str | None, ConfigSource]:
+        """What holds, and where it comes from."""
+        entry = self.entry(key, topic)
+        assert not entry.is_read_only
+        return entry.value, ConfigSource(entry.source)
+
+
+def _resource(topic: str | None, **changes: object) -> ConfigResource:
+    kind, name = (ResourceType.BROKER, "0") if topic is None else (ResourceType.TOPIC, topic)
+    return ConfigResource(kind, name, **changes)
+
+
+def alter_all_brokers(cluster: Cluster, *arguments: str) -> int:
+    """With a tool, since librdkafka refuses the empty name that stands for all brokers; returns the exit code.
+
+    ``arguments``: ``--add-config key=value`` or ``--delete-config key``.
+    """
+    parser = argparse.ArgumentParser()
+    configs.add_arguments(parser)
+    where = ["--bootstrap-server", cluster.bootstrap_servers, "--alter", "--broker-defaults"]
+    return configs.run(parser.parse_args([*where, *arguments]))
