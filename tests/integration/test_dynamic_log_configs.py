@@ -39,6 +39,11 @@ def log_of(cluster: Cluster, topic: str) -> Log:
     return log
 
 
+def leads(cluster: Cluster, topic: str) -> bool:
+    partition = cluster.server.replica_manager.get_partition(TopicPartition(topic, 0))
+    return partition is not None and partition.leader_replica_if_local is not None
+
+
 def takes(cluster: Cluster, topic: str) -> bool:
     """Whether a topic takes 300 bytes."""
     try:
@@ -63,6 +68,7 @@ def test_logs_obey_at_once_unless_their_topic_says_otherwise(cluster: Cluster) -
     admin.alter(LARGEST, "250")
     eventually(lambda: log_of(cluster, "plain").config.max_message_bytes == 250)
     cluster.restart()
+    eventually(lambda: all(leads(cluster, topic) for topic in ("plain", "own", "new")))
     assert not takes(cluster, "plain")
     assert log_of(cluster, "new").config.max_message_bytes == 250
     assert takes(cluster, "own")
