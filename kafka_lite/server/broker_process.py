@@ -5,6 +5,7 @@ Kafka 0.10.2: bin/kafka-server-start.sh, bin/kafka-server-stop.sh · book 1.4.1
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -24,6 +26,9 @@ SERVER_START = (sys.executable, "-m", "kafka_lite.tools.main", "server-start")
 START_TIMEOUT_MS = 60_000
 STOP_TIMEOUT_MS = 30_000
 _POLL_MS = 10
+PORTS = range(20_000, 32_768)
+"""Of ``free_port``. Systems choose ports by themselves from 32768 on, some from 49152."""
+_port_numbers = itertools.count(97 * os.getpid())
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -173,11 +178,18 @@ def write_properties(path: Path, settings: Mapping[str, str]) -> None:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port of the loopback interface that nobody listens on, and that stays its server's while that is down.
+
+    A port that the system chose could be chosen again before the server listens, or between two of its lives: for
+    another listener, or for the outgoing end of a connection; a client that tries to reach a server that is down can
+    so be connected with itself. These are below what systems choose from, and each process begins elsewhere.
+    """
+    for number in itertools.islice(_port_numbers, len(PORTS)):
+        port = PORTS[number % len(PORTS)]
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind((HOST, port))
+            return port
+    raise KafkaError(f"All ports from {PORTS.start} to {PORTS.stop - 1} of {HOST} are in use.")
 
 
 def takes_connections(port: int) -> bool:

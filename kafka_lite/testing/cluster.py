@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
 from kafka_lite.testing.cluster_client import ClusterClient, Data, StoredRecord
@@ -73,7 +74,7 @@ class Cluster:
         self._overrides = {key: _text(value) for key, value in (overrides or {}).items()}
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._temporary_dir: Path | None = None
-        self._port = 0
+        self._port = 0  # while there is none
         self._server: KafkaServer | None = None
         self.time = time or ShiftedTime()
         """The broker's clock: ``cluster.time.advance(hours=1)``."""
@@ -104,6 +105,7 @@ class Cluster:
 
     def start_broker(self) -> None:
         """Start the broker on the data and the port that it had before."""
+        self._port = self._port or free_port()
         server = KafkaServer(
             KafkaConfig(self._properties()),
             self.time,

@@ -7,6 +7,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -15,7 +16,7 @@ from tests.support.eventually import eventually
 
 @pytest.fixture
 def zookeeper(tmp_path):
-    server = EmbeddedZooKeeper(tmp_path / "zk", tick_time_ms=500, force_sync=False)
+    server = EmbeddedZooKeeper(tmp_path / "zk", port=free_port(), tick_time_ms=500, force_sync=False)
     server.start()
     yield server
     server.shutdown()

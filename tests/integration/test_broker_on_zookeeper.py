@@ -20,6 +20,7 @@ from kazoo.client import KazooClient
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kafka_lite.record.records import batches
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
@@ -243,8 +244,9 @@ def test_data_of_another_cluster_are_refused(start: Start, kazoo: KazooClient, z
 
 def test_without_zookeeper_records_go_on(tmp_path: Path) -> None:
     """Only the controller needs ZooKeeper, and it waits for it to come back."""
-    with EmbeddedZooKeeper(tmp_path / "zookeeper", tick_time_ms=500, force_sync=False) as zookeeper:
-        port, connect = zookeeper.port, zookeeper.connect_string
+    port = free_port()
+    with EmbeddedZooKeeper(tmp_path / "zookeeper", port=port, tick_time_ms=500, force_sync=False) as zookeeper:
+        connect = zookeeper.connect_string
         properties = {"zookeeper.connect": connect, "zookeeper.session.timeout.ms": "10000"}
         with Cluster(properties, tmp_path / "data") as cluster:
             create(cluster, "steady")

@@ -8,6 +8,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import (
@@ -262,7 +263,7 @@ def test_watches_fire_again_and_again(zk, connect):
 
 
 def test_watches_survive_a_lost_connection(tmp_path):
-    first = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    first = EmbeddedZooKeeper(tmp_path, port=free_port(), force_sync=False)
     first.start()
     zk = KafkaZkClient(first.connect_string, session_timeout_ms=20_000, connection_timeout_ms=5000)
     zk.start()

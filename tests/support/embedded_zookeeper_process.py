@@ -10,15 +10,17 @@ import threading
 from pathlib import Path
 from typing import Any
 
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 
 
 class EmbeddedZooKeeperProcess:
-    """One data directory, one port (chosen at the first start, kept afterwards), any number of lives."""
+    """One data directory, one port, any number of lives."""
 
-    def __init__(self, data_dir: Path, port: int = 0, **options: Any) -> None:
+    def __init__(self, data_dir: Path, port: int | None = None, **options: Any) -> None:
+        from kafka_lite.server.broker_process import free_port  # where this file is a program, its path is not set yet
+
         self.data_dir = data_dir
-        self.port = port
+        self.port = port or free_port()
         self._options = options
         self._process: subprocess.Popen[str] | None = None
 

@@ -18,9 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.server.broker_process import free_port
+
 DEBIAN_JAR = Path("/usr/share/java/zookeeper.jar")
 MAIN_CLASS = "org.apache.zookeeper.server.ZooKeeperServerMain"
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 
 
 def java() -> str | None:
@@ -59,7 +61,7 @@ def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
     """Run a standalone server on ``data_dir``; yields its connect string. Stops it at the end; the data stays."""
     require_real_zookeeper()
     data_dir.mkdir(parents=True, exist_ok=True)
-    port = _free_port()
+    port = free_port()
     config = data_dir / "zoo.cfg"
     config.write_text(
         f"tickTime={tick_time_ms}\ndataDir={data_dir}\nclientPort={port}\nclientPortAddress=127.0.0.1\n"
@@ -86,13 +88,6 @@ def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(START_TIMEOUT_S)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _await_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

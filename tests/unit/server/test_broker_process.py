@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.common.properties import load_properties
-from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError, ServerProcess, free_port
+from kafka_lite.server import broker_process
+from kafka_lite.server.broker_process import HOST, PORTS, BrokerProcess, BrokerStartError, ServerProcess, free_port
 
 LISTENER = """
 import socket, sys, time
@@ -66,3 +69,15 @@ def test_a_brokers_settings_are_written_for_whoever_starts_it_again(tmp_path: Pa
     assert settings["zookeeper.connect"] == "embedded"
     assert settings["log.dirs"] == str(tmp_path / "kafka-logs")
     assert broker.command[-2:] == ["server-start", str(tmp_path / "server.properties")]
+
+
+def test_no_port_is_given_twice_nor_one_that_is_in_use_or_that_a_system_may_choose(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(broker_process, "_port_numbers", itertools.count(7))
+    first, second = free_port(), free_port()
+    assert first != second
+    assert {first, second} <= set(PORTS)
+    monkeypatch.setattr(broker_process, "_port_numbers", itertools.count(7))
+    with socket.create_server((HOST, first)):
+        assert free_port() > first
