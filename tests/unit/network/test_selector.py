@@ -232,7 +232,7 @@ def test_an_error_of_ours_costs_one_connection_only(
     lost: list[str] = []
     got: list[bytes] = []
     for _ in range(100):
-        selector.poll(20)
+        selector.poll(300)
         lost += selector.disconnected
         got += received(selector)
         if got:

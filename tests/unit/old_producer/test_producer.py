@@ -10,6 +10,7 @@ import pytest
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.old_producer.producer import ProducerClosedError, QueueFullError
+from tests.support.eventually import eventually
 
 
 class Handler:
@@ -66,12 +67,7 @@ def test_a_batch_leaves_when_its_time_is_over() -> None:
     handler = Handler()
     with producer(handler, producer_type="async", queue_buffering_max_ms=5) as asynchronous:
         asynchronous.send(*messages(1))
-        deadline = threading.Event()
-        for _ in range(500):
-            if handler.batches:
-                break
-            deadline.wait(0.01)
-        assert handler.batches == [[1]]
+        assert eventually(lambda: handler.batches) == [[1]]
 
 
 def test_what_fails_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

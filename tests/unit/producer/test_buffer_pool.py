@@ -12,7 +12,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
 
 SIZE = 100
-LONG_MS = 10_000
+LONG_MS = 60_000
 
 
 def waiting(pool: BufferPool, count: int) -> None:
