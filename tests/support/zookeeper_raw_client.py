@@ -41,7 +41,7 @@ class RawClient:
         self, connect_string: str, timeout_ms: int = 10_000, session: tuple[int, bytes] = (0, bytes(16))
     ) -> None:
         host, port = connect_string.split(":")
-        self.sock = socket.create_connection((host, int(port)), 10)
+        self.sock = socket.create_connection((host, int(port)), 60)
         self.events: list[tuple[EventType, str]] = []
         self._next_xid = 1
         self.send_frame(encode(ConnectRequest(0, 0, timeout_ms, *session)) + b"\0")

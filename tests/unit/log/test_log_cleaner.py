@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time as real_time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -49,9 +48,11 @@ def logs() -> dict[TopicPartition, Log]:
 def start_cleaner(tmp_path: Path, logs: dict[TopicPartition, Log]) -> Iterator[Callable[..., LogCleaner]]:
     started: list[LogCleaner] = []
 
-    def start(**config: Any) -> LogCleaner:
+    def start(*, throttled_at_once: bool = False, **config: Any) -> LogCleaner:
         failures = LogDirFailureChannel()
         cleaner = LogCleaner(CleanerConfig(**{**SMALL, **config}), [tmp_path], logs, failures, SYSTEM_TIME)
+        if throttled_at_once:  # at the first byte, and not a moment later, when all may have been cleaned
+            cleaner.throttler._check_interval_ms = -1
         cleaner.startup()
         started.append(cleaner)
         return cleaner
@@ -78,7 +79,8 @@ def test_logs_are_cleaned_by_several_threads(
         assert [record.offset for record in all_records(log)] == [36, 37, 38, 39]
     assert cleaner.max_buffer_utilization_percent == 0  # 4 of 1365 slots
     assert 0 < cleaner.cleaner_recopy_percent < 50
-    assert (cleaner.dead_thread_count, cleaner.max_clean_time_secs, cleaner.max_compaction_delay_secs) == (0, 0, 0)
+    assert (cleaner.dead_thread_count, cleaner.max_compaction_delay_secs) == (0, 0)
+    assert 0 <= cleaner.max_clean_time_secs < 60
     # What becomes dirty later is cleaned as well. (In one go: a little that is left would not be dirty enough.)
     cleaner.abort_and_pause_cleaning(TP)
     fill(logs[TP])
@@ -90,12 +92,9 @@ def test_shutdown_interrupts_a_throttled_cleaning(
     tmp_path: Path, logs: dict[TopicPartition, Log], start_cleaner: Callable[..., LogCleaner]
 ) -> None:
     fill(new_log(tmp_path, logs))
-    cleaner = start_cleaner(max_io_bytes_per_second=1.0)
-    cleaner.throttler._check_interval_ms = -1  # at the first byte
+    cleaner = start_cleaner(max_io_bytes_per_second=0.0, throttled_at_once=True)
     eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
-    started = real_time.monotonic()
-    cleaner.shutdown()
-    assert real_time.monotonic() - started < 5
+    cleaner.shutdown()  # else the cleaning would last for ever
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.NONE
     assert not list(logs[TP].dir.glob("*.cleaned"))
 
@@ -104,12 +103,11 @@ def test_an_abort_interrupts_a_throttled_cleaning(
     tmp_path: Path, logs: dict[TopicPartition, Log], start_cleaner: Callable[..., LogCleaner]
 ) -> None:
     fill(new_log(tmp_path, logs))
-    cleaner = start_cleaner(max_io_bytes_per_second=1.0)
-    cleaner.throttler._check_interval_ms = -1
+    cleaner = start_cleaner(max_io_bytes_per_second=0.0, throttled_at_once=True)
     eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
     aborting = threading.Thread(target=cleaner.abort_and_pause_cleaning, args=(TP,))
     aborting.start()
-    aborting.join(5)
+    aborting.join(60)
     assert not aborting.is_alive()
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_PAUSED
 
@@ -119,8 +117,7 @@ def test_a_new_configuration_interrupts_a_throttled_cleaning_and_begins_it_again
 ) -> None:
     fill(new_log(tmp_path, logs))
     paused = new_log(tmp_path, logs, "paused-0")
-    cleaner = start_cleaner(max_io_bytes_per_second=0.0, backoff_ms=60_000)
-    cleaner.throttler._check_interval_ms = -1
+    cleaner = start_cleaner(max_io_bytes_per_second=0.0, backoff_ms=60_000, throttled_at_once=True)
     eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
     cleaner.abort_and_pause_cleaning(paused.topic_partition)
     old = list(cleaner.cleaners)
@@ -310,7 +307,7 @@ def test_who_takes_files_away_waits_for_the_cleaner(manager: LogManager, what: s
     assert log.dir.name == "topic-0"
     assert log.log_end_offset == 40
     cleaner_manager.done_cleaning(TP, log.dir.parent, 40)
-    acting.join(10)
+    acting.join(60)
     assert not acting.is_alive()
     assert cleaner_manager.cleaning_state(TP) is LogCleaningState.NONE
     assert cleaned_up_to(manager) is None
