@@ -67,7 +67,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
     with BrokerProcess(tmp_path_factory.mktemp("fuzzed"), OVERRIDES) as broker:
         topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in (FUZZ_TOPIC, "golden")]
         with BlockingChannel("127.0.0.1", broker.port) as channel:
-            channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=10_000), 0)
+            channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 0)
         yield broker
 
 

@@ -99,7 +99,7 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, None, key=b"gone", partition=0, timestamp=AN_HOUR_AGO_MS)
     producer.produce(topic, b"", key="schlüssel", partition=0, headers=[("a", b"1"), ("a", None), ("ü", b"")])
-    producer.flush(10)
+    producer.flush(60)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     consumer.assign([TopicPartition(topic, 0, 0)])
     first, second = (consumer.poll(10) for _ in range(2))
@@ -115,7 +115,7 @@ def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topi
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
     for i in range(10):
         producer.produce(topic, b"v", partition=0, timestamp=AN_HOUR_AGO_MS + 1000 * i)
-        producer.flush(10)
+        producer.flush(60)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     assert consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=60) == (0, 10)
     asked = [TopicPartition(topic, 0, AN_HOUR_AGO_MS + 4500), TopicPartition(topic, 1, 0)]
@@ -133,7 +133,7 @@ def test_reading_waits_for_new_messages(bootstrap: str, topic: str) -> None:
     assert consumer.poll(0.5) is None
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, b"late", partition=0)
-    producer.flush(10)
+    producer.flush(60)
     message = consumer.poll(3)
     assert message is not None
     assert message.value() == b"late"
@@ -153,7 +153,7 @@ def test_topics_are_created_on_first_use(bootstrap: str) -> None:
     name = f"confluent-auto-{next(_names)}"
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(name, b"hello")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     assert [value for _, _, value in read_all(bootstrap, name, 1, 1)] == [b"hello"]
 
 
@@ -161,7 +161,7 @@ def test_a_message_that_is_too_large_is_refused(bootstrap: str, topic: str) -> N
     errors: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": bootstrap, "message.max.bytes": 3_000_000})
     producer.produce(topic, b"x" * 2_000_000, on_delivery=lambda error, _: errors.append(error))
-    producer.flush(10)
+    producer.flush(60)
     assert [error.code() for error in errors if error is not None] == [KafkaError.MSG_SIZE_TOO_LARGE]
 
 
@@ -220,7 +220,7 @@ class TestAdmin:
         producer = Producer({"bootstrap.servers": bootstrap})
         for i in range(10):
             producer.produce(topic, b"%d" % i, partition=0)
-        producer.flush(10)
+        producer.flush(60)
         asked = TopicPartition(topic, 0, 4)
         deleted = admin.delete_records([asked])[asked].result(60)
         assert deleted.low_watermark == 4

@@ -57,7 +57,7 @@ def with_confluent_kafka(broker: Cluster, topic: str, values: list[bytes], idemp
     failures: list[object] = []
     for value in values:
         producer.produce(topic, value, on_delivery=lambda error, _message: error and failures.append(error))
-        producer.flush(20)
+        producer.flush(60)
     assert len(producer) == 0
     assert failures == []
 

@@ -47,7 +47,7 @@ def test_librdkafka_that_believes_in_an_old_broker(bootstrap: str, topic: str, v
 
     for value in values():
         producer.produce(topic, value, partition=0, on_delivery=on_delivery)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     assert errors == []
     assert sorted(offsets) == list(range(COUNT))
     consumer = Consumer({**config, "group.id": "unused", "enable.auto.commit": False})

@@ -56,7 +56,7 @@ def test_a_broker_whose_session_has_expired_registers_and_governs_again(zookeepe
         epoch = server.controller.epoch
         client_id = server.zk_client.zookeeper._client.client_id
         intruder = KazooClient(zookeeper.connect_string, client_id=client_id)
-        intruder.start(5)
+        intruder.start(60)
         intruder.stop()
         intruder.close()
         eventually(lambda: server.controller.is_active and server.controller.epoch == epoch + 1)
@@ -82,7 +82,7 @@ def test_a_chroot(zookeeper):
     with Cluster({"zookeeper.connect": f"{zookeeper.connect_string}/kafka/one"}) as cluster:
         create(cluster, "t")
         client = KazooClient(zookeeper.connect_string)
-        client.start(5)
+        client.start(60)
         assert client.get_children("/kafka/one/brokers/topics") == ["t"]
         assert set(client.get_children("/")) == {"kafka", "zookeeper"}
         client.stop()

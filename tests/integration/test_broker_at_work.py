@@ -82,11 +82,11 @@ class Client:
             CreatableTopic(name=name, num_partitions=partitions, replication_factor=1, configs=configs)
             for name in names
         ]  # fmt: skip
-        answer = self.channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=20_000), 4)
+        answer = self.channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 4)
         assert {topic.error_code for topic in cast(CreateTopicsResponse, answer).topics} == {0}
 
     def delete(self, *names: str) -> None:
-        answer = self.channel.exchange(DeleteTopicsRequest(topic_names=list(names), timeout_ms=20_000), 3)
+        answer = self.channel.exchange(DeleteTopicsRequest(topic_names=list(names), timeout_ms=30_000), 3)
         assert {topic.error_code for topic in cast(DeleteTopicsResponse, answer).responses} == {0}
 
     def alter(self, name: str, key: str, value: str | None) -> None:

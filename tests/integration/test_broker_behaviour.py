@@ -325,7 +325,7 @@ def test_a_deleted_topic_is_gone_and_can_be_made_anew(channel: BlockingChannel) 
     for _ in range(2):
         assert create(channel, topic("mayfly")) == [0]
         assert produce(channel, "mayfly", SMALL).base_offset == 0
-        request = DeleteTopicsRequest(topic_names=["mayfly", "nobody-knows"], timeout_ms=10_000)
+        request = DeleteTopicsRequest(topic_names=["mayfly", "nobody-knows"], timeout_ms=30_000)
         answer = cast(DeleteTopicsResponse, channel.exchange(request, 1))
         assert {each.name: each.error_code for each in answer.responses} == {"mayfly": 0, "nobody-knows": 3}
         assert "mayfly" not in topics_of(channel)

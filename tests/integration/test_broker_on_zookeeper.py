@@ -68,7 +68,7 @@ def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
 @pytest.fixture
 def kazoo(zookeeper: str, tmp_path: Path) -> Iterator[KazooClient]:
     client = KazooClient(zookeeper)
-    client.start(10)
+    client.start(60)
     client.chroot = f"{CHROOT}/{tmp_path.name}"  # not before: it would complain, for the broker is yet to make it
     yield client
     client.stop()
@@ -91,7 +91,7 @@ def produce(cluster: Cluster, topic: str, *values: bytes) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     for value in values:
         producer.produce(topic, value, partition=0)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 def values_of(cluster: Cluster, topic: str) -> list[bytes]:
@@ -222,7 +222,7 @@ def test_an_expired_session(start: Start, kazoo: KazooClient, zookeeper: str) ->
 def expire(zookeeper: str, cluster: Cluster) -> None:
     """End the session of the broker from another connection, as ZooKeeper's own tests do."""
     intruder = KazooClient(zookeeper, client_id=cluster.server.zk_client.zookeeper._client.client_id, timeout=2)
-    intruder.start(5)
+    intruder.start(60)
     intruder.stop()
     intruder.close()
 

@@ -29,7 +29,7 @@ def channel(cluster):
     host, port = cluster.bootstrap_servers.split(":")
     with BlockingChannel(host, int(port)) as channel:
         topics = [CreatableTopic(name=name, num_partitions=-1, replication_factor=-1) for name in ("fetched", "sized")]
-        response = channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=10_000), 5)
+        response = channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 5)
         assert [(topic.error_code, topic.num_partitions) for topic in response.topics] == [(0, 3), (0, 3)]
         yield channel
 

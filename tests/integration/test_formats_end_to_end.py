@@ -99,7 +99,7 @@ class Lane:
     def create(self, name: str, config: dict[str, str]) -> None:
         configs = [CreatableTopicConfig(name=key, value=value) for key, value in config.items()]
         topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1, configs=configs)
-        request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=30_000)
         answer = cast(CreateTopicsResponse, self.channel.exchange(request, 2))
         assert answer.topics[0].error_code == 0, answer
 

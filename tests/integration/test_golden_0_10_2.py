@@ -130,7 +130,7 @@ def answers() -> Iterator[list[bytes]]:
                 replication_factor=1,
                 configs=[CreatableTopicConfig(name="cleanup.policy", value="compact")],
             )
-            channel.exchange(CreateTopicsRequest(topics=[compacted], timeout_ms=10_000), 1)
+            channel.exchange(CreateTopicsRequest(topics=[compacted], timeout_ms=30_000), 1)
         found = []
         member_ids: dict[bytes, bytes] = {}
         with socket.create_connection(("127.0.0.1", port), timeout=60) as sock:

@@ -30,6 +30,7 @@ from kafka_lite.protocol.messages.api_61_describe_producers import (
 )
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
@@ -221,11 +222,6 @@ def close(*sockets: socket.socket) -> None:
     for each in sockets:
         with contextlib.suppress(OSError):
             each.shutdown(socket.SHUT_RDWR)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probing:
-        return int(probing.getsockname()[1])
 
 
 @pytest.mark.parametrize("idempotent", [True, False])

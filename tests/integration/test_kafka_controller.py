@@ -114,7 +114,7 @@ def cluster(server):
 def test_the_first_controller(cluster):
     zk = cluster.start(1)
     controller = cluster.controllers[1]
-    assert controller.await_active(10)
+    assert controller.await_active(60)
     assert zk.get_controller_id() == 1
     assert zk.get_controller_epoch() == (1, 0)
     eventually(lambda: cluster.brokers.of(UpdateMetadataRequest))
@@ -265,13 +265,13 @@ def test_an_unclean_replica_leads_when_the_default_allows_it(cluster):
 
 def test_the_next_controller_takes_over(cluster):
     cluster.start(1)
-    assert cluster.controllers[1].await_active(10)
+    assert cluster.controllers[1].await_active(60)
     zk = cluster.start(2)
     cluster.create_topic("t", {0: [1, 2], 1: [2, 1]})
     eventually(lambda: cluster.brokers.leader("t", 0) == 1)
     assert not cluster.controllers[2].is_active
     cluster.stop(1)
-    assert cluster.controllers[2].await_active(10)
+    assert cluster.controllers[2].await_active(60)
     assert zk.get_controller_epoch() == (2, 1)
     eventually(lambda: cluster.brokers.leader("t", 0, broker_id=2) == 2)
     assert zk.get_partition_state(TopicPartition("t", 0)).controller_epoch == 2
@@ -279,11 +279,11 @@ def test_the_next_controller_takes_over(cluster):
 
 def test_a_deposed_controller_resigns(cluster):
     zk = cluster.start(1)
-    assert cluster.controllers[1].await_active(10)
+    assert cluster.controllers[1].await_active(60)
     zk.zookeeper.set("/controller", b'{"version":1,"brokerid":9,"timestamp":"1"}')
     eventually(lambda: not cluster.controllers[1].is_active)
     zk.delete_controller()
-    assert cluster.controllers[1].await_active(10)
+    assert cluster.controllers[1].await_active(60)
     assert zk.get_controller_epoch()[0] == 2
 
 
@@ -296,7 +296,7 @@ def test_a_controller_that_cannot_raise_the_epoch_gives_up(cluster):
     time.sleep(0.2)
     assert not controller.is_active
     zk.zookeeper.set("/controller_epoch", b"7")
-    assert controller.await_active(10)
+    assert controller.await_active(60)
     assert controller.epoch == 8
 
 
@@ -304,7 +304,7 @@ def test_requests_to_a_broker_that_cannot_be_reached_are_sent_again(cluster):
     cluster.brokers.unreachable.add(1)
     cluster.start(1)
     cluster.create_topic("t", {0: [1]})
-    assert cluster.controllers[1].await_active(10)
+    assert cluster.controllers[1].await_active(60)
     cluster.brokers.unreachable.clear()
     eventually(lambda: cluster.brokers.leader("t") == 1)
 

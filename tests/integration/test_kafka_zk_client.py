@@ -299,7 +299,7 @@ def test_a_new_session_is_told_before_the_watches(zookeeper, connect, zk):
 def expire(connect_string, zk):
     """End the session of ``zk`` from another connection, as ZooKeeper's own tests do."""
     intruder = KazooClient(connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
-    intruder.start(5)
+    intruder.start(60)
     intruder.stop()
     intruder.close()
 

@@ -143,7 +143,7 @@ def session_of_owner(group: Group, topic: str, partition: int) -> int:
 def expire(connect_string: str, zk: KafkaZkClient) -> None:
     """End a session from another connection, as ZooKeeper's own tests do."""
     intruder = KazooClient(connect_string, client_id=zk.zookeeper._client.client_id, timeout=2)
-    intruder.start(5)
+    intruder.start(60)
     intruder.stop()
     intruder.close()
 
@@ -367,7 +367,7 @@ def test_streams_are_created_once(cluster: Cluster, topic: str) -> None:
 def test_without_brokers_a_member_waits_for_one(cluster: Cluster, topic: str) -> None:
     """In a part of ZooKeeper where no broker has ever been."""
     kazoo = KazooClient(cluster.zookeeper_connect)
-    kazoo.start(10)
+    kazoo.start(60)
     kazoo.ensure_path("/elsewhere/brokers/ids")
     kazoo.create("/elsewhere/brokers/topics/t", b'{"version":1,"partitions":{"0":[0]}}', makepath=True)
     elsewhere = f"{cluster.zookeeper_connect}/elsewhere"

@@ -109,7 +109,7 @@ def write_by_librdkafka(posing: dict[str, Any], bootstrap: str, codec: str, tag:
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec, "linger.ms": 50, **posing})
     for i in range(COUNT):
         producer.produce(TOPIC, f"{tag}-{i}", f"k{i}", partition=0, on_delivery=on_delivery)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     assert errors == []
 
 
