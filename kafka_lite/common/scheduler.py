@@ -54,7 +54,7 @@ class KafkaScheduler:
     """``background.threads`` threads that take tasks from one heap, ordered by the time at which they are due."""
 
     def __init__(self, threads: int, name_prefix: str = "kafka-scheduler-", time: Time | None = None) -> None:
-        self._size = threads
+        self._size = threads  # that there should be
         self._prefix = name_prefix
         self._time = time or SystemTime()
         self._heap: list[_Task] = []
@@ -63,6 +63,8 @@ class KafkaScheduler:
         self._running = False
         self._at_work = 0  # tasks that threads run now
         self._threads: list[threading.Thread] = []
+        self._thread_numbers = itertools.count()
+        self._looping = 0  # threads that there are
 
     @property
     def is_idle(self) -> bool:
@@ -77,10 +79,24 @@ class KafkaScheduler:
             if self._running:
                 raise RuntimeError("this scheduler has already been started")
             self._running = True
-        for i in range(self._size):
-            thread = threading.Thread(target=self._loop, name=f"{self._prefix}{i}", daemon=True)
-            self._threads.append(thread)
+            self._start_missing_threads()
+
+    def resize(self, threads: int) -> None:
+        """So many threads from now on. Those that are too many end, each after the task that it runs."""
+        with self._ready:
+            self._size = threads
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            if self._running:
+                self._start_missing_threads()
+            self._ready.notify_all()
+
+    def _start_missing_threads(self) -> None:
+        while self._looping < self._size:
+            name = f"{self._prefix}{next(self._thread_numbers)}"
+            thread = threading.Thread(target=self._loop, name=name, daemon=True)
             thread.start()
+            self._threads.append(thread)
+            self._looping += 1
 
     def shutdown(self) -> None:
         """Drop what is not yet due and wait for what runs."""
@@ -111,6 +127,9 @@ class KafkaScheduler:
     def _next_due(self) -> _Task | None:
         with self._ready:
             while self._running:
+                if self._looping > self._size:
+                    self._looping -= 1
+                    return None
                 if not self._heap:
                     self._ready.wait()
                     continue

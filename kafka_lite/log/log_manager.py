@@ -96,8 +96,8 @@ class LogManager:
         self._time = time
         self._recovery_threads = recovery_threads_per_data_dir
         self._flush_check_ms = flush_check_ms
-        self._flush_recovery_offset_checkpoint_ms = flush_recovery_offset_checkpoint_ms
-        self._flush_start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
+        self._recovery_point_checkpoint_ms = flush_recovery_offset_checkpoint_ms
+        self._start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
         self._retention_check_ms = retention_check_ms
         self._producer_id_expiration_ms = producer_id_expiration_ms
         self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
@@ -128,16 +128,9 @@ class LogManager:
             raise
         self._schedule("kafka-log-retention", self.cleanup_logs, self._retention_check_ms)
         self._schedule("kafka-log-flusher", self.flush_dirty_logs, self._flush_check_ms)
-        self._schedule(
-            "kafka-recovery-point-checkpoint",
-            self.checkpoint_recovery_point_offsets,
-            self._flush_recovery_offset_checkpoint_ms,
-        )
-        self._schedule(
-            "kafka-log-start-offset-checkpoint",
-            self.checkpoint_log_start_offsets,
-            self._flush_start_offset_checkpoint_ms,
-        )
+        recovery_points, start_offsets = self.checkpoint_recovery_point_offsets, self.checkpoint_log_start_offsets
+        self._schedule("kafka-recovery-point-checkpoint", recovery_points, self._recovery_point_checkpoint_ms)
+        self._schedule("kafka-log-start-offset-checkpoint", start_offsets, self._start_offset_checkpoint_ms)
         self._schedule("producer-expiration", self.remove_expired_producers, self._producer_id_expiration_check_ms)
         if self.cleaner is not None:
             self.cleaner.startup()
@@ -504,6 +497,10 @@ class LogManager:
         finally:
             self._logs.clear()
             self._unlock_all()
+
+    def resize_recovery_thread_pool(self, threads: int) -> None:
+        """With so many threads per directory the logs will be closed; the next start has its own number."""
+        self._recovery_threads = threads
 
     def _close_logs_in(self, directory: Path) -> None:
         def close(log: Log) -> None:

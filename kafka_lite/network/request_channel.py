@@ -254,7 +254,7 @@ class RequestChannel:
         return request
 
     def wake_up_handler(self) -> None:
-        """Make one ``receive_request`` return None: how a pool tells each of its threads to look whether to stop."""
+        """Make one ``receive_request`` return None, behind the requests that wait: so a pool tells a thread to end."""
         self._requests.put(None)
 
     @property

@@ -16,6 +16,7 @@ from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.dynamic_log_config import DynamicLogConfig
+from kafka_lite.server.dynamic_thread_pool import THREAD_POOL_CONFIGS
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 
@@ -47,7 +48,8 @@ REPLICATION_THROTTLES = (
 DYNAMIC_BROKER_CONFIGS = ConfigDef().include(REPLICATION_THROTTLES)
 """All keys that ZooKeeper's /config/brokers may override; any other key needs a restart."""
 for _name in sorted(
-    DynamicLogCleaner.reconfigurable_configs
+    THREAD_POOL_CONFIGS
+    | DynamicLogCleaner.reconfigurable_configs
     | DynamicLogConfig.reconfigurable_configs
     | DynamicConnectionQuotas.reconfigurable_configs
 ):
@@ -94,10 +96,17 @@ class DynamicBrokerConfig:
         self.update_default(zk_client.get_entity_config(f"brokers/{DEFAULT_ENTITY}"))
         self.update_broker(zk_client.get_entity_config(f"brokers/{self.broker_id}"))
 
-    def add_broker_reconfigurable(self, reconfigurable: BrokerReconfigurable) -> None:
-        """From now on it is asked and told about changes of its keys."""
+    def add_broker_reconfigurable(
+        self, reconfigurable: BrokerReconfigurable, goes_by: KafkaConfig | None = None
+    ) -> None:
+        """From now on it is asked and told about changes of its keys.
+
+        ``goes_by``: by what it was made, if that may no longer hold; then it is told at once.
+        """
         with self._update_lock:
             self._reconfigurables = [*self._reconfigurables, reconfigurable]
+            if goes_by is not None and _has_changed(reconfigurable, goes_by, self._current_config):
+                reconfigurable.reconfigure(self._current_config)
 
     # -- what holds --------------------------------------------------------------------------------------------------
 
@@ -164,12 +173,14 @@ class DynamicBrokerConfig:
 
     def _concerned(self, new: KafkaConfig) -> list[BrokerReconfigurable]:
         """Who has to hear of this configuration; raises ConfigError when one of them cannot work with it."""
-        old = self._current_config.values
-        changed = {name for name, value in new.values.items() if value != old[name]}
-        concerned = [part for part in self._reconfigurables if not changed.isdisjoint(part.reconfigurable_configs)]
+        concerned = [part for part in self._reconfigurables if _has_changed(part, self._current_config, new)]
         for reconfigurable in concerned:
             reconfigurable.validate_reconfiguration(new)
         return concerned
+
+
+def _has_changed(reconfigurable: BrokerReconfigurable, old: KafkaConfig, new: KafkaConfig) -> bool:
+    return any(new.values[key] != old.values[key] for key in reconfigurable.reconfigurable_configs)
 
 
 def _usable(config: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:

@@ -1,10 +1,12 @@
 """The threads that handle requests.
 
-Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala · book 2.3.4
+Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala; resized: Kafka 1.1 · book 2.3.4
 """
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -15,10 +17,11 @@ from kafka_lite.server.request_runner import ApiRequestHandler, RequestRunner
 
 
 class KafkaRequestHandler(ShutdownableThread):
-    """Takes a request from the channel, gives it to the apis, takes the next one."""
+    """Takes a request from the channel, gives it to the apis, takes the next one; ends when it is given none."""
 
     def __init__(self, number: int, request_channel: RequestChannel, runner: RequestRunner, time: Time) -> None:
         super().__init__(f"kafka-request-handler-{number}")
+        self.number = number
         self._request_channel = request_channel
         self._runner = runner
         self._time = time
@@ -35,7 +38,9 @@ class KafkaRequestHandler(ShutdownableThread):
         self._idle = (self._idle[0], self._time.hi_res_ms())
         request = self._request_channel.receive_request()
         self._idle = (self.idle_ms(), None)
-        while request is not None:  # None: woken up to stop
+        if request is None:  # woken up to stop
+            self.initiate_shutdown()
+        while request is not None:
             request = self._runner.run(request)
 
 
@@ -54,26 +59,70 @@ class KafkaRequestHandlerPool:
         is_quick: Callable[[Request], bool] | None = None,
     ) -> None:
         self._request_channel = request_channel
-        runner = RequestRunner(request_channel, apis, time)
-        self._handlers = [KafkaRequestHandler(number, request_channel, runner, time) for number in range(num_threads)]
+        self._time = time
+        self._runner = RequestRunner(request_channel, apis, time)
+        self._lock = threading.Lock()
+        self._size = 0
+        self._handlers: list[KafkaRequestHandler] = []  # those, too, that are yet to end
+        self._ended_idle_ms = 0.0
+        self._idle_at_resize_ms = (0.0, 0.0)  # of a thread in the mean, and of all
+        self._start_handlers(num_threads)
         self._inline_handler: InlineRequestHandler | None = None
-        for handler in self._handlers:
-            handler.start()
         if is_quick is not None:
-            self._inline_handler = InlineRequestHandler(request_channel, runner, is_quick)
+            self._inline_handler = InlineRequestHandler(request_channel, self._runner, is_quick)
             self._inline_handler.start()
+
+    def _start_handlers(self, num_threads: int) -> None:
+        """Until there are so many, with the lowest numbers that are free."""
+        taken = {handler.number for handler in self._handlers}
+        free = (number for number in itertools.count() if number not in taken)
+        for number in itertools.islice(free, num_threads - self._size):
+            handler = KafkaRequestHandler(number, self._request_channel, self._runner, self._time)
+            handler.start()
+            self._handlers.append(handler)
+            self._size += 1
+
+    def resize(self, num_threads: int) -> None:
+        """So many threads from now on; at least one.
+
+        More of them begin at once. Those that are too many end behind the requests that wait now, each when it has
+        nothing at hand any more: no request is lost, and nobody waits for that here.
+        """
+        with self._lock:
+            total_ms = self._total_idle_ms()
+            self._idle_at_resize_ms = (self._average_idle_ms(total_ms), total_ms)
+            self._forget_ended()
+            while self._size > num_threads:
+                self._request_channel.wake_up_handler()
+                self._size -= 1
+            self._start_handlers(num_threads)
+
+    def _forget_ended(self) -> None:
+        ended = [handler for handler in self._handlers if not handler.is_alive()]
+        self._ended_idle_ms += sum(handler.idle_ms() for handler in ended)
+        self._handlers = [handler for handler in self._handlers if handler not in ended]
 
     def average_idle_ns(self) -> float:
         """For how long a thread has had nothing to do, in the mean: RequestHandlerAvgIdlePercent is the rate of it."""
-        return sum(handler.idle_ms() for handler in self._handlers) / len(self._handlers) * 1_000_000
+        with self._lock:
+            return self._average_idle_ms(self._total_idle_ms()) * 1_000_000
+
+    def _average_idle_ms(self, total_ms: float) -> float:
+        average_ms, of_all_ms = self._idle_at_resize_ms
+        return average_ms + (total_ms - of_all_ms) / max(self._size, 1)
+
+    def _total_idle_ms(self) -> float:
+        return self._ended_idle_ms + sum(handler.idle_ms() for handler in self._handlers)
 
     def shutdown(self) -> None:
         """Let the requests at work end, then stop."""
         if self._inline_handler is not None:
             self._inline_handler.shutdown()
-        for handler in self._handlers:
+        with self._lock:
+            handlers = list(self._handlers)
+        for handler in handlers:
             handler.initiate_shutdown()
-        for _ in self._handlers:
+        for _ in handlers:
             self._request_channel.wake_up_handler()
-        for handler in self._handlers:
+        for handler in handlers:
             handler.await_shutdown()

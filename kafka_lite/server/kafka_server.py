@@ -45,6 +45,7 @@ from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.dynamic_log_config import DynamicLogConfig
+from kafka_lite.server.dynamic_thread_pool import DynamicThreadPool
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -221,6 +222,8 @@ class KafkaServer:
         """What was changed while a broker ran holds from the start of the next one."""
         self.dynamic_broker_config = DynamicBrokerConfig(self.config)
         self.dynamic_broker_config.initialize(self.zk_client)
+        background = DynamicThreadPool("background.threads", self.scheduler.resize, self.config)
+        self.dynamic_broker_config.add_broker_reconfigurable(background, goes_by=self.config)
 
     def _start_logs(self) -> None:
         config = self.dynamic_broker_config.current_config
@@ -245,6 +248,8 @@ class KafkaServer:
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
+        recovery = "num.recovery.threads.per.data.dir", self.log_manager.resize_recovery_thread_pool
+        self.dynamic_broker_config.add_broker_reconfigurable(DynamicThreadPool(*recovery, config))
         if self.log_manager.cleaner is not None:
             self.dynamic_broker_config.add_broker_reconfigurable(DynamicLogCleaner(self.log_manager.cleaner))
 
@@ -422,9 +427,12 @@ class KafkaServer:
                 config.auto_create_topics_enable,
                 self.groups.group_manager.topic_partition_for,
             ).includes
+        config = self.dynamic_broker_config.current_config
         self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time, is_quick)
         self._on_stop("request handlers", self._handler_pool.shutdown)
         self.metrics.measure_handlers(self._handler_pool)
+        handlers = DynamicThreadPool("num.io.threads", self._handler_pool.resize, config)
+        self.dynamic_broker_config.add_broker_reconfigurable(handlers, goes_by=config)
 
 
 def raise_open_files_limit() -> None:

@@ -69,8 +69,9 @@ def test_confluent_configs(confluent, cluster):
     assert (entry.value, entry.is_default, entry.is_read_only) == ("5", False, False)
     broker = result(confluent.describe_configs([ConfigResource(ResourceType.BROKER, "0")]))
     assert broker["num.io.threads"].value == "4"
-    assert broker["num.io.threads"].is_read_only
-    change = ConfigEntry("num.io.threads", "5", incremental_operation=AlterConfigOpType.SET)
+    assert not broker["num.io.threads"].is_read_only
+    assert broker["num.network.threads"].is_read_only
+    change = ConfigEntry("num.network.threads", "5", incremental_operation=AlterConfigOpType.SET)
     with pytest.raises(KafkaException, match="Cannot update these configs dynamically"):
         result(
             confluent.incremental_alter_configs(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import ConfigSource
 
 from kafka_lite.common.topic_partition import TopicPartition
@@ -113,3 +114,57 @@ def test_connections_of_an_address(cluster: Cluster) -> None:
         admin.alter("max.connections.per.ip.overrides", "10.9.8.7:one")
     admin.alter("max.connections.per.ip.overrides", None)
     eventually(lambda: not is_limited())
+
+
+def handlers_of(cluster: Cluster) -> int:
+    """Threads that have not ended."""
+    return sum(handler.is_alive() for handler in cluster.server._handler_pool._handlers)
+
+
+def background_threads_of(cluster: Cluster) -> int:
+    return sum(thread.is_alive() for thread in cluster.server.scheduler._threads)
+
+
+def test_pools_of_threads_while_records_are_on_their_way(cluster: Cluster) -> None:
+    """Quick requests do not come to the handlers, but a topic that is compressed anew is written by them."""
+    cluster.create_topic("t", configs={"compression.type": "gzip"})
+    admin = BrokerAdmin(cluster)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "retries": 0, "linger.ms": 0})
+    failed: list[object] = []
+
+    def send(first: int) -> None:
+        for number in range(first, first + 100):
+            producer.produce("t", b"%d" % number, on_delivery=lambda error, _: failed.append(error) if error else None)
+            producer.poll(0)
+
+    for turn, threads in enumerate((8, 4, 2, 1, 2, 4)):
+        send(turn * 100)
+        admin.alter("num.io.threads", str(threads))
+        eventually(partial(lambda wanted: handlers_of(cluster) == wanted, threads))
+        admin.alter("background.threads", str(10 + threads))
+        eventually(partial(lambda wanted: background_threads_of(cluster) == wanted, 10 + threads))
+    assert producer.flush(60) == 0
+    assert failed == []
+    assert [int(value or b"") for value in cluster.values("t")] == list(range(600))
+
+
+def test_pools_of_threads_after_a_restart(cluster: Cluster) -> None:
+    admin = BrokerAdmin(cluster)
+    for threads in (8, 16):
+        admin.alter("num.io.threads", str(threads))
+        eventually(partial(lambda wanted: handlers_of(cluster) == wanted, threads))
+        admin.alter("num.recovery.threads.per.data.dir", str(threads // 4))
+        eventually(partial(lambda wanted: cluster.server.log_manager._recovery_threads == wanted, threads // 4))
+    admin.alter("background.threads", "5")
+    eventually(lambda: background_threads_of(cluster) == 5)
+    cluster.restart()
+    assert handlers_of(cluster) == 16
+    assert cluster.server.log_manager._recovery_threads == 4
+    eventually(lambda: background_threads_of(cluster) == 5)
+    # The way back to what the file says has no larger steps either.
+    with pytest.raises(KafkaException, match="value should be at least half the current value 16"):
+        BrokerAdmin(cluster).alter("num.io.threads", None)
+    BrokerAdmin(cluster).alter("num.io.threads", "8")
+    eventually(lambda: handlers_of(cluster) == 8)
+    BrokerAdmin(cluster).alter("num.io.threads", None)
+    eventually(lambda: handlers_of(cluster) == 4)

@@ -91,3 +91,47 @@ def test_the_mock_runs_tasks_when_the_clock_moves() -> None:
     scheduler.shutdown()
     time.sleep(100)
     assert runs.count("often") == 12
+
+
+def test_more_threads_run_tasks_beside_each_other(scheduler: KafkaScheduler) -> None:
+    both = threading.Barrier(2)
+    waited: list[int] = []
+
+    def wait() -> None:
+        both.wait(60)
+        waited.append(1)
+
+    scheduler.schedule("one", wait)
+    scheduler.schedule("other", wait)
+    scheduler.resize(2)
+    eventually(lambda: len(waited) == 2)
+
+
+def test_fewer_threads_end_after_their_tasks_and_the_others_go_on(scheduler: KafkaScheduler) -> None:
+    def threads() -> list[str]:
+        return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("test-scheduler-"))
+
+    scheduler.resize(4)
+    assert threads() == [f"test-scheduler-{number}" for number in range(4)]
+    all_at_work, go_on = threading.Barrier(5), threading.Event()
+    ended: list[int] = []
+
+    def slow() -> None:
+        all_at_work.wait(60)
+        assert go_on.wait(60)
+        ended.append(1)
+
+    for _ in range(4):
+        scheduler.schedule("slow", slow)
+    all_at_work.wait(60)
+    scheduler.schedule("afterwards", lambda: ended.append(2))
+    scheduler.resize(1)
+    assert len(threads()) == 4
+    go_on.set()
+    eventually(lambda: ended == [1, 1, 1, 1, 2])
+    eventually(lambda: len(threads()) == 1)
+    scheduler.resize(2)
+    assert len(threads()) == 2
+    scheduler.shutdown()
+    scheduler.resize(3)
+    assert threads() == []

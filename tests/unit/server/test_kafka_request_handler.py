@@ -1,0 +1,135 @@
+"""The pool of request handlers: larger and smaller while requests are on their way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from tests.support.eventually import eventually
+
+
+class Apis:
+    """Handles nothing while the door is shut."""
+
+    def __init__(self) -> None:
+        self.door = threading.Event()
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+
+    def handle(self, request: Request) -> None:
+        self.begun.append(request.header.correlation_id)
+        assert self.door.wait(60)
+        self.ended.append(request.header.correlation_id)
+
+
+class Broker:
+    """A pool with its channel; ``threads`` has the names of its threads that have not ended."""
+
+    def __init__(self, num_threads: int) -> None:
+        self.apis, self.time = Apis(), MockTime()
+        self.channel = RequestChannel(1, 10_000)
+        before = set(threading.enumerate())
+        self.pool = KafkaRequestHandlerPool(num_threads, self.channel, self.apis, self.time)
+        self._others = before
+
+    def send(self, *numbers: int) -> None:
+        for number in numbers:
+            header = RequestHeader(api_key=12, api_version=0, correlation_id=number, client_id=None)
+            self.channel.send_request(
+                Request(0, "c", "PLAINTEXT", "PLAINTEXT", "127.0.0.1", header, HeartbeatRequest(), 1, 0)
+            )
+
+    @property
+    def threads(self) -> list[str]:
+        return sorted(thread.name for thread in set(threading.enumerate()) - self._others)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[[int], Broker]]:
+    brokers: list[Broker] = []
+
+    def start(num_threads: int) -> Broker:
+        brokers.append(Broker(num_threads))
+        return brokers[-1]
+
+    yield start
+    for broker in brokers:
+        broker.apis.door.set()
+        broker.pool.shutdown()
+        assert broker.threads == []
+
+
+def names(*numbers: int) -> list[str]:
+    return [f"kafka-request-handler-{number}" for number in numbers]
+
+
+def test_more_handlers_begin_at_once(start: Callable[[int], Broker]) -> None:
+    broker = start(1)
+    broker.send(1, 2, 3)
+    eventually(lambda: broker.apis.begun == [1])
+    broker.pool.resize(3)
+    eventually(lambda: broker.apis.begun == [1, 2, 3])
+    assert broker.threads == names(0, 1, 2)
+
+
+def test_fewer_handlers_lose_no_request(start: Callable[[int], Broker]) -> None:
+    broker = start(4)
+    broker.send(*range(4))
+    eventually(lambda: len(broker.apis.begun) == 4)
+    broker.send(*range(4, 10))
+    broker.pool.resize(2)
+    broker.send(*range(10, 20))
+    assert len(broker.threads) == 4  # all have something at hand
+    broker.apis.door.set()
+    eventually(lambda: sorted(broker.apis.ended) == list(range(20)))
+    eventually(lambda: len(broker.threads) == 2)
+
+
+def test_idle_handlers_end_and_their_numbers_are_given_again(start: Callable[[int], Broker]) -> None:
+    broker = start(4)
+    broker.apis.door.set()
+    broker.pool.resize(2)
+    eventually(lambda: len(broker.threads) == 2)
+    broker.pool.resize(4)
+    assert broker.threads == names(0, 1, 2, 3)
+    broker.send(*range(100))
+    eventually(lambda: sorted(broker.apis.ended) == list(range(100)))
+
+
+def test_back_to_more_before_the_others_have_ended(start: Callable[[int], Broker]) -> None:
+    broker = start(2)
+    broker.send(1, 2)
+    eventually(lambda: len(broker.apis.begun) == 2)
+    broker.pool.resize(1)
+    broker.pool.resize(2)
+    # The third finds nothing to do, and is the one that ends.
+    eventually(lambda: broker.threads == names(0, 1))
+    broker.send(3)
+    broker.apis.door.set()
+    eventually(lambda: sorted(broker.apis.ended) == [1, 2, 3])
+    assert broker.threads == names(0, 1)
+
+
+def test_idle_time_of_a_thread_in_the_mean(start: Callable[[int], Broker]) -> None:
+    broker = start(2)
+    broker.time.sleep(100)
+    assert broker.pool.average_idle_ns() == 100e6
+    broker.pool.resize(4)
+    assert broker.pool.average_idle_ns() == 100e6
+    broker.time.sleep(100)
+    assert broker.pool.average_idle_ns() == 200e6
+    broker.pool.resize(2)
+    eventually(lambda: len(broker.threads) == 2)
+    broker.time.sleep(100)
+    assert broker.pool.average_idle_ns() == 300e6
+    broker.pool.resize(1)
+    eventually(lambda: len(broker.threads) == 1)
+    broker.time.sleep(100)
+    assert broker.pool.average_idle_ns() == 400e6
