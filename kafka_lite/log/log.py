@@ -37,6 +37,7 @@ from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, LogValidator
 from kafka_lite.log.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
+from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
@@ -46,7 +47,6 @@ __all__ = ["Log", "LogAppendInfo"]
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_PRODUCER_ID_EXPIRATION_MS = 86_400_000
 NO_UPDATES = PreparedUpdates()
 
 
@@ -82,7 +82,7 @@ class Log:
         *,
         log_start_offset: int = 0,
         had_clean_shutdown: bool = False,
-        producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS,
+        producer_config: ProducerStateManagerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
         """Open the log in ``directory`` (``topic-partition``), or begin one there.
@@ -105,7 +105,7 @@ class Log:
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
         self.leader_epoch_cache = self._open_leader_epoch_cache()
-        self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_id_expiration_ms)
+        self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_config)
         loaded = LogLoader(
             directory,
             config,

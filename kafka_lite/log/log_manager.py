@@ -25,7 +25,7 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import (
 )
 from kafka_lite.log.cleaner_config import CleanerConfig
 from kafka_lite.log.file_lock import FileLock
-from kafka_lite.log.log import DEFAULT_PRODUCER_ID_EXPIRATION_MS, Log
+from kafka_lite.log.log import Log
 from kafka_lite.log.log_cleaner import LogCleaner
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.log.log_configs import LogConfigs
@@ -38,6 +38,7 @@ from kafka_lite.log.log_file_utils import (
     log_dir_name,
     parse_topic_partition_name,
 )
+from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class LogManager:
         flush_recovery_offset_checkpoint_ms: int = 60_000,
         flush_start_offset_checkpoint_ms: int = 60_000,
         retention_check_ms: int = 300_000,
-        producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS,
+        producer_config: ProducerStateManagerConfig | None = None,
         producer_id_expiration_check_ms: int = 600_000,
         cleaner_config: CleanerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
@@ -99,7 +100,7 @@ class LogManager:
         self._recovery_point_checkpoint_ms = flush_recovery_offset_checkpoint_ms
         self._start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
         self._retention_check_ms = retention_check_ms
-        self._producer_id_expiration_ms = producer_id_expiration_ms
+        self.producer_config = producer_config or ProducerStateManagerConfig()
         self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
         self._lock = threading.RLock()
         """Guards creation and deletion; look-ups take the map as it is."""
@@ -231,7 +232,7 @@ class LogManager:
             self._time,
             log_start_offset=log_start_offset,
             had_clean_shutdown=had_clean_shutdown,
-            producer_id_expiration_ms=self._producer_id_expiration_ms,
+            producer_config=self.producer_config,
             log_dir_failure_channel=self.log_dir_failure_channel,
         )
 

@@ -23,6 +23,7 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot, write_snapshot
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
+from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.batch import Batch
 from kafka_lite.record.record_batch import RecordBatch
 
@@ -64,10 +65,12 @@ class ProducerStateManager:
     It has no lock and no clock: the log calls it under its own lock, and passes the time (ms).
     """
 
-    def __init__(self, topic_partition: TopicPartition, directory: Path, producer_id_expiration_ms: int) -> None:
+    def __init__(
+        self, topic_partition: TopicPartition, directory: Path, config: ProducerStateManagerConfig | None = None
+    ) -> None:
         self._topic_partition = topic_partition
         self._dir = directory
-        self._expiration_ms = producer_id_expiration_ms
+        self._config = config or ProducerStateManagerConfig()
         self._producers: dict[int, ProducerStateEntry] = {}
         self._map_end_offset = 0
         self._last_snapshot_offset = 0
@@ -145,7 +148,10 @@ class ProducerStateManager:
             del self._producers[producer_id]
 
     def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
-        return entry.current_txn_first_offset is None and now_ms - entry.last_timestamp >= self._expiration_ms
+        return (
+            entry.current_txn_first_offset is None
+            and now_ms - entry.last_timestamp >= self._config.producer_id_expiration_ms
+        )
 
     # -- the log changes ---------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.dynamic_log_config import DynamicLogConfig
+from kafka_lite.server.dynamic_producer_state_manager_config import DynamicProducerStateManagerConfig
 from kafka_lite.server.dynamic_thread_pool import THREAD_POOL_CONFIGS
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -51,6 +52,7 @@ for _name in sorted(
     THREAD_POOL_CONFIGS
     | DynamicLogCleaner.reconfigurable_configs
     | DynamicLogConfig.reconfigurable_configs
+    | DynamicProducerStateManagerConfig.reconfigurable_configs
     | DynamicConnectionQuotas.reconfigurable_configs
 ):
     DYNAMIC_BROKER_CONFIGS.keys[_name] = KAFKA_CONFIG_DEF.keys[_name]

@@ -25,6 +25,7 @@ from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaContro
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.network.listener import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
@@ -45,6 +46,7 @@ from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
 from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
 from kafka_lite.server.dynamic_log_config import DynamicLogConfig
+from kafka_lite.server.dynamic_producer_state_manager_config import DynamicProducerStateManagerConfig
 from kafka_lite.server.dynamic_thread_pool import DynamicThreadPool
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
@@ -240,7 +242,7 @@ class KafkaServer:
             flush_recovery_offset_checkpoint_ms=config.log_flush_offset_checkpoint_interval_ms,
             flush_start_offset_checkpoint_ms=config.log_flush_start_offset_checkpoint_interval_ms,
             retention_check_ms=config.log_retention_check_interval_ms,
-            producer_id_expiration_ms=config.producer_id_expiration_ms,
+            producer_config=ProducerStateManagerConfig(config.producer_id_expiration_ms),
             producer_id_expiration_check_ms=config.producer_id_expiration_check_interval_ms,
             cleaner_config=config.cleaner_config(),
         )
@@ -250,6 +252,8 @@ class KafkaServer:
         self._on_stop("log manager", self.log_manager.shutdown)
         recovery = "num.recovery.threads.per.data.dir", self.log_manager.resize_recovery_thread_pool
         self.dynamic_broker_config.add_broker_reconfigurable(DynamicThreadPool(*recovery, config))
+        producers = DynamicProducerStateManagerConfig(self.log_manager.producer_config)
+        self.dynamic_broker_config.add_broker_reconfigurable(producers)
         if self.log_manager.cleaner is not None:
             self.dynamic_broker_config.add_broker_reconfigurable(DynamicLogCleaner(self.log_manager.cleaner))
 

@@ -168,3 +168,19 @@ def test_pools_of_threads_after_a_restart(cluster: Cluster) -> None:
     eventually(lambda: handlers_of(cluster) == 8)
     BrokerAdmin(cluster).alter("num.io.threads", None)
     eventually(lambda: handlers_of(cluster) == 4)
+
+
+def test_how_long_idle_producers_are_remembered(cluster: Cluster) -> None:
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True})
+    cluster.create_topic("t")
+    producer.produce("t", b"one")
+    assert producer.flush(60) == 0
+    log = cluster.server.log_manager.get_log(TopicPartition("t", 0))
+    assert log is not None
+    cluster.time.advance(minutes=20)
+    eventually(lambda: cluster.server.scheduler.is_idle)
+    assert len(log.producer_state.active_producers) == 1
+    BrokerAdmin(cluster).alter("producer.id.expiration.ms", "60000")
+    eventually(lambda: cluster.server.log_manager.producer_config.producer_id_expiration_ms == 60_000)
+    cluster.time.advance(minutes=20)
+    eventually(lambda: not log.producer_state.active_producers)

@@ -17,6 +17,7 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, decode_snapshot, encode_snapshot
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.log.producer_state_manager import ProducerStateManager
+from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
@@ -53,7 +54,8 @@ class State:
     """A manager with a log's way to use it."""
 
     def __init__(self, directory: Path, expiration_ms: int = 10_000) -> None:
-        self.manager = ProducerStateManager(PARTITION, directory, expiration_ms)
+        self.config = ProducerStateManagerConfig(expiration_ms)
+        self.manager = ProducerStateManager(PARTITION, directory, self.config)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.manager, name)
@@ -176,6 +178,10 @@ def test_silent_producers_expire(state: State) -> None:
     state.append(batch(0, producer_id=8, timestamp=5000, offset=1))
     state.remove_expired_producers(10_999)
     assert set(state.active_producers) == {7, 8}
+    state.config.producer_id_expiration_ms = 10_001
+    state.remove_expired_producers(11_000)
+    assert set(state.active_producers) == {7, 8}
+    state.config.producer_id_expiration_ms = 10_000
     state.remove_expired_producers(11_000)
     assert set(state.active_producers) == {8}
     assert state.append(batch(40, offset=2)) is None
