@@ -75,7 +75,7 @@ def loader(folder):
         loaded = LogSegments()
         for base_offset in segments:
             loaded.add(LogSegment.open(folder, base_offset, CONFIG, MockTime()))
-        producers = ProducerStateManager(TopicPartition("demo", 0), folder, 86_400_000)
+        producers = ProducerStateManager(TopicPartition("demo", 0), folder)
         return LogLoader(
             folder,
             CONFIG,
