@@ -47,7 +47,7 @@ def read_all(bootstrap: str, topic: str, partitions: int, count: int, **config: 
     found = []
     try:
         while len(found) < count:
-            message = consumer.poll(20)
+            message = consumer.poll(60)
             assert message is not None, f"only {len(found)} of {count} messages came"
             assert message.error() is None, message.error()
             found.append((message.partition(), message.offset(), message.value()))
@@ -66,7 +66,7 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str, a
         producer.produce(
             topic, value, partition=i % 2, on_delivery=lambda error, message: reports.append((error, message))
         )
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     assert len(reports) == len(values)
     assert [error for error, _ in reports if error is not None] == []
     found = read_all(bootstrap, topic, 2, len(values))
@@ -84,7 +84,7 @@ def test_an_idempotent_producer(bootstrap: str, topic: str, codec: str) -> None:
         producer = Producer({**config, "batch.num.messages": 7, "linger.ms": 1})
         for i in range(200):
             producer.produce(topic, b"%d" % i, partition=0, on_delivery=lambda error, _: errors.append(error))
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
     assert errors == [None] * 400
     assert [value for _, _, value in read_all(bootstrap, topic, 1, 400)] == [b"%d" % i for i in range(200)] * 2
 
@@ -102,7 +102,7 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
     producer.flush(60)
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})
     consumer.assign([TopicPartition(topic, 0, 0)])
-    first, second = (consumer.poll(10) for _ in range(2))
+    first, second = (consumer.poll(60) for _ in range(2))
     assert first.value() is None
     assert first.key() == b"gone"
     assert first.timestamp() == (1, AN_HOUR_AGO_MS)
@@ -128,13 +128,14 @@ def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topi
 
 
 def test_reading_waits_for_new_messages(bootstrap: str, topic: str) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "fetch.wait.max.ms": 5000})
+    patient = {"fetch.wait.max.ms": 90_000, "socket.timeout.ms": 100_000}  # more than the last poll has
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", **patient})
     consumer.assign([TopicPartition(topic, 0, 0)])
     assert consumer.poll(0.5) is None
     producer = Producer({"bootstrap.servers": bootstrap})
     producer.produce(topic, b"late", partition=0)
     producer.flush(60)
-    message = consumer.poll(3)
+    message = consumer.poll(60)
     assert message is not None
     assert message.value() == b"late"
     consumer.close()
@@ -143,7 +144,7 @@ def test_reading_waits_for_new_messages(bootstrap: str, topic: str) -> None:
 def test_an_offset_out_of_range_is_an_error(bootstrap: str, topic: str) -> None:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "auto.offset.reset": "error"})
     consumer.assign([TopicPartition(topic, 0, 99)])
-    message = consumer.poll(10)
+    message = consumer.poll(60)
     assert message is not None
     assert message.error().code() == KafkaError._AUTO_OFFSET_RESET
     consumer.close()

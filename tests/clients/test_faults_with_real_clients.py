@@ -24,6 +24,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 Produce = Callable[[Cluster, str, list[bytes], bool], None]
 """Sends values one after the other and waits until all are acknowledged; the last argument: idempotent or not."""
+PATIENCE_MS = 20_000
+"""For an answer: none is missing here without the end of its connection, and requests sent again are counted."""
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +50,8 @@ def with_confluent_kafka(broker: Cluster, topic: str, values: list[bytes], idemp
         "acks": "all",
         "retry.backoff.ms": 20,
         "reconnect.backoff.ms": 20,
-        "socket.timeout.ms": 2000,
-        "request.timeout.ms": 2000,
+        "socket.timeout.ms": PATIENCE_MS,
+        "request.timeout.ms": PATIENCE_MS,
         "linger.ms": 0,
         "log_level": 0,
     }
@@ -69,14 +71,14 @@ def with_aiokafka(broker: Cluster, topic: str, values: list[bytes], idempotent: 
             enable_idempotence=idempotent,
             acks="all",
             retry_backoff_ms=20,
-            request_timeout_ms=2000,
+            request_timeout_ms=PATIENCE_MS,
         )
         await producer.start()
         for value in values:
             await producer.send_and_wait(topic, value)
         await producer.stop()
 
-    asyncio.run(asyncio.wait_for(run(), 30))
+    asyncio.run(asyncio.wait_for(run(), 60))
 
 
 def with_kafka_python(broker: Cluster, topic: str, values: list[bytes], idempotent: bool) -> None:
@@ -87,11 +89,11 @@ def with_kafka_python(broker: Cluster, topic: str, values: list[bytes], idempote
         retries=20,
         retry_backoff_ms=20,
         reconnect_backoff_ms=20,
-        request_timeout_ms=2000,
-        delivery_timeout_ms=20_000,
+        request_timeout_ms=PATIENCE_MS,
+        delivery_timeout_ms=60_000,
     )
     for value in values:
-        producer.send(topic, value).get(20)
+        producer.send(topic, value).get(60)
     producer.close()
 
 
@@ -199,7 +201,7 @@ def read_confluent_kafka(broker: Cluster, topic: str, count: int) -> list[Any]:
     consumer = confluent_kafka.Consumer(config)
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     found: list[Any] = []
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(found) < count and time.monotonic() < deadline:
         message = consumer.poll(0.5)
         if message is not None and message.error() is None:
@@ -219,7 +221,7 @@ def read_aiokafka(broker: Cluster, topic: str, count: int) -> list[Any]:
         await consumer.stop()
         return found
 
-    return asyncio.run(asyncio.wait_for(run(), 30))
+    return asyncio.run(asyncio.wait_for(run(), 60))
 
 
 def read_kafka_python(broker: Cluster, topic: str, count: int) -> list[Any]:
@@ -227,7 +229,7 @@ def read_kafka_python(broker: Cluster, topic: str, count: int) -> list[Any]:
         bootstrap_servers=broker.bootstrap_servers,
         retry_backoff_ms=20,
         reconnect_backoff_ms=20,
-        consumer_timeout_ms=20_000,
+        consumer_timeout_ms=60_000,
     )
     partition = TopicPartition(topic, 0)
     consumer.assign([partition])

@@ -41,10 +41,10 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | 
     producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20)
     values = [b"%d-" % i + b"x" * (i % 300) for i in range(300)]
     sent = [producer.send(topic, value, partition=i % 2) for i, value in enumerate(values)]
-    producer.flush(30)
-    assert [future.get(10).offset for future in sent] == [i // 2 for i in range(300)]
+    producer.flush(60)
+    assert [future.get(60).offset for future in sent] == [i // 2 for i in range(300)]
     producer.close()
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=20_000)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=60_000)
     partitions = [TopicPartition(topic, p) for p in range(2)]
     consumer.assign(partitions)
     consumer.seek_to_beginning(*partitions)
@@ -60,7 +60,7 @@ def test_offsets(bootstrap: str, topic: str) -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap)
     first_ms = AN_HOUR_AGO_MS
     for i in range(5):
-        producer.send(topic, b"v", partition=0, timestamp_ms=first_ms + 1000 * i).get(10)
+        producer.send(topic, b"v", partition=0, timestamp_ms=first_ms + 1000 * i).get(60)
     producer.close()
     partition = TopicPartition(topic, 0)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap)

@@ -33,7 +33,7 @@ def test_a_broker_stops_without_its_zookeeper(zookeeper):
     eventually(lambda: not cluster.server.zk_client.zookeeper.is_connected)
     began = time.monotonic()
     cluster.stop()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 def test_a_broker_goes_on_when_zookeeper_is_back(zookeeper, tmp_path):

@@ -59,7 +59,7 @@ TOPICS: dict[str, dict[str, str]] = {
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with Cluster({"auto.create.topics.enable": "false"}) as cluster:
+    with Cluster({"auto.create.topics.enable": "false", "log.retention.ms": "-1"}) as cluster:  # of records of 1970
         port = cluster.server.bound_port()
         with BlockingChannel("127.0.0.1", port) as channel:
             create(channel, *(topic(name, **config) for name, config in TOPICS.items()))

@@ -51,7 +51,7 @@ def produce(cluster: Cluster, numbers: range, *, codec: str = "none", idempotent
         value = None if is_tombstone else b"%d" % n
         producer.produce(TOPIC, value, b"%d" % (n % KEYS), partition=0, on_delivery=on_delivery)
         producer.poll(0)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     assert failed == []
 
 
@@ -65,7 +65,7 @@ def consume(cluster: Cluster) -> list[Message]:
     found: list[Message] = []
     try:
         while True:
-            message = consumer.poll(20)
+            message = consumer.poll(60)
             assert message is not None
             error = message.error()
             if error is not None:
@@ -118,7 +118,7 @@ def test_messages_without_a_key_are_refused(tmp_path: Path) -> None:
         refused: list[KafkaError] = []
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
         producer.produce(TOPIC, b"v", partition=0, on_delivery=lambda error, _: refused.append(error))
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
         assert [error.code() for error in refused] == [KafkaError.INVALID_RECORD]
 
 
@@ -172,7 +172,7 @@ def test_an_old_consumer_gets_past_what_compaction_has_emptied(tmp_path: Path, v
         for keys, value in ((b"abc", b"1"), (b"bc", b"2")):  # a batch each
             for key in keys:
                 producer.produce(TOPIC, value, bytes([key]), partition=0)
-            assert producer.flush(30) == 0
+            assert producer.flush(60) == 0
             log.roll()
         log.config.values["segment.bytes"] = log.config.segment_bytes = 1  # so that no segments are put together
         clean(log, MockTime())

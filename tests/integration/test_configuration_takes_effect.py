@@ -14,13 +14,15 @@ from kafka_lite.protocol.messages.api_33_alter_configs import (
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 MESSAGE_TOO_LARGE = 10
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with Cluster({"fetch.max.bytes": "2048", "message.max.bytes": "3000", "num.partitions": "3"}) as cluster:
+    config = {"fetch.max.bytes": "2048", "message.max.bytes": "3000", "num.partitions": "3"}
+    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records are of 1970
         yield cluster
 
 
@@ -69,5 +71,5 @@ def test_message_max_bytes_can_be_changed_for_a_topic_while_it_is_used(channel):
     response = channel.exchange(AlterConfigsRequest(resources=[bigger]), 0)
     assert response.responses[0].error_code == 0
     # The broker hears of the change through ZooKeeper.
-    assert any(produce(channel, "sized", 0, 4000) == 0 for _ in range(1000))
+    eventually(lambda: produce(channel, "sized", 0, 4000) == 0)
     assert produce(channel, "sized", 0, 6000) == MESSAGE_TOO_LARGE

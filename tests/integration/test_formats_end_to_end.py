@@ -127,7 +127,8 @@ class Lane:
 @pytest.fixture(scope="module", params=list(LOG_MAGIC))
 def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
     message_format = str(request.param)
-    with Cluster({"log.message.format.version": message_format, "log.index.interval.bytes": "200"}) as cluster:
+    config = {"log.message.format.version": message_format, "log.index.interval.bytes": "200"}
+    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records are of long ago
         found = Lane(cluster, message_format)
         yield found
         found.channel.close()

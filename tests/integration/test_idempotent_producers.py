@@ -103,7 +103,7 @@ def test_a_batch_that_is_sent_twice_is_stored_once(tmp_path_factory: pytest.Temp
 
 
 def test_the_producers_of_a_partition_are_described() -> None:
-    with Cluster() as cluster, channel_to(cluster) as channel:
+    with Cluster({"log.retention.ms": "-1"}) as cluster, channel_to(cluster) as channel:
         create_topic(cluster, "raw")
         for producer_id, count in ((7, 1), (9, 3)):
             builder = MemoryRecordsBuilder(producer_id=producer_id, producer_epoch=2, base_sequence=0)

@@ -27,7 +27,7 @@ HOUR_MS = 3_600_000
 
 @pytest.fixture(scope="module")
 def cluster():
-    with Cluster() as running:
+    with Cluster({"log.retention.ms": -1}) as running:  # some records are of 1970
         yield running
 
 

@@ -22,7 +22,7 @@ FETCH_VERSION = 11
 
 @pytest.fixture(scope="module")
 def running():
-    with Cluster() as cluster:
+    with Cluster({"log.retention.ms": -1}) as cluster:  # the records are of 1970
         for topic in ("a", "b"):
             cluster.create_topic(topic, partitions=2)
         yield cluster
