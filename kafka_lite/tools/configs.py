@@ -50,10 +50,11 @@ SOURCE_NAMES = {
     ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
 _DYNAMIC_SOURCES = {
-    TOPICS: {ConfigSource.TOPIC_CONFIG},
-    BROKERS: {ConfigSource.DYNAMIC_BROKER_CONFIG, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG},
-    BROKER_LOGGERS: {ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG},
+    TOPICS: ConfigSource.TOPIC_CONFIG,
+    BROKERS: ConfigSource.DYNAMIC_BROKER_CONFIG,
+    BROKER_LOGGERS: ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG,
 }
+"""Of what was set for an entity itself; for all brokers together: DYNAMIC_DEFAULT_BROKER_CONFIG."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -174,10 +175,15 @@ def _fetch(channel: AdminChannel, entity: Entity) -> list[DescribeConfigsResourc
     return response.results[0].configs
 
 
+def _dynamic_source(entity: Entity) -> ConfigSource:
+    is_default = entity.type == BROKERS and not entity.name
+    return ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG if is_default else _DYNAMIC_SOURCES[entity.type]
+
+
 def _describe(channel: AdminChannel, entity: Entity, *, everything: bool) -> None:
-    dynamic = _DYNAMIC_SOURCES[entity.type]
+    dynamic = _dynamic_source(entity)
     found = sorted(_fetch(channel, entity), key=lambda entry: entry.name)
-    entries = [e for e in found if everything or e.config_source in dynamic]
+    entries = [e for e in found if everything or e.config_source == dynamic]
     adjective = "All" if everything else "Dynamic"
     title = (
         f"{adjective} configs for {entity} are:"
@@ -206,8 +212,8 @@ def _null(value: str | None) -> str:
 
 def _alter(channel: AdminChannel, entity: Entity, added: Mapping[str, str], deleted: Sequence[str]) -> None:
     if deleted:
-        dynamic = _DYNAMIC_SOURCES[entity.type]
-        _check_deletable(deleted, [e.name for e in _fetch(channel, entity) if e.config_source in dynamic])
+        dynamic = _dynamic_source(entity)
+        _check_deletable(deleted, [e.name for e in _fetch(channel, entity) if e.config_source == dynamic])
     ops = [AlterableConfig(name=k, config_operation=AlterConfigOp.SET, value=v) for k, v in added.items()]
     ops += [AlterableConfig(name=k, config_operation=AlterConfigOp.DELETE, value=None) for k in deleted]
     resource = AlterConfigsResource(

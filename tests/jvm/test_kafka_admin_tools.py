@@ -5,6 +5,8 @@ import logging
 
 import pytest
 
+from kafka_lite.common.errors import ApiError
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
@@ -113,6 +115,38 @@ def test_configs_of_running_brokers(cluster, modern, ours):
     )
     modern(CONFIGS, *where, "--alter", "--broker", "0", "--delete-config", f"{key},log.cleaner.backoff.ms")
     eventually(lambda: len(cleaner.cleaners) == 2)
+
+
+def test_defaults_of_topics_while_the_broker_runs(cluster, modern, ours):
+    """Set for all brokers and for one, overridden by a topic, and taken back; described by both in the same words."""
+    where = ("--bootstrap-server", cluster.bootstrap_servers)
+    ours("topics", *where, "--create", "--topic", "by-default", "--partitions", "1")
+    ours("topics", *where, "--create", "--topic", "with-its-own", "--config", "max.message.bytes=2000")
+    get_log = cluster.server.log_manager.get_log
+    logs = {topic: get_log(TopicPartition(topic, 0)) for topic in ("by-default", "with-its-own")}
+    of_all, of_one = "message.max.bytes=300,log.retention.ms=7000", "message.max.bytes=200,num.io.threads=5"
+    modern(CONFIGS, *where, "--alter", "--broker-defaults", "--add-config", of_all)
+    modern(CONFIGS, *where, "--alter", "--broker", "0", "--add-config", of_one)
+    eventually(lambda: logs["by-default"].config.max_message_bytes == 200)
+    assert logs["by-default"].config.retention_ms == logs["with-its-own"].config.retention_ms == 7000
+    assert logs["with-its-own"].config.max_message_bytes == 2000
+    with pytest.raises(ApiError, match="is larger than"):
+        cluster.produce("by-default", b"v" * 300)
+    cluster.produce("with-its-own", b"v" * 300)
+    for arguments in (("--broker", "0"), ("--broker-defaults",), ("--topic", "by-default", "--all")):
+        theirs = modern(CONFIGS, *where, "--describe", *arguments).splitlines()
+        assert sorted(ours("configs", *where, "--describe", *arguments).splitlines()) == sorted(theirs), arguments
+    described = ours("configs", *where, "--describe", "--topic", "with-its-own", "--all")
+    assert (
+        "  max.message.bytes=2000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:max.message.bytes=2000, "
+        "DYNAMIC_BROKER_CONFIG:message.max.bytes=200, DYNAMIC_DEFAULT_BROKER_CONFIG:message.max.bytes=300, "
+        "DEFAULT_CONFIG:message.max.bytes=1000012}"
+    ) in described
+    modern(CONFIGS, *where, "--alter", "--broker", "0", "--delete-config", "message.max.bytes,num.io.threads")
+    modern(CONFIGS, *where, "--alter", "--broker-defaults", "--delete-config", "message.max.bytes,log.retention.ms")
+    eventually(lambda: logs["by-default"].config.max_message_bytes == 1000012)
+    eventually(lambda: logs["by-default"].config.retention_ms == 7 * 24 * 3600 * 1000)
+    cluster.produce("by-default", b"v" * 300)
 
 
 def test_offsets_sizes_versions(cluster, modern, ours):
