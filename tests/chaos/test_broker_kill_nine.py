@@ -49,7 +49,6 @@ BROKER = {
     "log.index.size.max.bytes": "10000",
     "num.partitions": str(PARTITIONS),
     "zookeeper.session.timeout.ms": "40000",
-    "log.retention.ms": "-1",  # the records are of 1970
 }
 RESTART_S = 30
 """A session that died with its broker must not hold up the next: ZooKeeper would keep it for longer than that."""

@@ -178,9 +178,13 @@ class RealMembers:
 def shares(cluster: Cluster, group_id: str) -> list[set[TopicPartition]]:
     """The partitions of each member of a stable group; nothing otherwise."""
     group = cluster.server.groups.group_manager.get_group(group_id)
-    if group is None or not group.is_in(GroupState.STABLE):
+    if group is None:
         return []
-    return [set(deserialize_assignment(member.assignment).partitions) for member in list(group.members.values())]
+    with group.lock:
+        if not group.is_in(GroupState.STABLE):
+            return []
+        assignments = [member.assignment for member in group.members.values()]
+    return [set(deserialize_assignment(assignment).partitions) for assignment in assignments]
 
 
 @pytest.mark.slow

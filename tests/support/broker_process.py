@@ -34,7 +34,9 @@ class BrokerProcess(ServerProcess):
     def __init__(
         self, data_dir: Path, overrides: dict[str, str] | None = None, *, file_size_limit_bytes: int = 0
     ) -> None:
-        settings = {"listeners": f"PLAINTEXT://{HOST}:{free_port()}", **(overrides or {})}
+        # Many a test has records of long ago, which would be deleted after 30 s.
+        defaults = {"listeners": f"PLAINTEXT://{HOST}:{free_port()}", "log.retention.ms": "-1"}
+        settings = {**defaults, **(overrides or {})}
         arguments = [json.dumps(settings), str(data_dir / "data"), str(file_size_limit_bytes)]
         port = int(settings["listeners"].rpartition(":")[2])
         super().__init__([sys.executable, "-c", _BROKER, *arguments], port, data_dir / "broker.log", own_session=False)

@@ -51,7 +51,7 @@ TOPIC = "sequences"
 SESSION_TIMEOUT_MS = 250_000
 REBALANCE_TIMEOUT_MS = 250_000
 ANSWER_TIMEOUT_MS = 30_000
-STATE_TIMEOUT_S = 10
+STATE_TIMEOUT_S = 60
 WRONG = 7
 """What is added to a generation to make it a wrong one."""
 PROTOCOLS = (("range", subscription(TOPIC)), ("range", subscription(TOPIC, "another")))
