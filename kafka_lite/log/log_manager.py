@@ -301,7 +301,7 @@ class LogManager:
             self._apply_configs()
 
     def _apply_configs(self) -> None:
-        for log in self._logs.values():
+        for log in self.all_logs():
             config = self.configs.of(log.topic_partition.topic)
             if config is not log.config:
                 was_compacted = log.config.compact

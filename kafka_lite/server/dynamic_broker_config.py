@@ -156,7 +156,10 @@ class DynamicBrokerConfig:
             self._update_current_config()
 
     def _update_current_config(self) -> None:
-        """Go by the overrides; what somebody vetoes, which was written past the brokers, is only logged."""
+        """Go by the overrides; what somebody vetoes, which was written past the brokers, is only logged.
+
+        So is the failure of a part: the others are told all the same.
+        """
         try:
             new = self._with_overrides(self._default, self._broker)
             concerned = self._concerned(new)
@@ -165,7 +168,11 @@ class DynamicBrokerConfig:
             return
         self._current_config = new
         for reconfigurable in concerned:
-            reconfigurable.reconfigure(new)
+            try:
+                reconfigurable.reconfigure(new)
+            except Exception:
+                keys = ", ".join(sorted(reconfigurable.reconfigurable_configs))
+                logger.exception("A part of broker %d could not be reconfigured, that of %s", self.broker_id, keys)
 
     def _with_overrides(self, default: Mapping[str, str], broker: Mapping[str, str]) -> KafkaConfig:
         overrides = {name: value for name, value in {**default, **broker}.items() if name in KAFKA_CONFIG_DEF}

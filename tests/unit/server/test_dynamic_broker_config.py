@@ -121,6 +121,22 @@ def test_a_change_does_not_warn_of_the_file_again(
     assert caplog.records == []
 
 
+def test_a_part_that_fails_does_not_keep_the_others_from_hearing(
+    dynamic: DynamicBrokerConfig, part: Part, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing(Part):
+        def reconfigure(self, new_config: KafkaConfig) -> None:
+            raise MemoryError("no more threads")
+
+    later = Part()
+    dynamic.add_broker_reconfigurable(Failing())
+    dynamic.add_broker_reconfigurable(later)
+    dynamic.update_broker({THREADS: "4"})
+    assert (part.told, later.told, threads(dynamic)) == ([4], [4], 4)
+    [record] = caplog.records
+    assert "could not be reconfigured, that of log.cleaner.threads" in record.message
+
+
 def test_who_sets_a_key_without_effect_is_warned_once(
     dynamic: DynamicBrokerConfig, caplog: pytest.LogCaptureFixture
 ) -> None:
