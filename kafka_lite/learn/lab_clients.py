@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafka_lite.producer import ProducerRecord, RecordMetadata
 
 TOPIC = "lab"
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 FIRST_TIMESTAMP = 1_000_000
 
 

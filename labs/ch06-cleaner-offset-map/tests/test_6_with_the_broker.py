@@ -26,7 +26,7 @@ def first_dirty_offset(broker):
 
 def wait_until_clean(broker):
     """Until the cleaner has come to the active segment."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         active = max(int(file.stem) for file in broker.log_dir.glob(f"{TOPIC}-0/*.log"))
         if first_dirty_offset(broker) >= active:

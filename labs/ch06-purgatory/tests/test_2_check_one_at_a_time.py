@@ -19,7 +19,7 @@ def slow_class(operation_class):
             seen = self.ready
             if self.tries == 1:
                 self.inside.set()
-                self.go_on.wait(4)
+                self.go_on.wait(5)
             return seen and self.force_complete()
 
     return Slow
@@ -46,7 +46,7 @@ def test_nobody_waits_for_one_who_checks(slow_class, in_thread):
     first = in_thread(operation.safe_try_complete)
     operation.inside.wait(4)
     second = in_thread(operation.safe_try_complete)
-    ended = second.ended(1)
+    ended = second.ended(2)
     tries = operation.tries
     operation.go_on.set()
     first.ended(4)
@@ -65,7 +65,7 @@ def test_the_news_is_not_lost(slow_class, in_thread):
     operation.inside.wait(4)
     operation.ready = True
     second = in_thread(operation.safe_try_complete)
-    second.ended(1)
+    second.ended(2)
     operation.go_on.set()
     first.ended(4)
     assert operation.completions == 1, (
