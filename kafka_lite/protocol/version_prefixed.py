@@ -33,13 +33,16 @@ def read_version(buffer: Buffer) -> int:
     return version
 
 
-def decode_with_version(message: type[M], buffer: Buffer, *, lenient: bool = False) -> M:
+def decode_with_version(message: type[M], buffer: Buffer, *, lenient: bool = False, as_version: int | None = None) -> M:
     """Read the version, then the message.
 
     ``lenient`` takes a version from the future for the highest known one: right for the consumer protocol, which only
-    ever adds fields at the end. Otherwise, and for bytes that are no such message, raises ``SchemaError``.
+    ever adds fields at the end. For the same reason ``as_version`` reads it as an older version than it says, for who
+    needs no more of it. Otherwise, and for bytes that are no such message, raises ``SchemaError``.
     """
     version = read_version(buffer)
     if lenient:
         version = min(version, message.VERSIONS.highest)
+    if as_version is not None:
+        version = as_version
     return message.decode_from(buffer, _VERSION.size, version)[0]

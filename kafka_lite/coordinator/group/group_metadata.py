@@ -308,14 +308,18 @@ class GroupMetadata:
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     def _compute_subscribed_topics(self) -> frozenset[str] | None:
-        """The topics that consumers subscribe to; None for members of another kind, or with unreadable metadata."""
+        """The topics that consumers subscribe to; None for members of another kind, or with unreadable metadata.
+
+        Version 0, with which every version begins, has the topics: what follows is none of the coordinator's business,
+        and some clients (kafka-go) say version 1 and leave out its field.
+        """
         if not self.is_consumer_group:
             return None
         topics: set[str] = set()
         try:
             for member in self.members.values():
                 metadata = member.metadata(self.protocol_name or "")
-                topics.update(decode_with_version(ConsumerProtocolSubscription, metadata, lenient=True).topics)
+                topics.update(decode_with_version(ConsumerProtocolSubscription, metadata, as_version=0).topics)
         except (SchemaError, ValueError) as failure:
             logger.warning("Cannot tell what group %s is subscribed to: %s", self.group_id, failure)
             return None

@@ -147,6 +147,16 @@ def test_what_the_group_is_subscribed_to(group: GroupMetadata, caplog: pytest.Lo
     assert "Cannot tell what group group is subscribed to" in caplog.text
 
 
+def test_a_subscription_of_any_version_is_read_as_the_first_one(group: GroupMetadata) -> None:
+    incomplete = b"\x00\x01" + subscription("one")[2:]  # kafka-go says version 1, but owns no partitions, not even none
+    of_the_future = b"\x00\x63" + subscription("two")[2:] + b"what is to come"
+    group.add(member("a", [("range", incomplete)]))
+    group.add(member("b", [("range", of_the_future)]))
+    group.state = GroupState.PREPARING_REBALANCE
+    group.init_next_generation()
+    assert [group.is_subscribed_to_topic(topic) for topic in ("one", "two", "three")] == [True, True, False]
+
+
 # ── expiry ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 OURS, THEIRS = TopicPartition("topic", 0), TopicPartition("no longer read", 0)
