@@ -1,7 +1,6 @@
 """What the pages tell a reader to type is typed here, and prints what they say."""
 
 import os
-import socket
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from kafka_lite.learn.book_map import PROJECT_ROOT
 from kafka_lite.learn.runnable import Session, steps
+from kafka_lite.server.broker_process import free_port
 
 PAGES = sorted(
     path.relative_to(PROJECT_ROOT).as_posix()
@@ -16,12 +16,6 @@ PAGES = sorted(
     for path in (PROJECT_ROOT / folder).rglob("*.md")
     if steps(path.read_text(encoding="utf-8"))
 )
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.mark.slow

@@ -82,20 +82,20 @@ class OneBroker:
         self.admin.shutdown()
         self.zk.close()
 
-    def create(self, *topics, timeout_ms=10_000, validate_only=False):
+    def create(self, *topics, timeout_ms=60_000, validate_only=False):
         answers = queue.Queue()
         self.admin.create_topics(timeout_ms, topics, validate_only, answers.put)
-        return answers.get(timeout=15)
+        return answers.get(timeout=60)
 
-    def delete(self, *topics, timeout_ms=10_000):
+    def delete(self, *topics, timeout_ms=60_000):
         answers = queue.Queue()
         self.admin.delete_topics(timeout_ms, topics, answers.put)
-        return answers.get(timeout=15)
+        return answers.get(timeout=60)
 
     def enlarge(self, *topics, validate_only=False):
         answers = queue.Queue()
-        self.admin.create_partitions(10_000, topics, validate_only, answers.put)
-        return answers.get(timeout=15)
+        self.admin.create_partitions(60_000, topics, validate_only, answers.put)
+        return answers.get(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -327,11 +327,11 @@ def test_alter_a_topic_reaches_its_logs(broker):
     assert broker.zk.get_entity_config("topics/altered") == {"retention.ms": "5"}
     assert error_of(alter(broker, TOPIC_RESOURCE, "altered", segment_bytes="1000")) is Errors.NONE
     assert broker.zk.get_entity_config("topics/altered") == {"segment.bytes": "1000"}
-    name, config = broker.topic_configs.get(timeout=10)
+    name, config = broker.topic_configs.get(timeout=60)
     assert (name, config.segment_bytes, config.retention_ms) == ("altered", 1000, 3_600_000)
     result = increment(broker, TOPIC_RESOURCE, "altered", (2, "cleanup.policy", "compact"), (1, "segment.bytes", None))
     assert error_of(result) is Errors.NONE
-    name, config = broker.topic_configs.get(timeout=10)
+    name, config = broker.topic_configs.get(timeout=60)
     assert (config.cleanup_policy, config.segment_bytes) == (["delete", "compact"], 1 << 30)
 
 
@@ -398,6 +398,6 @@ def test_a_bad_notification_does_not_stop_the_next(broker, caplog):
     while not broker.topic_configs.empty():
         broker.topic_configs.get()
     alter(broker, TOPIC_RESOURCE, "after", retention_ms="7")
-    assert broker.topic_configs.get(timeout=10)[0] == "after"
+    assert broker.topic_configs.get(timeout=60)[0] == "after"
     assert "Ignoring the notification" in caplog.text
     assert "Could not apply the configuration of topics/broken" in caplog.text

@@ -167,6 +167,7 @@ def test_heartbeats_go_on_while_the_user_works(cluster: Cluster, topic: str, mem
     slow = members.start(session_timeout_ms=4000)
     members.wait_balanced(slow)
     slow.busy.set()
+    assert slow.works.wait(60)
     assert not threading.Event().wait(5)
     slow.busy.clear()
     produce(cluster, topic, 40, 40)
@@ -180,6 +181,7 @@ def test_who_does_not_poll_loses_its_partitions_and_its_commits_are_refused(
     stuck = members.start(max_poll_interval_ms=2000, enable_auto_commit=False)
     members.wait_balanced(stuck)
     stuck.busy.set()
+    assert stuck.works.wait(60), "else its last poll might see the other one come, and join again"
     other = members.start()
     eventually(lambda: len(other.assignment) == PARTITIONS, "the other member has everything")
     with pytest.raises(CommitFailedError):

@@ -153,11 +153,15 @@ def test_what_cannot_be(shared: Cluster, key: str, value: str, says: str) -> Non
 
 def test_what_topics_could_not_live_with(shared: Cluster) -> None:
     admin = BrokerAdmin(shared)
+    configs = shared.server.log_manager.configs
+    longest = configs.default.max_compaction_lag_ms
     admin.alter("log.cleaner.max.compaction.lag.ms", "1000")
+    eventually(lambda: configs.default.max_compaction_lag_ms == 1000)
     with pytest.raises(KafkaException, match=r"conflicts with log\.cleaner\.max\.compaction\.lag\.ms = 1000"):
         admin.alter("log.cleaner.min.compaction.lag.ms", "2000")
     with pytest.raises(ApiError, match=r"conflicts with max\.compaction\.lag\.ms = 1000"):
         shared.create_topic("contradiction", configs={"min.compaction.lag.ms": "2000"})
     admin.alter("log.cleaner.max.compaction.lag.ms", None)
-    eventually(lambda: admin.describe("log.cleaner.max.compaction.lag.ms")[1] == ConfigSource.DEFAULT_CONFIG)
+    eventually(lambda: configs.default.max_compaction_lag_ms == longest)
+    assert admin.describe("log.cleaner.max.compaction.lag.ms")[1] == ConfigSource.DEFAULT_CONFIG
     shared.create_topic("no-contradiction", configs={"min.compaction.lag.ms": "2000"})

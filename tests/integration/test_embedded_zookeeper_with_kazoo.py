@@ -12,17 +12,18 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, RolledBackError, RuntimeInconsistency
 from kazoo.protocol.states import KazooState
 
+from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper.embedded.protocol import OPEN_ACL_UNSAFE, CreateMode, CreateRequest, OpCode
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.zookeeper_raw_client import RawClient
 
-WAIT_S = 20
+WAIT_S = 60
 Connect = Callable[..., KazooClient]
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[EmbeddedZooKeeper]:
-    with EmbeddedZooKeeper(tmp_path, tick_time_ms=250) as server:
+    with EmbeddedZooKeeper(tmp_path, port=free_port(), tick_time_ms=250) as server:
         yield server
 
 
@@ -48,7 +49,7 @@ def restart(server: EmbeddedZooKeeper) -> None:
 
 
 def test_the_controller_fails_over_when_its_session_expires(server: EmbeddedZooKeeper, connect: Connect) -> None:
-    first, second = RawClient(server.connect_string, timeout_ms=500), connect()
+    first, second = RawClient(server.connect_string, timeout_ms=3000), connect()
     first.call(OpCode.CREATE, CreateRequest("/controller", b"1", OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL))
     with pytest.raises(NodeExistsError):
         second.create("/controller", b"2", ephemeral=True)

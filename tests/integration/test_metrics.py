@@ -101,8 +101,7 @@ def test_counts_equal_what_was_produced_and_consumed(broker: BrokerProcess) -> N
     produce(broker.bootstrap_servers, "u", [b"y" * 10] * 7)
     consume(broker.bootstrap_servers, "t", 1000)
     # A request ends when its answer is out, which the client may know before the broker.
-    eventually(lambda: values_of(beans.read(), f"{REQUESTS}RequestsPerSec,request=FetchConsumer") not in (None, 0))
-    now = beans.read()
+    now = eventually(lambda: when_all_requests_have_ended(beans.read()))
     assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=t") == 1000
     assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=u") == 7
     assert values_of(now, f"{TOPICS}MessagesInPerSec") == 1007
@@ -121,6 +120,15 @@ def test_counts_equal_what_was_produced_and_consumed(broker: BrokerProcess) -> N
     assert consumer == fetch
     # The consumer has looked for its coordinator: partitions of __consumer_offsets may still be on their way.
     eventually(lambda: has_a_log_for_each_partition(beans.read()))
+
+
+def when_all_requests_have_ended(beans: Beans) -> Beans:
+    """The beans, or nothing yet."""
+    produce, consumer, fetch = (
+        values_of(beans, f"{REQUESTS}RequestsPerSec,request={name}") for name in ("Produce", "FetchConsumer", "Fetch")
+    )
+    ended = consumer == fetch not in (None, 0) and produce == values_of(beans, f"{TOPICS}TotalProduceRequestsPerSec")
+    return beans if ended else {}
 
 
 def has_a_log_for_each_partition(beans: Beans) -> bool:

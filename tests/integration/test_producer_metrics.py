@@ -85,7 +85,7 @@ def test_retries_and_errors(cluster: Cluster) -> None:
 
 def test_memory_that_is_short(cluster: Cluster) -> None:
     configs = {"buffer_memory": 20_000, "batch_size": 10_000, "max_block_ms": 100, "linger_ms": 0}
-    with cluster.inject("Produce").delay(3000).always(), new_producer(cluster, **configs) as producer:
+    with cluster.inject("Produce").delay(60_000).always(), new_producer(cluster, **configs) as producer:
         for _ in range(300):
             with contextlib.suppress(ApiError):
                 producer.partitions_for("full")

@@ -39,6 +39,7 @@ class Reader(ConsumerRebalanceListener):
         """What was revoked or lost, each time."""
         self.assigned: set[int] = set()
         self.held = threading.Event()
+        self.rests = threading.Event()
         self.stopping = threading.Event()
         self.failure: Exception | None = None
         self.consumer = KafkaConsumer({
@@ -55,6 +56,7 @@ class Reader(ConsumerRebalanceListener):
             with self.consumer:
                 while not self.stopping.is_set():
                     if self.held.is_set():
+                        self.rests.set()
                         time.sleep(0.01)
                         continue
                     self.read += [(record.partition, record.offset) for record in self.consumer.poll(50)]
@@ -105,6 +107,7 @@ def test_a_member_reads_on_while_another_keeps_the_group_waiting(cluster: Cluste
         eventually(lambda: shared(ann, bob))
         anns = set(ann.assigned)
         bob.held.set()
+        assert bob.rests.wait(TIMEOUT_S), "else its last poll might see cid come, and join again"
         cid = stack.enter_context(Reader(cluster, topic, "cid"))
         eventually(lambda: ann.waits_for_the_others)
         for offset in range(3):

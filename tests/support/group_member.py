@@ -31,6 +31,8 @@ class GroupMember(threading.Thread, ConsumerRebalanceListener):
         self.error: Exception | None = None
         self.busy = threading.Event()
         """Set: the member is to work on its records until it is cleared, and does not poll."""
+        self.works = threading.Event()
+        """Set while it does so: a poll that had begun before is over."""
         self._stopping = threading.Event()
 
     def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
@@ -46,7 +48,9 @@ class GroupMember(threading.Thread, ConsumerRebalanceListener):
             while not self._stopping.is_set():
                 self.records += self.consumer.poll(200)
                 while self.busy.is_set() and not self._stopping.is_set():
+                    self.works.set()
                     time.sleep(0.01)
+                self.works.clear()
         except WakeupError:
             pass
         except Exception as error:  # noqa: BLE001 - whatever it is, the test has to hear of it
