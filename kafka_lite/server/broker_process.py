@@ -28,7 +28,7 @@ STOP_TIMEOUT_MS = 30_000
 _POLL_MS = 10
 PORTS = range(20_000, 32_768)
 """Of ``free_port``. Systems choose ports by themselves from 32768 on, some from 49152."""
-_port_numbers = itertools.count(97 * os.getpid())
+_port_numbers = itertools.count(7919 * os.getpid())  # a prime: processes that begin together begin far from each other
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
