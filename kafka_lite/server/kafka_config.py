@@ -424,8 +424,9 @@ class KafkaConfig:
         """A topic that overrides nothing must be able to live with them."""
         for topic_key, value in self.log_config_map().items():
             validator = LOG_CONFIG_DEF.keys[topic_key].validator
+            given_by = next(key.name for key in TOPIC_CONFIG_SYNONYMS[topic_key] if self.values[key.name] is not None)
             if validator is not None:
-                validator.ensure_valid(TOPIC_CONFIG_SYNONYMS[topic_key][0].name, value)
+                validator.ensure_valid(given_by, value)
         minimum, maximum = "log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"
         self._require(
             self.values[minimum] <= self.values[maximum],

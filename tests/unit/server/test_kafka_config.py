@@ -117,6 +117,7 @@ def test_retention(keys, ms):
     ("keys", "says"),
     [
         ({"log_index_size_max_bytes": "8"}, r"log\.index\.size\.max\.bytes: Value must be at least 12"),
+        ({"log_flush_scheduler_interval_ms": "-1"}, r"log\.flush\.scheduler\.interval\.ms: Value must be at least 0"),
         ({"log_cleaner_min_cleanable_ratio": "1.1"}, r"log\.cleaner\.min\.cleanable\.ratio: Value must be no more"),
         ({"log_cleaner_min_compaction_lag_ms": "3", "log_cleaner_max_compaction_lag_ms": "2"}, "conflicts with"),
     ],
