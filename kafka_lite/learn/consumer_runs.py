@@ -43,7 +43,7 @@ from kafka_lite.testing.cluster import Cluster
 
 _MODULE = "kafka_lite.learn.consumer_runs"
 PARTITION = TopicPartition(TOPIC, 0)
-POLL_MS = 20_000
+POLL_MS = 60_000
 RECORDS_PER_POLL = 3
 HEARTBEAT_MS = 60
 WORK_MS = 150

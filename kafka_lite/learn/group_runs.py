@@ -52,7 +52,7 @@ STEP_S = 4
 """Three steps of the clock are more than a session, two are less."""
 REBALANCE_S, LONG_SESSION_S = 30, 45
 """A rebalance timeout, and a session that is longer."""
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 
 
 class Reader(ConsumerRebalanceListener):

@@ -49,7 +49,7 @@ MESSAGES = 2
 BACKOFF_MS = 150
 REST_MS = 150
 """How long a group is left alone between two changes of its members."""
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 ZOOKEEPER = "ZooKeeper"
 WATCHES = "ZooKeeper's watches"
 BELL = "the bell rings"

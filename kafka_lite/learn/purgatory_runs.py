@@ -35,7 +35,7 @@ from kafka_lite.server.log_read_result import FetchPartition
 from kafka_lite.server.replica_manager import ReplicaManager
 
 _MODULE = "kafka_lite.learn.purgatory_runs"
-_WAIT_S = 10.0
+_WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)
 LEADER, FOLLOWER = 1, 2
 

@@ -40,7 +40,7 @@ from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.learn.recorded_run import Detail, Event, Kind, RecordedRun, matches
 
 _POLL_S = 0.002
-DEFAULT_TIMEOUT_MS = 10_000
+DEFAULT_TIMEOUT_MS = 60_000
 OWN_ARGUMENTS = ("self", "cls")
 
 

@@ -57,7 +57,7 @@ def open_connections(server: KafkaServer) -> int:
     return sum(processor.connection_count for processor in server.socket_server.processors)
 
 
-def wait_until(condition: Callable[[], bool], timeout_ms: float = 10_000) -> None:
+def wait_until(condition: Callable[[], bool], timeout_ms: float = 60_000) -> None:
     """Wait until a condition has come true, or raise TimeoutError."""
     deadline_ms = SYSTEM_TIME.hi_res_ms() + timeout_ms
     while not condition():
