@@ -290,9 +290,8 @@ class ReplicaManager:
             if params.from_follower:
                 self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata)
         except ApiError as failure:
-            # Where the log begins and ends helps a consumer to go on; Kafka tells it with OFFSET_OUT_OF_RANGE too.
-            start = log.log_start_offset if failure.error is Errors.OFFSET_OUT_OF_RANGE else -1
-            return LogReadResult(failure.error, -1, start)
+            # As in Kafka without the log start offset, even if it is what the client missed: it asks with ListOffsets.
+            return LogReadResult(failure.error)
         except Exception:
             logger.exception("Error processing fetch operation on partition %s", topic_partition)
             return LogReadResult(Errors.UNKNOWN_SERVER_ERROR)

@@ -175,7 +175,7 @@ def test_offsets_out_of_range(broker: Broker, offset: int) -> None:
     broker.produce(TP, 3)
     broker.fetch(TP, offset, max_wait_ms=10_000)
     result = only(broker.fetched)
-    assert (result.error, result.log_start_offset) == (Errors.OFFSET_OUT_OF_RANGE, 0)
+    assert (result.error, result.high_watermark, result.log_start_offset) == (Errors.OFFSET_OUT_OF_RANGE, -1, -1)
 
 
 def test_acks_all_waits_for_the_follower(broker: Broker) -> None:
