@@ -20,6 +20,7 @@ from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaning
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
 from tests.support.compaction import append
+from tests.support.eventually import eventually
 from tests.support.logs import open_log
 
 TP = TopicPartition("topic", 0)
@@ -122,7 +123,7 @@ def test_several_may_abort_and_all_wait(tmp_path: Path, time: MockTime) -> None:
     for thread in aborting:
         thread.start()
         thread.join(0.05)
-    assert manager.cleaning_state(TP) is ABORTED
+    eventually(lambda: manager.cleaning_state(TP) is ABORTED)
     assert all(thread.is_alive() for thread in aborting)
     manager.done_cleaning(TP, tmp_path, 2)
     for thread in aborting:
