@@ -53,10 +53,10 @@ def test_consumer_perf_test(cluster, consumer):
 def test_too_few_records(cluster):
     done = run(
         "consumer-perf-test", "--bootstrap-server", cluster.bootstrap_servers, "--topic", "flights",
-        "--messages", str(2 * COUNT), "--timeout", "500", "--hide-header", "--print-metrics",
+        "--messages", str(2 * COUNT), "--timeout", "3000", "--hide-header", "--print-metrics",
     )  # fmt: skip
     assert done.returncode == 1
-    assert f"{COUNT} of {2 * COUNT} came, and then none for 500 ms" in done.stderr
+    assert f"{COUNT} of {2 * COUNT} came, and then none for 3000 ms" in done.stderr
     assert "consumer-fetch-manager-metrics:records-consumed-rate:{client-id=perf-consumer-client}" in done.stdout
 
 

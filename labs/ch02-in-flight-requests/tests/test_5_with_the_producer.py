@@ -63,7 +63,7 @@ def test_an_answer_that_never_comes(broker):
     create_topic(broker, "late")
     host, _, port = broker.bootstrap_servers.rpartition(":")
     way = Way((host, int(port)))
-    configs = {"request.timeout.ms": "300", "linger.ms": "0", "delivery.timeout.ms": "15000", "max.block.ms": "15000"}
+    configs = {"request.timeout.ms": "1000", "linger.ms": "0", "delivery.timeout.ms": "30000", "max.block.ms": "30000"}
     (metadata,) = send(broker, [ProducerRecord("late", b"000000")], **{"bootstrap.servers": way.address, **configs})
     assert metadata.offset == 0, f"the record is the first of its topic, not at offset {metadata.offset}"
-    assert len(way.connections) == 3, "the first connection owed an answer for too long: it has to be given up"
+    assert len(way.connections) >= 3, "the first connection owed an answer for too long: it has to be given up"

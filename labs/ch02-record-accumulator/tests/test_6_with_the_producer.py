@@ -38,8 +38,8 @@ def test_four_threads_and_one_producer(broker):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
-        assert producer.flush(20_000), "flush is not through after 20 s: something was never sent"
+            thread.join(60)
+        assert producer.flush(60_000), "flush is not through after 60 s: something was never sent"
     found = numbers(read_all(broker, 1, "threads")[0])
     for thread in range(4):
         own = [number for number in found if number // 1000 == thread]
@@ -52,7 +52,7 @@ def test_memory_for_three_batches(broker):
     create_topic(broker, "memory", partitions=4)
     with KafkaProducer({"bootstrap.servers": broker.bootstrap_servers, **SMALL, "buffer.memory": "6000"}) as producer:
         futures = [producer.send(ProducerRecord("memory", b"%06d" % n * 15, partition=n % 4)) for n in range(600)]
-        assert producer.flush(20_000), "flush is not through after 20 s: is there a buffer that nobody gives back?"
+        assert producer.flush(60_000), "flush is not through after 60 s: is there a buffer that nobody gives back?"
         errors = [error for future in futures if (error := future.error_if_failed())]
         assert not errors, f"{len(errors)} records failed: {errors[0]}"
         free = producer._accumulator._pool.available_memory

@@ -12,7 +12,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 
 def connection(broker):
     host, _, port = broker.bootstrap_servers.rpartition(":")
-    return BlockingChannel(host, int(port), read_timeout_ms=20_000)
+    return BlockingChannel(host, int(port), read_timeout_ms=60_000)
 
 
 @pytest.mark.points(5, task=6)

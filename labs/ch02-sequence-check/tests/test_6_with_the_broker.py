@@ -72,7 +72,7 @@ def test_a_producer_lives_longer_than_its_broker(start_broker):
                 **numbered(number),
                 on_delivery=lambda error, _message: failed.append(error) if error else None,
             )
-        assert producer.flush(30) == 0, f"the broker has not acknowledged all messages\n{broker.log_tail()}"
+        assert producer.flush(60) == 0, f"the broker has not acknowledged all messages\n{broker.log_tail()}"
         assert not failed, f"the broker refused messages: {failed[0]}\n{broker.log_tail()}"
         broker.kill()
         broker.start()
