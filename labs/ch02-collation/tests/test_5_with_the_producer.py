@@ -41,6 +41,6 @@ def test_an_asynchronous_producer(broker):
 @pytest.mark.points(5, task=5)
 def test_a_topic_that_is_made_by_the_first_message(broker):
     """The topic does not exist yet: the first attempt fails, a later one gets through"""
-    send_as_of_old(broker, numbered("made-on-the-way", 10), **{"message.send.max.retries": "10"})
+    send_as_of_old(broker, numbered("made-on-the-way", 10), **{"message.send.max.retries": "300"})
     found = numbers(read_all(broker, 1, "made-on-the-way")[0])
     assert found == list(range(10)), f"{len(found)} of 10 came, or not in order: {found}"
