@@ -84,11 +84,15 @@ class DynamicConfigManager:
             logger.exception("Could not apply the configuration of %s", entity_path)
 
     def _purge_obsolete(self, names: list[str]) -> None:
+        """``names`` has the oldest first. Those behind one that is not old are younger still, and not looked at."""
         now_ms = self._time.milliseconds()
         for name in names:
-            found = self._created_ms(name)
-            if found is not None and now_ms - found > self._change_expiration_ms:
-                self._zk_client.delete_config_change(name)
+            created_ms = self._created_ms(name)
+            if created_ms is None:
+                continue  # another broker was faster
+            if now_ms - created_ms <= self._change_expiration_ms:
+                return
+            self._zk_client.delete_config_change(name)
 
     def _created_ms(self, name: str) -> int | None:
         stat = self._zk_client.zookeeper.exists(f"{paths.CONFIG_CHANGES}/{name}")

@@ -390,6 +390,18 @@ def test_old_notifications_are_purged(broker):
     assert broker.zk.get_config_changes() == []
 
 
+def test_one_look_tells_that_no_notification_is_old(broker, monkeypatch):
+    """Or a thousand alterations in a quarter of an hour would make a million requests to ZooKeeper."""
+    for _ in range(3):
+        broker.zk.create_config_change("topics/none")
+    manager, looked_at = DynamicConfigManager(broker.zk, {}), []
+    monkeypatch.setattr(manager, "_created_ms", lambda name: looked_at.append(name) or time.time() * 1000)
+    manager.process_changes()
+    names = broker.zk.get_config_changes()
+    assert looked_at == names[:1]
+    assert len(names) >= 3
+
+
 def test_a_bad_notification_does_not_stop_the_next(broker, caplog):
     broker.create(topic("after"))
     broker.zk.zookeeper.create("/config/changes/config_change_", b"rubbish", sequential=True)
