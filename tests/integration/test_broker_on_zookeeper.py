@@ -31,7 +31,7 @@ KAFKA_TREE: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent.parent / "data/zookeeper-tree-0.10.2.json").read_text()
 )
 CHROOT = "/kafka/of/mine"
-SESSION_TIMEOUT_MS = 1000
+SESSION_TIMEOUT_MS = 6000
 ZOOKEEPERS = ["ours", pytest.param("apache", marks=pytest.mark.jvm)]
 
 
@@ -230,7 +230,7 @@ def expire(zookeeper: str, cluster: Cluster) -> None:
 def test_two_brokers_cannot_have_the_same_id(start: Start, kazoo: KazooClient) -> None:
     first = start("first")
     with pytest.raises(NodeExistsError, match="already registered on the path /brokers/ids/0"):
-        start("second")
+        start("second", **{"zookeeper.session.timeout.ms": "1000"})  # twice that it waits for the end of the first
     create(first, "unimpressed")
     produce(first, "unimpressed", b"v")
     assert json.loads(kazoo.get("/brokers/ids/0")[0])["port"] == first.server.bound_port()

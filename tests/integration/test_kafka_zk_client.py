@@ -45,8 +45,9 @@ def connect(zookeeper):
     clients = []
     chroot = f"/{uuid.uuid4()}"
 
-    def new(below=""):
-        client = KafkaZkClient(zookeeper + chroot + below, session_timeout_ms=2000, connection_timeout_ms=5000)
+    def new(below="", session_timeout_ms=8000):
+        timeouts = {"session_timeout_ms": session_timeout_ms, "connection_timeout_ms": 30_000}
+        client = KafkaZkClient(zookeeper + chroot + below, **timeouts)
         clients.append(client)
         client.start(create_chroot=True)
         return client
@@ -99,7 +100,7 @@ def test_cluster_id_is_made_once(zk, connect):
 
 
 def test_broker_registration(zk, connect):
-    other = connect()
+    other = connect(session_timeout_ms=2000)  # twice that it waits for the end of the first
     zk.register_broker(1, REGISTRATION)
     zk.register_broker(1, REGISTRATION)  # our own session's node: fine
     assert other.get_brokers() == {1: REGISTRATION}
@@ -265,7 +266,7 @@ def test_watches_fire_again_and_again(zk, connect):
 def test_watches_survive_a_lost_connection(tmp_path):
     first = EmbeddedZooKeeper(tmp_path, port=free_port(), force_sync=False)
     first.start()
-    zk = KafkaZkClient(first.connect_string, session_timeout_ms=20_000, connection_timeout_ms=5000)
+    zk = KafkaZkClient(first.connect_string, session_timeout_ms=20_000, connection_timeout_ms=30_000)
     zk.start()
     zk.create_persistent_paths()
     told = queue.Queue()
