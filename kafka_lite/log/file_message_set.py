@@ -62,6 +62,10 @@ class FileMessageSetSlice:
         """The slice in memory."""
         return self._channel.read(self.position, self.size_in_bytes)
 
+    def first_bytes(self, count: int) -> bytes:
+        """Up to ``count`` bytes from the beginning."""
+        return self._channel.read(self.position, min(count, self.size_in_bytes))
+
     def headers(self) -> Iterator[FileChannelRecordBatch]:
         """The headers of the whole batches of the slice."""
         return file_batches(self._channel, self.position, self.position + self.size_in_bytes)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from kafka_lite.common.errors import ApiError
 from kafka_lite.log.file_message_set import FileMessageSetSlice
+from kafka_lite.record.batch import MAGIC_POSITION
 from kafka_lite.record.conversion import down_convert_batch
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,12 @@ _SMALLEST_CLAIM = 61
 _PADDING_BYTES = 64 * 1024
 FIRST_BYTES = 128 * 1024
 """So much is converted before the first byte is sent."""
+
+
+def begins_with_newer(records: FileMessageSetSlice, magic: int) -> bool:
+    """Whether the first batch has a format above ``magic``, be it whole or not."""
+    beginning = records.first_bytes(MAGIC_POSITION + 1)
+    return len(beginning) > MAGIC_POSITION and beginning[MAGIC_POSITION] > magic
 
 
 class LazyDownConversionRecords:
@@ -35,7 +42,10 @@ class LazyDownConversionRecords:
                                                                             knows messages that the limit has cut.
         sent           │ set v1          │ set v1           │ set│            longer: the limit has cut it
 
-    The first batch comes whole in any case, so that the consumer gets on.
+    The first batch comes whole in any case, so that the consumer gets on. Only when the limit has cut it already in the
+    slice, as it does for consumers of 0.10.0 and before, there is nothing to convert. They get its offset, its size
+    and zeros: a message that is longer than what they have asked for, which they tell their users. (Kafka 1 sends
+    the bytes as they are, which look like a format of the future; since 2.0 nothing, for which consumers ask for ever.)
     """
 
     def __init__(self, records: FileMessageSetSlice, to_magic: int, first_offset: int) -> None:
@@ -57,6 +67,10 @@ class LazyDownConversionRecords:
         is_all = len(beginning) < FIRST_BYTES
         self.size_in_bytes = len(beginning) if is_all else max(records.size_in_bytes, len(beginning))
         """Bytes that will be sent."""
+        if not beginning and begins_with_newer(records, to_magic) and next(records.headers(), None) is None:
+            self._next = memoryview(records.first_bytes(_OFFSET_AND_SIZE.size))
+            self._is_padding = True
+            self.size_in_bytes = records.size_in_bytes
 
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
         """Send what comes at ``offset``, where the last call ended; the bytes sent, BlockingIOError when none can be.

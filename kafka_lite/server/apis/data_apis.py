@@ -15,7 +15,7 @@ from kafka_lite.common.errors import ApiError, Errors, shorten_message
 from kafka_lite.common.sendable import Buffer, Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.file_message_set import FileMessageSetSlice
-from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
+from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
 from kafka_lite.network.request_channel import Request
 from kafka_lite.protocol.messages import (
@@ -301,7 +301,9 @@ class DataApis:
             raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic compresses with zstd")
         if newest_magic == MAGIC_V2 or not isinstance(records, FileMessageSetSlice):
             return records
-        if all(batch.magic <= newest_magic for batch in records.headers()):
+        if not begins_with_newer(records, newest_magic) and all(
+            batch.magic <= newest_magic for batch in records.headers()
+        ):
             return records
         if log is not None and not log.config.message_downconversion_enable:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")

@@ -12,7 +12,8 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log import lazy_down_conversion_records
 from kafka_lite.log.file_message_set import FileMessageSet
-from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords
+from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
+from kafka_lite.record.batch import MAGIC_POSITION
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -89,6 +90,26 @@ def test_what_is_missing_is_a_message_that_the_limit_seems_to_have_cut(tmp_path:
         assert whole(sent) == converted
         missing.add(len(sent) - len(converted))
     assert missing >= set(range(20)), "with and without room for offset and size"
+
+
+@pytest.mark.parametrize("size", [12, 17, 60, 200])
+def test_a_first_batch_that_the_limit_has_cut_is_a_message_too_large_and_of_no_unknown_format(
+    tmp_path: Path, size: int
+) -> None:
+    data = batch(7, 1, value=b"x" * 500)
+    sent = lazily(tmp_path, data, first_offset=7, size=size).to_bytes()
+    if size <= MAGIC_POSITION:
+        assert sent == b""
+    else:
+        assert sent == data[:12] + bytes(size - 12)  # offset, size, and a magic that the consumer knows
+
+
+@pytest.mark.parametrize(("magic", "newest", "newer"), [(2, 1, True), (2, 2, False), (1, 0, True), (0, 0, False)])
+def test_the_format_of_a_batch_that_the_limit_has_cut(tmp_path: Path, magic: int, newest: int, newer: bool) -> None:
+    file = FileMessageSet(tmp_path / "0.log")
+    file.append(batch(0, 1, magic=magic))
+    assert begins_with_newer(file.read(0, MAGIC_POSITION + 1), newest) is newer
+    assert not begins_with_newer(file.read(0, MAGIC_POSITION), newest), "the format cannot be seen"
 
 
 def test_records_before_the_fetch_offset_are_left_out(tmp_path: Path) -> None:
