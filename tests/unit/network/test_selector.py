@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import select
 import socket
 import struct
 import threading
@@ -307,6 +308,7 @@ def test_a_connection_that_is_gone_before_it_is_registered_leaves_nothing(
     sock.setblocking(False)
     scanner.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     scanner.close()
+    assert select.select([sock], [], [], 30)[0], "the end has not come"
     with pytest.raises(OSError, match="reset"):
         selector.register("gone", sock, "127.0.0.1:1")
     assert selector.channels() == []
@@ -344,6 +346,9 @@ def test_write_to_a_connection_that_was_reset_is_reported_by_the_next_poll(
     selector.mute("c")
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
+    channel = selector.channel("c")
+    assert channel is not None
+    assert select.select([channel._transport.sock], [], [], 30)[0], "the end has not come"
     assert not selector.write(NetworkSend("c", [b"too late"]))
     selector.poll(100)
     assert list(selector.disconnected) == ["c"]
