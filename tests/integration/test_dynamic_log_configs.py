@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import ConfigSource
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
@@ -122,8 +122,14 @@ def test_by_kafka_python(shared: Cluster) -> None:
         shared.produce("python", b"much the same" * 300)
         assert log_of(shared, "python").size < 500
         assert shared.values("python") == [b"much the same" * 300]
+        resource = ConfigResource(
+            ConfigResourceType.BROKER, "0", configs={"log.cleanup.policy": (AlterConfigOp.APPEND, "compact")}
+        )
+        client.alter_configs([resource])
+        eventually(lambda: log_of(shared, "python").config.cleanup_policy == ["delete", "compact"])
     finally:
         client.close()
+    BrokerAdmin(shared).alter("log.cleanup.policy", None)
     BrokerAdmin(shared).alter("compression.type", None)
     eventually(lambda: log_of(shared, "python").config.compression_type == "producer")
 
