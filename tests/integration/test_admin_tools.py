@@ -236,7 +236,10 @@ def test_configs_of_brokers(tool, cluster):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--alter", "--broker", "0", "--add-config", "num.network.threads=2"), "Cannot update these configs dynamically"),
+        (
+            ("--alter", "--broker", "0", "--add-config", "num.network.threads=2"),
+            "Cannot update these configs dynamically",
+        ),
         (("--alter", "--broker", "7", "--add-config", "num.io.threads=9"), "id of a live broker: 0"),
         (("--alter", "--topic", "never", "--add-config", "retention.ms=9"), "does not exist"),
         (("--alter", "--topic", "conf", "--add-config", "retention.ms"), "key=val"),
