@@ -46,7 +46,9 @@ def test_equal_keys_meet() -> None:
     assert {partitioner.partition(RECORD, b"%d" % i, cluster(5)) for i in range(100)} == set(range(5))
 
 
-@pytest.mark.parametrize("partitioner", [DefaultPartitioner(random.Random(1)), UniformStickyPartitioner(random.Random(1))])
+@pytest.mark.parametrize(
+    "partitioner", [DefaultPartitioner(random.Random(1)), UniformStickyPartitioner(random.Random(1))]
+)
 def test_without_keys_a_partition_is_kept_until_its_batch_is_full(partitioner: DefaultPartitioner) -> None:
     chosen = []
     for _ in range(20):
