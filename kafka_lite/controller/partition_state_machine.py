@@ -79,10 +79,15 @@ class PartitionStateMachine:
     # ---------------------------------------------------------------------------------------------------------- life
 
     def startup(self, is_topic_to_be_deleted: Callable[[str], bool]) -> None:
-        """Take the states from what ZooKeeper says of leaders; then try to bring all partitions online."""
+        """Take the states from what ZooKeeper says of leaders; then try to bring all partitions online.
+
+        Not when nobody is alive: a broker becomes the controller before it registers, and its registration brings them
+        online. Kafka 0.10.2 tries, and begins each start of a lone broker with one ERROR for every partition.
+        """
         for partition in self._context.partition_replica_assignment:
             self._states[partition] = self._initial_state(partition)
-        self.trigger_online_partition_state_change(is_topic_to_be_deleted)
+        if self._context.live_broker_ids:
+            self.trigger_online_partition_state_change(is_topic_to_be_deleted)
         logger.info("Started the partition state machine with %d partitions", len(self._states))
 
     def _initial_state(self, partition: TopicPartition) -> PartitionState:

@@ -223,6 +223,19 @@ def test_states_at_the_start(leader, live, expected):
     assert controller.state().leader == (2 if leader == 9 else leader)
 
 
+def test_a_start_without_brokers_elects_nobody_and_blames_nobody(caplog):
+    """So a lone broker starts again: it is the controller first, and registers then."""
+    controller = Controller(live=())
+    controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1]), 4))
+    controller.context.partition_leadership_info[P] = controller.zk.states[P]
+    controller.partitions.startup(lambda topic: False)
+    assert controller.partitions.state(P) is PartitionState.OFFLINE
+    assert "failed" not in caplog.text
+    controller.context.live_brokers[1] = broker(1)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: False)
+    assert controller.partitions.state(P) is PartitionState.ONLINE
+
+
 # ------------------------------------------------------------------------------------------------------------ replicas
 
 
