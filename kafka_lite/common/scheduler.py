@@ -126,10 +126,7 @@ class KafkaScheduler:
 
     def _next_due(self) -> _Task | None:
         with self._ready:
-            while self._running:
-                if self._looping > self._size:
-                    self._looping -= 1
-                    return None
+            while self._running and self._looping <= self._size:
                 if not self._heap:
                     self._ready.wait()
                     continue
@@ -138,6 +135,7 @@ class KafkaScheduler:
                     self._at_work += 1
                     return heapq.heappop(self._heap)
                 self._time.wait(self._ready, wait_ms)
+            self._looping -= 1
         return None
 
 

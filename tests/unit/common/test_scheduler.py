@@ -75,6 +75,14 @@ def test_a_scheduler_starts_once(scheduler: KafkaScheduler) -> None:
         scheduler.startup()
 
 
+def test_a_scheduler_starts_again_after_its_end(scheduler: KafkaScheduler) -> None:
+    scheduler.shutdown()
+    scheduler.startup()
+    done = threading.Event()
+    scheduler.schedule("now", done.set)
+    assert done.wait(60), "no thread is left to run tasks"
+
+
 def test_the_mock_runs_tasks_when_the_clock_moves() -> None:
     time = MockTime()
     scheduler = MockScheduler(time)
