@@ -62,6 +62,7 @@ class KafkaRequestHandlerPool:
         self._time = time
         self._runner = RequestRunner(request_channel, apis, time)
         self._lock = threading.Lock()
+        self._is_shut_down = False
         self._size = 0
         self._handlers: list[KafkaRequestHandler] = []  # those, too, that are yet to end
         self._ended_idle_ms = 0.0
@@ -86,9 +87,11 @@ class KafkaRequestHandlerPool:
         """So many threads from now on; at least one.
 
         More of them begin at once. Those that are too many end behind the requests that wait now, each when it has
-        nothing at hand any more: no request is lost, and nobody waits for that here.
+        nothing at hand any more: no request is lost, and nobody waits for that here. Nothing happens after the end.
         """
         with self._lock:
+            if self._is_shut_down:
+                return
             total_ms = self._total_idle_ms()
             self._idle_at_resize_ms = (self._average_idle_ms(total_ms), total_ms)
             self._forget_ended()
@@ -119,6 +122,7 @@ class KafkaRequestHandlerPool:
         if self._inline_handler is not None:
             self._inline_handler.shutdown()
         with self._lock:
+            self._is_shut_down = True  # no handler begins any more: it might take what is to wake up another one
             handlers = list(self._handlers)
         for handler in handlers:
             handler.initiate_shutdown()

@@ -117,6 +117,13 @@ def test_back_to_more_before_the_others_have_ended(start: Callable[[int], Broker
     assert broker.threads == names(0, 1)
 
 
+def test_a_pool_that_has_been_shut_down_stays_so(start: Callable[[int], Broker]) -> None:
+    broker = start(2)
+    broker.pool.shutdown()
+    broker.pool.resize(4)
+    assert broker.threads == []
+
+
 def test_idle_time_of_a_thread_in_the_mean(start: Callable[[int], Broker]) -> None:
     broker = start(2)
     broker.time.sleep(100)
