@@ -216,6 +216,20 @@ def test_fetch_errors(channel: BlockingChannel, version: int) -> None:
         assert (data.error_code, data.high_watermark, bytes(data.records or b"")) == (error, -1, b"")
 
 
+@pytest.mark.parametrize(
+    ("session_id", "session_epoch", "is_served"),
+    [(0, 0, True), (0, -1, True), (77, 0, True), (77, -1, True), (77, 3, False), (0, 3, False)],
+)
+def test_requests_that_name_all_partitions_need_no_session(
+    channel: BlockingChannel, session_id: int, session_epoch: int, is_served: bool
+) -> None:
+    """A consumer may have had a session at a broker that was here before; what goes on with one is refused."""
+    answer = fetch(channel, 11, "unknown", 0, session_id=session_id, session_epoch=session_epoch)
+    assert answer.error_code == (0 if is_served else 70)
+    assert [topic.topic for topic in answer.responses] == (["unknown"] if is_served else [])
+    assert answer.session_id == 0
+
+
 @pytest.mark.parametrize("version", [0, 3, 12])
 def test_at_the_end_a_fetch_waits(channel: BlockingChannel, version: int) -> None:
     create(channel, topic(f"nothing-{version}"))

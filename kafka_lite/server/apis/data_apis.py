@@ -57,8 +57,8 @@ FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {EARLIEST_TIMESTAMP: 1, MAX_TIMESTAMP: 7}
 """Negative timestamps that ask for something else than a time, and the ListOffsets version that brought them."""
 ALL_VERSIONS = 2**15
 READ_COMMITTED = 1
-NO_SESSION = 0
-FINAL_EPOCH = -1
+FULL_FETCH_EPOCHS = (0, -1)
+"""The request names all its partitions: a new session is wanted in place of what there was, or none."""
 FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
 
 LATER_PRODUCE_ERRORS = {
@@ -204,10 +204,11 @@ class DataApis:
         """Read from every partition; wait for ``min_bytes`` up to ``max_wait_ms``.
 
         Every answer says session id 0: this broker keeps no incremental fetch sessions (as a Kafka broker whose
-        session cache is full), so clients name all partitions in every request.
+        session cache is full), so clients name all partitions in every request; also those that have had a session
+        at a broker which was here before. Only the next request of a session is refused.
         """
         version = request.header.api_version
-        if body.session_id != NO_SESSION and body.session_epoch != FINAL_EPOCH:
+        if body.session_epoch not in FULL_FETCH_EPOCHS:
             respond(fetch.FetchResponse(error_code=Errors.FETCH_SESSION_ID_NOT_FOUND.code))
             return
         infos = [
