@@ -50,7 +50,7 @@ def filled(parent: Path, time: MockTime) -> Log:
     return log
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_two_crashes_at_any_two_steps(tmp_path: Path) -> None:
     time = MockTime()
     original = filled(tmp_path / "original", time)
