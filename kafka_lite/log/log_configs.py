@@ -6,9 +6,15 @@ LogManager.reconfigureDefaultLogConfig · book 6.1.5
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.log.log_config import LogConfig
+
+
+class OutdatedConfigError(KafkaError):
+    """A topic has been altered since its configuration was read: read it again."""
 
 
 class LogConfigs:
@@ -25,13 +31,29 @@ class LogConfigs:
         self.default = default
         """Of topics that override nothing, and what the others do not override."""
         self._topics = {topic: config for topic, config in topics.items() if config.overridden}
+        self._alterations: Counter[str] = Counter()
 
     def of(self, topic: str) -> LogConfig:
         """What holds for a topic; the same object until something of it changes."""
         return self._topics.get(topic, self.default)
 
-    def set_topic(self, topic: str, config: LogConfig) -> None:
-        """The overrides in ``config`` are the topic's now; its defaults may be those of a moment ago."""
+    def alterations(self, topic: str) -> int:
+        """How many alterations of a topic have been heard of. Who reads its configuration asks for this first."""
+        return self._alterations[topic]
+
+    def alter_topic(self, topic: str, config: LogConfig) -> None:
+        """An alteration of the topic has been heard of."""
+        self._alterations[topic] += 1
+        self.set_topic(topic, config)
+
+    def set_topic(self, topic: str, config: LogConfig, alterations: int | None = None) -> None:
+        """The overrides in ``config`` are the topic's now; its defaults may be those of a moment ago.
+
+        ``alterations``: as many as there were when ``config`` was read. Raises OutdatedConfigError when there are more,
+        for what has been heard of meanwhile must not be undone by what was read before it (KAFKA-8813).
+        """
+        if alterations not in (None, self._alterations[topic]):
+            raise OutdatedConfigError(f"topic {topic} has been altered since its configuration was read")
         known = self._topics.get(topic)
         if not config.overridden:
             self._topics.pop(topic, None)

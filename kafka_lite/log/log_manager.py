@@ -255,16 +255,18 @@ class LogManager:
         """The log of a partition, if there is one."""
         return self._logs.get(topic_partition)
 
-    def get_or_create_log(self, topic_partition: TopicPartition, config: LogConfig | None = None) -> Log:
+    def get_or_create_log(
+        self, topic_partition: TopicPartition, config: LogConfig | None = None, alterations: int | None = None
+    ) -> Log:
         """The log of a partition; a new one goes to the live directory with the fewest logs.
 
-        Raises ApiError KAFKA_STORAGE_ERROR when none can take it.
+        Raises ApiError KAFKA_STORAGE_ERROR when none can take it, and what ``LogConfigs.set_topic`` raises.
         """
         with self._lock:
             log = self._logs.get(topic_partition)
             if log is None:
                 if config is not None:
-                    self.configs.set_topic(topic_partition.topic, config)
+                    self.configs.set_topic(topic_partition.topic, config, alterations)
                 log = self._create_log(topic_partition)
                 self._logs[topic_partition] = log
             return log
@@ -291,7 +293,7 @@ class LogManager:
     def update_topic_config(self, topic: str, config: LogConfig) -> None:
         """The topic's configuration has been changed: its logs obey the new one from now on."""
         with self._lock:
-            self.configs.set_topic(topic, config)
+            self.configs.alter_topic(topic, config)
             self._apply_configs()
 
     def update_default_config(self, config: LogConfig) -> None:

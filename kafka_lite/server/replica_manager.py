@@ -21,6 +21,7 @@ from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
@@ -76,12 +77,11 @@ class ReplicaManager:
         self.config = config
         self.log_manager = log_manager
         self.controller_epoch = 0
-        self._topic_config = topic_config
+        self._initializing_logs = InitializingLogs(log_manager, topic_config)
         self._scheduler = scheduler
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
-        self._configs_of_order: dict[str, LogConfig] = {}
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -149,13 +149,6 @@ class ReplicaManager:
         if log is None:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log of {topic_partition} is offline")
         return partition, log
-
-    def _log_for(self, topic_partition: TopicPartition) -> Log:
-        """The log of a new replica. The configurations are read once per order: a topic can have many partitions."""
-        topic = topic_partition.topic
-        if topic not in self._configs_of_order:
-            self._configs_of_order[topic] = self._topic_config(topic)
-        return self.log_manager.get_or_create_log(topic_partition, self._configs_of_order[topic])
 
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -327,7 +320,7 @@ class ReplicaManager:
                 )
                 return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
-            self._configs_of_order.clear()
+            self._initializing_logs.begin_order()
             errors = [
                 LeaderAndIsrPartitionError(
                     topic_name=state.topic_name,
@@ -396,7 +389,10 @@ class ReplicaManager:
 
     def _new_partition(self, topic_partition: TopicPartition) -> Partition:
         return Partition(
-            topic_partition, self.config.broker_id, self._log_for, lambda tp: self._checkpointed.get(tp, 0)
+            topic_partition,
+            self.config.broker_id,
+            self._initializing_logs.log_for,
+            lambda tp: self._checkpointed.get(tp, 0),
         )
 
     def _make_leader_or_follower(self, partition: Partition, state: LeaderAndIsrPartitionState) -> None:

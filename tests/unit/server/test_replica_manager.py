@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,9 @@ class Broker:
         self.scheduler = MockScheduler(self.time)
         self.logs = LogManager([directory, *others], {}, LogConfig(), self.scheduler, self.time)
         self.logs.startup()
+        self.read_config: Callable[[str], LogConfig] = lambda _: LogConfig(self.topic_config)
         self.replicas = ReplicaManager(
-            config, self.logs, lambda _: LogConfig(self.topic_config), self.scheduler, self.time
+            config, self.logs, lambda topic: self.read_config(topic), self.scheduler, self.time
         )
         self.replicas.startup()
         self.produced: list[Produced] = []
@@ -298,6 +300,42 @@ class TestControllersOrders:
         request = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[state])
         response = broker.replicas.become_leader_or_follower(request)
         assert response.partition_errors[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
+
+    @pytest.mark.parametrize("partitions", [(TP,), (TP, TP1)])
+    def test_an_alteration_while_logs_are_created_is_not_lost(
+        self, broker: Broker, partitions: tuple[TopicPartition, ...]
+    ) -> None:
+        """KAFKA-8813: it was written after the configuration had been read, and heard of before there was a log."""
+        reads: list[str] = []
+
+        def read(topic: str) -> LogConfig:
+            reads.append(topic)
+            if len(reads) > 1:
+                return LogConfig({"retention.ms": 2})
+            broker.logs.update_topic_config(topic, LogConfig({"retention.ms": 2}))
+            return LogConfig({"retention.ms": 1})
+
+        broker.read_config = read
+        assert broker.lead(*partitions) == [0, *(0 for _ in partitions)]
+        assert [broker.log(tp).config.retention_ms for tp in partitions] == [2 for _ in partitions]
+        assert reads == ["orders", "orders"]
+
+    def test_an_alteration_between_two_partitions_of_an_order_is_not_lost(
+        self, broker: Broker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        create = broker.logs.get_or_create_log
+
+        def create_and_alter(tp: TopicPartition, *args: Any) -> Log:
+            log = create(tp, *args)
+            if tp == TP:
+                broker.topic_config = {"retention.ms": 2}
+                broker.logs.update_topic_config(tp.topic, LogConfig(broker.topic_config))
+            return log
+
+        monkeypatch.setattr(broker.logs, "get_or_create_log", create_and_alter)
+        broker.topic_config = {"retention.ms": 1}
+        broker.lead(TP, TP1)
+        assert [broker.log(tp).config.retention_ms for tp in (TP, TP1)] == [2, 2]
 
     def test_an_unwritable_directory_is_a_storage_error(self, broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: object) -> None:
