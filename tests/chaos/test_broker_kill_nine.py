@@ -169,7 +169,7 @@ def started_soon(directory: Path, overrides: dict[str, str]) -> Iterator[BrokerP
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60 + 10 * KILLS)
+@pytest.mark.timeout(60 + 20 * KILLS)
 def test_no_acknowledged_message_is_lost(aftermath: Aftermath) -> None:
     """Every message is at the place that was told."""
     assert len(aftermath.load.acknowledged) == aftermath.load.sent

@@ -26,7 +26,7 @@ class LongCompactionMachine(CompactionMachine):
 
 
 LongCompactionMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
-TestLongCompactionModel = pytest.mark.timeout(600)(LongCompactionMachine.TestCase)
+TestLongCompactionModel = pytest.mark.timeout(900)(LongCompactionMachine.TestCase)
 
 
 @pytest.fixture(autouse=True)

@@ -113,7 +113,7 @@ def newest_connection(broker: BrokerProcess) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_broker_after_100_000_bad_frames(broker: BrokerProcess) -> None:
     check_a_normal_client(broker.bootstrap_servers)
     process = psutil.Process(broker.process.pid)

@@ -5,7 +5,7 @@ import pytest
 from kafka_lite.learn import consumer_figures, consumer_runs
 from kafka_lite.learn.recorded_run import Kind, RecordedRun
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 
 
 def wire(run: RecordedRun) -> list[str]:

@@ -109,7 +109,7 @@ def test_the_answers_are_those_of_the_protocol():
     assert group_figures.answers("zh").count("\n") == len(rows)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 def test_a_group_by_hand_shows_whose_request_is_parked():
     with Cluster() as cluster:
         group = GroupByHand(cluster)
