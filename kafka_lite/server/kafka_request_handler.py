@@ -35,13 +35,15 @@ class KafkaRequestHandler(ShutdownableThread):
 
     def do_work(self) -> None:
         """Wait for a request and handle it, and those that its client sent behind it."""
-        self._idle = (self._idle[0], self._time.hi_res_ms())
         request = self._request_channel.receive_request()
-        self._idle = (self.idle_ms(), None)
+        idle_ms = self.idle_ms()
+        self._idle = (idle_ms, None)
         if request is None:  # woken up to stop
             self.initiate_shutdown()
+            return
         while request is not None:
             request = self._runner.run(request)
+        self._idle = (idle_ms, self._time.hi_res_ms())
 
 
 class KafkaRequestHandlerPool:

@@ -11,7 +11,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.network.request_channel import Request, RequestChannel
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
-from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandler, KafkaRequestHandlerPool
+from kafka_lite.server.request_runner import RequestRunner
 from tests.support.eventually import eventually
 
 
@@ -122,6 +123,17 @@ def test_a_pool_that_has_been_shut_down_stays_so(start: Callable[[int], Broker])
     broker.pool.shutdown()
     broker.pool.resize(4)
     assert broker.threads == []
+
+
+def test_a_handler_is_idle_from_the_beginning() -> None:
+    """Not only from its first turn on, which may come late."""
+    time, channel = MockTime(), RequestChannel(1, 10)
+    handler = KafkaRequestHandler(0, channel, RequestRunner(channel, Apis(), time), time)
+    time.sleep(100)
+    channel.wake_up_handler()
+    handler.do_work()
+    time.sleep(100)
+    assert handler.idle_ms() == 100
 
 
 def test_idle_time_of_a_thread_in_the_mean(start: Callable[[int], Broker]) -> None:
