@@ -29,6 +29,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsTopic,
 )
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableReplicaAssignment,
@@ -383,3 +384,16 @@ def test_api_versions_of_the_future_are_answered_in_the_oldest_layout(port: int)
 def test_other_versions_and_keys_that_are_not_served_end_the_connection(port: int, key: int) -> None:
     version = SERVED_VERSIONS[ApiKey(key)].max_version + 1 if key in set(SERVED_VERSIONS) else 0
     assert raw_exchange(port, header(key, version) + bytes(64)) == b""
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize(("key_type", "reason"), [(1, "does not serve transactions"), (7, "unknown type")])
+def test_who_asks_for_another_coordinator_than_that_of_a_group_is_told_why_there_is_none(
+    channel: BlockingChannel, version: int, key_type: int, reason: str
+) -> None:
+    keys = {"coordinator_keys": ["t"]} if version >= 4 else {"key": "t"}
+    answer = channel.exchange(FindCoordinatorRequest(key_type=key_type, **keys), version)
+    assert isinstance(answer, FindCoordinatorResponse)
+    found = answer.coordinators[0] if version >= 4 else answer
+    assert (found.error_code, found.node_id) == (42, -1)
+    assert reason in (found.error_message or "")

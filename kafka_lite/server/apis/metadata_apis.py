@@ -42,7 +42,7 @@ from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
-GROUP_KEY_TYPE = 0
+GROUP_KEY_TYPE, TRANSACTION_KEY_TYPE = 0, 1
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """What a client may call itself and its version."""
 NO_AUTHORIZED_OPERATIONS = -(2**31)
@@ -205,7 +205,10 @@ class MetadataApis:
         answer = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
         try:
             if key_type != GROUP_KEY_TYPE:
-                raise Errors.INVALID_REQUEST.exception(f"this broker has no coordinators of key type {key_type}")
+                what = "it does not serve transactions" if key_type == TRANSACTION_KEY_TYPE else "unknown type"
+                raise Errors.INVALID_REQUEST.exception(
+                    f"this broker has no coordinators of key type {key_type}: {what}"
+                )
             node_id, end_point = self._group_coordinator(listener_name, key)
             answer.node_id, answer.host, answer.port = node_id, end_point.host, end_point.port
         except ApiError as failure:
