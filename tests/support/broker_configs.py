@@ -29,19 +29,19 @@ class BrokerAdmin:
         operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
         entry = ConfigEntry(key, value, incremental_operation=operation)
         resource = _resource(topic, incremental_configs=[entry])
-        self._client.incremental_alter_configs([resource])[resource].result(15)
+        self._client.incremental_alter_configs([resource])[resource].result(60)
 
     def replace(self, key: str, value: str) -> None:
         """The only override now, as old clients say it."""
         resource = ConfigResource(ResourceType.BROKER, "0", set_config={key: value})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            self._client.alter_configs([resource])[resource].result(15)
+            self._client.alter_configs([resource])[resource].result(60)
 
     def entry(self, key: str, topic: str | None = None) -> ConfigEntry:
         """All that is told of a key of the broker or of a topic."""
         resource = _resource(topic)
-        return self._client.describe_configs([resource])[resource].result(15)[key]
+        return self._client.describe_configs([resource])[resource].result(60)[key]
 
     def describe(self, key: str, topic: str | None = None) -> tuple[str | None, ConfigSource]:
         """What holds, and where it comes from."""
