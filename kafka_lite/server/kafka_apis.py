@@ -34,7 +34,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
-    ApiKey.METADATA: ApiRange(0, 9),  # 10: topic ids
+    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole answer; no topic has an id yet
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version

@@ -55,6 +55,8 @@ TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
 CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 """CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE."""
 
+FIRST_METADATA_VERSION_WITH_TOPIC_IDS = 12
+
 AutoCreate = Callable[[str], None]
 """Creates a topic with the broker's defaults; raises ApiError."""
 
@@ -119,8 +121,16 @@ class MetadataApis:
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
-        """Brokers, topics, leaders. A topic that is missing is created when broker and client allow it."""
+        """Brokers, topics, leaders. A topic that is missing is created when broker and client allow it.
+
+        Topics have no ids, as in a Kafka of before 2.8, or after an upgrade from one: every answer says zero for them,
+        and whoever asks by an id hears that nobody knows it.
+        """
         version = request.header.api_version
+        asked = body.topics or []
+        if any(topic.topic_id.int or topic.name is None for topic in asked):
+            respond(self._metadata_response(request, _topics_asked_by_id(asked, version), with_operations=False))
+            return
         # Version 0 had no null: its empty list means all topics. Since version 1 an empty list means none.
         all_topics = body.topics is None or (version == 0 and not body.topics)
         names = None if body.topics is None or all_topics else [topic.name or "" for topic in body.topics]
@@ -294,3 +304,18 @@ class MetadataApis:
         if replica is None:
             return 0
         return max(0, replica.high_watermark.message_offset - replica.log_end_offset.message_offset)
+
+
+def _topics_asked_by_id(
+    asked: Iterable[metadata.MetadataRequestTopic], version: int
+) -> list[metadata.MetadataResponseTopic]:
+    """Versions 10 and 11 carry ids, but take none."""
+    if version < FIRST_METADATA_VERSION_WITH_TOPIC_IDS:
+        error = Errors.INVALID_REQUEST.code
+        return [
+            metadata.MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id)
+            for topic in asked
+        ]
+    error = Errors.UNKNOWN_TOPIC_ID.code
+    ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id.int)
+    return [metadata.MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id) for topic_id in ids]

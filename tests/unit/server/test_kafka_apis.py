@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -243,3 +244,29 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
         ("new", Errors.UNKNOWN_SERVER_ERROR.code),
         ("not/legal", Errors.INVALID_TOPIC_EXCEPTION.code),
     ]
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "topic_id", "error", "told"),
+    [
+        (10, "", 7, Errors.INVALID_REQUEST, ""),
+        (11, "there", 7, Errors.INVALID_REQUEST, "there"),
+        (11, None, 0, Errors.INVALID_REQUEST, ""),
+        (12, None, 7, Errors.UNKNOWN_TOPIC_ID, None),
+        (12, "there", 7, Errors.UNKNOWN_TOPIC_ID, None),
+    ],
+)
+def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
+    """The answers are those of Kafka 3.9 for an id that it does not know."""
+    anything = cast(Any, None)
+    apis = MetadataApis(anything, "cluster", MetadataCache(0), anything, anything, {})
+    request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
+    asked = MetadataRequestTopic(name=name, topic_id=UUID(int=topic_id))
+    answers: list[Any] = []
+    apis.handle_metadata(
+        cast(Any, request), MetadataRequest(topics=[asked, asked][: 2 if version > 11 else 1]), answers.append
+    )
+    assert [(topic.error_code, topic.name, topic.topic_id.int) for topic in answers[0].topics] == [
+        (error.code, told, topic_id)
+    ]
+    answers[0].encode(version)
