@@ -387,11 +387,15 @@ class KafkaController:
 
     def enable_default_unclean_leader_election(self) -> None:
         """The broker's default allows them from now on: elect for the partitions that have been waiting for that."""
+        self._enqueue_if_active("UncleanLeaderElectionEnable", self._elect_leaders_that_are_missing)
+
+    def enable_topic_unclean_leader_election(self, topic: str) -> None:
+        """A topic's override allows them."""
+        self._enqueue_if_active("TopicUncleanLeaderElectionEnable", lambda: self._elect_leaders_that_are_missing(topic))
+
+    def _elect_leaders_that_are_missing(self, topic: str | None = None) -> None:
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
-        self._enqueue_if_active(
-            "UncleanLeaderElectionEnable",
-            lambda: self.partition_state_machine.trigger_online_partition_state_change(is_deleted),
-        )
+        self.partition_state_machine.trigger_online_partition_state_change(is_deleted, topic)
 
     def _unclean_leader_election_enable(self, topic: str) -> bool:
         """What the topic's configuration, or else the broker's, says now."""

@@ -109,10 +109,13 @@ class PartitionStateMachine:
         """All partitions in a state."""
         return {partition for partition, found in self._states.items() if found is state}
 
-    def trigger_online_partition_state_change(self, is_topic_to_be_deleted: Callable[[str], bool]) -> None:
-        """Try to find a leader for every partition that has none, but for those that are being deleted."""
+    def trigger_online_partition_state_change(
+        self, is_topic_to_be_deleted: Callable[[str], bool], topic: str | None = None
+    ) -> None:
+        """Try to find a leader for every partition (or those of ``topic``) without one that is not being deleted."""
         without = self.partitions_in_state(PartitionState.NEW) | self.partitions_in_state(PartitionState.OFFLINE)
-        wanted = {partition for partition in without if not is_topic_to_be_deleted(partition.topic)}
+        of_topic = {partition for partition in without if topic in (None, partition.topic)}
+        wanted = {partition for partition in of_topic if not is_topic_to_be_deleted(partition.topic)}
         self.handle_state_changes(wanted, PartitionState.ONLINE)
 
     # -------------------------------------------------------------------------------------------------- state changes

@@ -15,6 +15,8 @@ from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 
 logger = logging.getLogger(__name__)
 
+UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
+
 
 class ConfigHandler(Protocol):
     """Applies the overrides of the entities of one type."""
@@ -25,19 +27,29 @@ class ConfigHandler(Protocol):
 
 
 class TopicConfigHandler:
-    """Gives the logs of a topic their new configuration."""
+    """Gives the logs of a topic their new configuration, and lets the controller elect leaders if that allows it."""
 
     def __init__(
-        self, update_topic_config: Callable[[str, LogConfig], None], topic_defaults: Callable[[], Mapping[str, object]]
+        self,
+        update_topic_config: Callable[[str, LogConfig], None],
+        topic_defaults: Callable[[], Mapping[str, object]],
+        on_unclean_leader_election_enabled: Callable[[str], None],
     ) -> None:
-        """``update_topic_config`` is LogManager's; ``topic_defaults`` gives what the broker has for topic keys now."""
+        """``topic_defaults`` gives what the broker has for topic keys now; ``update_topic_config`` is LogManager's.
+
+        The last one is the controller's: the topic allows unclean elections itself, so partitions may get a leader.
+        """
         self._update_topic_config = update_topic_config
         self._topic_defaults = topic_defaults
+        self._on_unclean_leader_election_enabled = on_unclean_leader_election_enabled
 
     def process_config_changes(self, entity_name: str, config: Mapping[str, str]) -> None:
         """Overrides of the topic ``entity_name``."""
-        self._update_topic_config(entity_name, LogConfig(config, self._topic_defaults()))
+        log_config = LogConfig(config, self._topic_defaults())
+        self._update_topic_config(entity_name, log_config)
         logger.info("Topic %s has the configuration %s now", entity_name, dict(config))
+        if UNCLEAN_LEADER_ELECTION_ENABLE in config and log_config.unclean_leader_election_enable:
+            self._on_unclean_leader_election_enabled(entity_name)
 
 
 class BrokerConfigHandler:

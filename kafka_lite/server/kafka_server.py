@@ -370,7 +370,11 @@ class KafkaServer:
     def _start_config_changes(self) -> None:
         """Changes of configurations in ZooKeeper are applied from now on."""
         handlers: dict[str, ConfigHandler] = {
-            "topics": TopicConfigHandler(self.log_manager.update_topic_config, self._topic_defaults),
+            "topics": TopicConfigHandler(
+                self.log_manager.update_topic_config,
+                self._topic_defaults,
+                self.controller.enable_topic_unclean_leader_election,
+            ),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)

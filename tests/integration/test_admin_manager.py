@@ -50,9 +50,11 @@ class OneBroker:
         end_point = EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
         defaults = self.config.log_config_map()
-        self.topic_configs = queue.Queue()
+        self.topic_configs, self.elections = queue.Queue(), queue.Queue()
         handlers = {
-            "topics": TopicConfigHandler(lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults),
+            "topics": TopicConfigHandler(
+                lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults, self.elections.put
+            ),
             "brokers": BrokerConfigHandler(self.dynamic),
         }
         self.config_manager = DynamicConfigManager(self.zk, handlers)
@@ -376,6 +378,14 @@ def test_throttle_rates_are_dynamic(broker):
     assert [(s.value, s.source) for s in entry.synonyms] == [("1000", 2), ("2000", 3), (str(2**63 - 1), 5)]
     (entry,) = describe(broker, BROKER_RESOURCE, "").configs
     assert (entry.name, entry.value, entry.config_source) == ("leader.replication.throttled.rate", "2000", 3)
+
+
+def test_the_controller_hears_that_a_topic_allows_unclean_elections(broker):
+    broker.create(topic("tidy"), topic("untidy"))
+    for name, value in (("tidy", "false"), ("untidy", "true")):
+        assert error_of(alter(broker, TOPIC_RESOURCE, name, unclean_leader_election_enable=value)) is Errors.NONE
+    assert broker.elections.get(timeout=60) == "untidy"
+    assert broker.elections.empty()
 
 
 def test_old_notifications_are_purged(broker):

@@ -241,7 +241,8 @@ def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
     assert zk.get_partition_state(partition).leader_and_isr.isr == [2]
 
 
-def test_an_unclean_replica_leads_when_the_default_allows_it(cluster):
+@pytest.mark.parametrize("by", ["default", "topic"])
+def test_an_unclean_replica_leads_as_soon_as_it_may(cluster, by):
     defaults = {"unclean.leader.election.enable": "false"}
     zk = cluster.start(1, topic_defaults=lambda: defaults)
     cluster.start(2, controller=False)
@@ -256,9 +257,13 @@ def test_an_unclean_replica_leads_when_the_default_allows_it(cluster):
     controller = cluster.controllers[1]
     cluster.stop(2)
     eventually(lambda: controller.partition_state_machine.state(partition) is PartitionState.OFFLINE)
-    controller.enable_default_unclean_leader_election()
-    defaults["unclean.leader.election.enable"] = "true"
-    controller.enable_default_unclean_leader_election()
+    if by == "default":
+        defaults["unclean.leader.election.enable"] = "true"
+        controller.enable_default_unclean_leader_election()
+    else:
+        zk.set_entity_config("topics/t", {"unclean.leader.election.enable": "true"})
+        controller.enable_topic_unclean_leader_election("another")
+        controller.enable_topic_unclean_leader_election("t")
     eventually(lambda: cluster.brokers.leader("t") == 1)
     assert zk.get_partition_state(partition).leader_and_isr.isr == [1]
 

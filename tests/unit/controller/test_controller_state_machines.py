@@ -158,6 +158,17 @@ def test_a_new_partition_without_a_live_replica_waits():
     assert controller.state().leader == 3
 
 
+def test_leaders_are_looked_for_in_one_topic_if_one_is_named():
+    other = TopicPartition("other", 0)
+    controller = Controller(live=(9,), assignment={P: [1], other: [1]})
+    for partition in (P, other):
+        controller.create(partition)
+    controller.context.live_brokers[1] = broker(1)
+    controller.partitions.trigger_online_partition_state_change(lambda topic: False, "other")
+    assert controller.partitions.state(P) is PartitionState.NEW
+    assert controller.partitions.state(other) is PartitionState.ONLINE
+
+
 def test_a_partition_whose_state_is_there_already_is_not_overwritten(caplog):
     controller = Controller()
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(3, [3]), 9))
