@@ -34,7 +34,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
-    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole answer; no topic has an id yet
+    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole answer; no topic has an id yet: zero
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
@@ -45,8 +45,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.DESCRIBE_GROUPS: ApiRange(0, 5),
     ApiKey.LIST_GROUPS: ApiRange(0, 5),
     ApiKey.API_VERSIONS: ApiRange(0, 4),
-    ApiKey.CREATE_TOPICS: ApiRange(0, 6),  # 7: topic ids
-    ApiKey.DELETE_TOPICS: ApiRange(0, 5),  # 6: topic ids
+    ApiKey.CREATE_TOPICS: ApiRange(0, 7),
+    ApiKey.DELETE_TOPICS: ApiRange(0, 6),
     ApiKey.DELETE_RECORDS: ApiRange(0, 2),
     ApiKey.INIT_PRODUCER_ID: ApiRange(0, 4),  # 5: transactions, second version; without transactional ids only
     ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),

@@ -7,6 +7,7 @@ import struct
 import time
 from collections.abc import Iterator
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -38,7 +39,11 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.messages.api_20_delete_topics import (
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
@@ -347,7 +352,25 @@ def test_a_deleted_topic_is_gone_and_can_be_made_anew(channel: BlockingChannel) 
         assert produce(channel, "mayfly", SMALL).error_code == 3
 
 
-@pytest.mark.parametrize("version", range(10))
+def test_topics_have_no_ids(channel: BlockingChannel) -> None:
+    """Zero stands for none, as in a Kafka whose topics are older than ids."""
+    created = cast(CreateTopicsResponse, channel.exchange(CreateTopicsRequest(topics=[topic("no-id")]), 7))
+    assert [(each.error_code, each.topic_id.int) for each in created.topics] == [(0, 0)]
+    asked = [
+        DeleteTopicState(name="no-id"),
+        DeleteTopicState(name="no-id"),
+        DeleteTopicState(name=None, topic_id=UUID(int=7)),
+        DeleteTopicState(name="plain", topic_id=UUID(int=7)),
+        DeleteTopicState(name=None),
+        DeleteTopicState(name="nobody-knows"),
+    ]
+    answer = channel.exchange(DeleteTopicsRequest(topics=asked, timeout_ms=30_000), 6)
+    results = [(each.name, each.topic_id.int, each.error_code) for each in cast(DeleteTopicsResponse, answer).responses]
+    assert results == [("no-id", 0, 0), ("nobody-knows", 0, 3), (None, 7, 100), ("plain", 7, 42), (None, 0, 42)]
+    assert "plain" in topics_of(channel)
+
+
+@pytest.mark.parametrize("version", range(13))
 def test_metadata_of_topics_that_are_not_there(channel: BlockingChannel, version: int) -> None:
     names = ["nobody-knows", "nobody-knows", "bad name!", "plain"]
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])

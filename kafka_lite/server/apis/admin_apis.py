@@ -75,18 +75,24 @@ class AdminApis:
         return {name: (Errors.INVALID_REQUEST, TWICE) for name, count in counts.items() if count > 1}
 
     def handle_delete_topics(self, request: Request, body: delete_topics.DeleteTopicsRequest, respond: Respond) -> None:
-        """Delete topics, answer when clients are not told of them any more."""
-        names = list(dict.fromkeys(body.topic_names))
+        """Delete topics, answer when clients are not told of them any more. No topic has an id by which to name it."""
+        asked = body.topics + [delete_topics.DeleteTopicState(name=name) for name in body.topic_names]
         error = self._deletion_error(request.header.api_version)
-        if error is not None:
-            results = [
-                delete_topics.DeletableTopicResult(name=name, error_code=error.code, error_message=error.message)
-                for name in names
-            ]
-            respond(delete_topics.DeleteTopicsResponse(responses=results))
-            return
+        names, refused = [], []
+        for topic in {(topic.name, topic.topic_id): topic for topic in asked}.values():
+            reason = (error, error.message) if error is not None else _unusable(topic)
+            if reason is None:
+                names.append(topic.name or "")
+            else:
+                refused.append(
+                    delete_topics.DeletableTopicResult(
+                        name=topic.name, topic_id=topic.topic_id, error_code=reason[0].code, error_message=reason[1]
+                    )
+                )
         self._admin.delete_topics(
-            body.timeout_ms, names, lambda results: respond(delete_topics.DeleteTopicsResponse(responses=results))
+            body.timeout_ms,
+            names,
+            lambda results: respond(delete_topics.DeleteTopicsResponse(responses=results + refused)),
         )
 
     def _deletion_error(self, version: int) -> Errors | None:
@@ -128,3 +134,14 @@ class AdminApis:
         """Change single overrides of topics and brokers."""
         results = self._admin.incremental_alter_configs(body.resources, body.validate_only)
         respond(incremental_alter_configs.IncrementalAlterConfigsResponse(responses=results))
+
+
+def _unusable(topic: delete_topics.DeleteTopicState) -> tuple[Errors, str] | None:
+    """Why a topic cannot be deleted that is named like that; None for a name and no id."""
+    if topic.name is None:
+        if topic.topic_id.int:
+            return Errors.UNKNOWN_TOPIC_ID, Errors.UNKNOWN_TOPIC_ID.message
+        return Errors.INVALID_REQUEST, "The topic has neither a name nor an id."
+    if topic.topic_id.int:
+        return Errors.INVALID_REQUEST, f"Topic {topic.name} is named by an id as well; one of the two will do."
+    return None
