@@ -153,8 +153,10 @@ def _describe(
     names: Iterable[str] | None,
     describe: Callable[[ConfigKey], DescribeConfigsResourceResult],
 ) -> list[DescribeConfigsResourceResult]:
+    """Of each key, or of each that is in ``names``, by name: Kafka's order is that of a hash table."""
     wanted = None if names is None else set(names)
-    return [describe(key) for key in keys if wanted is None or key.name in wanted]
+    chosen = (key for key in keys if wanted is None or key.name in wanted)
+    return [describe(key) for key in sorted(chosen, key=lambda key: key.name)]
 
 
 def _synonym(name: str, value: object, source: ConfigSource) -> DescribeConfigsSynonym:

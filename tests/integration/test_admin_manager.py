@@ -276,6 +276,8 @@ def test_describe_a_topic(broker):
     everything = describe(broker, TOPIC_RESOURCE, "told")
     assert len(everything.configs) >= 24
     assert not any(entry.synonyms or entry.documentation for entry in everything.configs)
+    names = [entry.name for entry in everything.configs]
+    assert names == sorted(names), "whatever is set and in whatever order it is declared"
 
 
 def test_describe_a_broker(broker):
