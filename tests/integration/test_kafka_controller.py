@@ -219,11 +219,8 @@ def test_a_leader_dies_and_comes_back(cluster):
     assert zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr.leader == 1
 
 
-def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
-    zk = cluster.start(1)
-    cluster.start(2, controller=False)
-    zk.set_entity_config("topics/t", {"unclean.leader.election.enable": "false"})
-    cluster.await_brokers()
+def partition_in_sync_on_2_only(cluster, zk):
+    """A new one, of brokers 1 and 2, led by 2."""
     zk.create_topic_assignment("t", TopicAssignment({0: [2, 1]}))
     partition = TopicPartition("t", 0)
     eventually(lambda: cluster.brokers.leader("t") == 2)
@@ -231,6 +228,15 @@ def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
     assert zk.update_partition_state(partition, only_2) == 1
     zk.propagate_isr_changes([partition])
     eventually(lambda: zk.get_isr_change_notifications() == [])
+    return partition
+
+
+def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    zk.set_entity_config("topics/t", {"unclean.leader.election.enable": "false"})
+    cluster.await_brokers()
+    partition = partition_in_sync_on_2_only(cluster, zk)
     eventually(lambda: cluster.brokers.caches[1].get_partition_info(partition).isr == (2,))
     machine = cluster.controllers[1].partition_state_machine
     cluster.stop(2)
@@ -247,13 +253,7 @@ def test_an_unclean_replica_leads_as_soon_as_it_may(cluster, by):
     zk = cluster.start(1, topic_defaults=lambda: defaults)
     cluster.start(2, controller=False)
     cluster.await_brokers()
-    zk.create_topic_assignment("t", TopicAssignment({0: [2, 1]}))
-    partition = TopicPartition("t", 0)
-    eventually(lambda: cluster.brokers.leader("t") == 2)
-    only_2 = LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2], 0, 0), 1)
-    assert zk.update_partition_state(partition, only_2) == 1
-    zk.propagate_isr_changes([partition])
-    eventually(lambda: zk.get_isr_change_notifications() == [])
+    partition = partition_in_sync_on_2_only(cluster, zk)
     controller = cluster.controllers[1]
     cluster.stop(2)
     eventually(lambda: controller.partition_state_machine.state(partition) is PartitionState.OFFLINE)
