@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../admin/AdminUtils.scala; later core/.../zk/AdminZkClient.s
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -40,12 +40,13 @@ class RackAwareMode(Enum):
 class AdminUtils:
     """Checks a wish, then writes the znodes that make it known. Errors are ApiErrors with Kafka's codes and texts.
 
-    ``topic_defaults``: what the broker has for topic keys that are not overridden; part of judging a topic's config.
+    ``topic_defaults`` gives what the broker has now for topic keys that are not overridden; part of judging a topic's
+    config.
     """
 
-    def __init__(self, zk_client: KafkaZkClient, topic_defaults: Mapping[str, object] | None = None) -> None:
+    def __init__(self, zk_client: KafkaZkClient, topic_defaults: Callable[[], Mapping[str, object]] = dict) -> None:
         self._zk_client = zk_client
-        self._topic_defaults = dict(topic_defaults or {})
+        self._topic_defaults = topic_defaults
 
     # -------------------------------------------------------------------------------------------------------- brokers
 
@@ -120,7 +121,7 @@ class AdminUtils:
         unknown = LOG_CONFIG_DEF.unused(config)
         if unknown:
             raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}")
-        LogConfig(config, self._topic_defaults).validate_values()
+        LogConfig(config, self._topic_defaults()).validate_values()
 
     # ------------------------------------------------------------------------------------------------- more partitions
 

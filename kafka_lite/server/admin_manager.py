@@ -87,17 +87,13 @@ class AdminManager:
         self._cache = metadata_cache
         self._zk_client = zk_client
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
+        self._admin_utils = AdminUtils(zk_client, dynamic_config.topic_defaults)
         self._dynamic_config = dynamic_config
         self._config_helper = ConfigHelper(config, dynamic_config)
         self._loggers = RuntimeLoggerManager(config.broker_id)
         self.topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
             "topic", broker_id=config.broker_id, time=time
         )
-
-    @property
-    def _admin_utils(self) -> AdminUtils:
-        """Judges a topic's configuration by the defaults that the broker has now."""
-        return AdminUtils(self._zk_client, self._dynamic_config.current_config.log_config_map())
 
     def shutdown(self) -> None:
         """Stop the purgatory."""
@@ -352,7 +348,7 @@ class AdminManager:
         """The keys that are lists, and what holds for them without an override."""
         if resource_type != TOPIC_RESOURCE:
             return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
-        broker = self._dynamic_config.current_config.log_config_map()
+        broker = self._dynamic_config.topic_defaults()
         lists = [key for key in LOG_CONFIG_DEF if key.type is Type.LIST]
         return {key.name: broker.get(key.name) or key.default for key in lists}
 

@@ -73,7 +73,7 @@ class ConfigHelper:
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResourceResult]:
         """All keys of a topic (or those in ``names``) that has these overrides."""
-        log_config = LogConfig(overrides, self._dynamic_config.current_config.log_config_map())
+        log_config = LogConfig(overrides, self._dynamic_config.topic_defaults())
 
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
             synonyms = self._topic_synonyms(key.name, overrides)

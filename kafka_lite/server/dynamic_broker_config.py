@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
@@ -121,6 +122,10 @@ class DynamicBrokerConfig:
     def current_config(self) -> KafkaConfig:
         """With all overrides. Do not keep it: the next change makes another one."""
         return self._current_config
+
+    def topic_defaults(self) -> dict[str, Any]:
+        """Topic key -> what holds now for topics that do not override it."""
+        return self._current_config.log_config_map()
 
     @property
     def broker_configs(self) -> dict[str, str]:

@@ -250,8 +250,9 @@ class KafkaServer:
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
-        recovery = "num.recovery.threads.per.data.dir", self.log_manager.resize_recovery_thread_pool
-        self.dynamic_broker_config.add_broker_reconfigurable(DynamicThreadPool(*recovery, config))
+        resize_recovery = self.log_manager.resize_recovery_thread_pool
+        recovery = DynamicThreadPool("num.recovery.threads.per.data.dir", resize_recovery, config)
+        self.dynamic_broker_config.add_broker_reconfigurable(recovery)
         producers = DynamicProducerStateManagerConfig(self.log_manager.producer_config)
         self.dynamic_broker_config.add_broker_reconfigurable(producers)
         if self.log_manager.cleaner is not None:
@@ -262,10 +263,8 @@ class KafkaServer:
 
     def _topic_config(self, topic: str) -> LogConfig:
         """What a log that is created now begins with."""
-        return LogConfig(self.zk_client.get_entity_config(f"topics/{topic}"), self._topic_defaults())
-
-    def _topic_defaults(self) -> dict[str, object]:
-        return self.dynamic_broker_config.current_config.log_config_map()
+        overrides = self.zk_client.get_entity_config(f"topics/{topic}")
+        return LogConfig(overrides, self.dynamic_broker_config.topic_defaults())
 
     def _start_sockets(self) -> None:
         """Bind the listeners. Whoever connects already waits for its first answer until the handlers start."""
@@ -329,7 +328,7 @@ class KafkaServer:
                 config.broker_id,
                 config.delete_topic_enable,
                 config.inter_broker_listener_name,
-                self._topic_defaults,
+                self.dynamic_broker_config.topic_defaults,
             ),
             self.zk_client,
             self._send_to_broker,
@@ -372,7 +371,7 @@ class KafkaServer:
         handlers: dict[str, ConfigHandler] = {
             "topics": TopicConfigHandler(
                 self.log_manager.update_topic_config,
-                self._topic_defaults,
+                self.dynamic_broker_config.topic_defaults,
                 self.controller.enable_topic_unclean_leader_election,
             ),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config),
