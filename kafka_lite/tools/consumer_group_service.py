@@ -45,7 +45,8 @@ from kafka_lite.tools.admin_channel import RETRY_BACKOFF_MS, AdminChannel
 from kafka_lite.tools.get_offsets import SPECIAL_TIMES, list_offsets
 from kafka_lite.tools.tool_errors import ToolError
 
-CONSUMER = "consumer"
+CONSUMER_GROUPS = frozenset({"consumer", ""})
+"""Protocol types of consumer groups: a group that only has offsets has none."""
 CLASSIC = "Classic"
 ONE_KEY = 3
 """The last version of FindCoordinator that asks for one group."""
@@ -142,7 +143,7 @@ class ConsumerGroupService:
     def _list_of(self, broker: int) -> list[GroupListing]:
         response = self._channel.send(ListGroupsRequest(), ListGroupsResponse, broker)
         self._check(response.error_code, f"listing the groups of broker {broker}")
-        groups = [each for each in response.groups if each.protocol_type in (CONSUMER, "")]
+        groups = [each for each in response.groups if each.protocol_type in CONSUMER_GROUPS]
         _, newest = self._channel.api_versions(broker).get(ListGroupsRequest.API_KEY, (0, 0))
         if newest >= SINCE_STATES:
             # A broker says "classic", and Kafka's tool "Classic".
@@ -156,7 +157,7 @@ class ConsumerGroupService:
     # ── What they are ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def describe(self, group: str) -> GroupDescription:
-        """Members, state and assignor of a group."""
+        """Members, state and assignor of a group. Raises ToolError if its members are Connect workers, say."""
         return self._at_coordinator(group, partial(self._describe_one, group))
 
     def _describe_one(self, group: str, broker: int) -> tuple[Errors, GroupDescription]:
@@ -165,6 +166,8 @@ class ConsumerGroupService:
         error = Errors.for_code(described.error_code)
         if error is Errors.GROUP_ID_NOT_FOUND:  # as Kafka 4 says it: to us that is a dead group
             described.group_state, error = "Dead", Errors.NONE
+        if error is Errors.NONE and described.protocol_type not in CONSUMER_GROUPS:
+            raise ToolError(f"GroupId {group} is not a consumer group ({described.protocol_type}).")
         return error, self._description(broker, described)
 
     def _describe_at(self, broker: int, groups: Collection[str]) -> list[GroupDescription]:
@@ -174,8 +177,7 @@ class ConsumerGroupService:
         return [self._description(broker, each) for each in response.groups]
 
     def _description(self, broker: int, described: DescribedGroup) -> GroupDescription:
-        consumers = described.protocol_type in (CONSUMER, "")
-        members = tuple(_member(each, consumers) for each in described.members)
+        members = tuple(_member(each) for each in described.members)
         at = self._channel.brokers[broker]
         return GroupDescription(described.group_id, described.group_state, described.protocol_data, at, members)
 
@@ -338,8 +340,8 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     return dict(grouped)
 
 
-def _member(described: DescribedGroupMember, is_consumer: bool) -> Member:
-    assignment = assigned_partitions(bytes(described.member_assignment)) if is_consumer else ()
+def _member(described: DescribedGroupMember) -> Member:
+    assignment = assigned_partitions(bytes(described.member_assignment))
     instance_id = described.group_instance_id or ""
     return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
 

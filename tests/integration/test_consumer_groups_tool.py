@@ -6,10 +6,12 @@ import threading
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.old_consumer.consumer import Consumer as OldConsumer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools import consumer_groups
 from tests.support.eventually import eventually
+from tests.support.raw_member import RawMember
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,25 @@ def test_groups_and_offsets_are_deleted(cluster, flights, tool):
     assert lines[1][-1] == "'old-news'"
     code, _, error = tool("--describe", "--group", "old-news")
     assert (code, error) == (1, "Error: Consumer group 'old-news' does not exist.\n")
+
+
+def test_a_connect_group_is_no_consumer_group(cluster, tool):
+    group = ["--group", "connect-cluster"]
+    refusal = "GroupId connect-cluster is not a consumer group (connect).\n"
+    with RawMember(cluster.bootstrap_servers, group[1], "config", protocol_type="connect") as worker:
+        assert worker.join() is Errors.NONE
+        assert worker.sync(lambda members: dict.fromkeys(members, b"\x00\x01")) is Errors.NONE
+        for what in ([], ["--members"], ["--state"]):
+            assert tool("--describe", *group, *what) == (1, [], refusal)
+        code, lines, error = tool("--reset-offsets", *group, "--all-topics", "--to-earliest", "--dry-run")
+        assert (code, lines, error) == (1, [], refusal)
+        assert ["connect-cluster"] not in tool("--list")[1]
+        assert "connect-cluster" not in tool("--describe", "--all-groups")[2]
+        code, lines, _ = tool("--delete", *group)
+        assert (code, "NON_EMPTY_GROUP:" in lines[0]) == (1, True)
+        assert worker.leave() is Errors.NONE
+        assert tool("--describe", *group) == (1, [], refusal)
+        assert tool("--delete", *group)[0] == 0
 
 
 def test_the_group_of_an_old_consumer(cluster, flights, tool):

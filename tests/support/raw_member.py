@@ -42,12 +42,14 @@ class RawMember:
         instance_id: str | None = None,
         session_timeout_ms: int = 6000,
         rebalance_timeout_ms: int = 6000,
+        protocol_type: str = "consumer",
     ) -> None:
         host, _, port = bootstrap_servers.rpartition(":")
         self._channel = BlockingChannel(host, int(port), client_id=name, read_timeout_ms=ANSWER_TIMEOUT_MS)
         self._group_id, self._topic, self._versions = group_id, topic, versions
         self.set_timeouts(session_timeout_ms, rebalance_timeout_ms)
         self.instance_id = instance_id
+        self._protocol_type = protocol_type
         self.member_id = ""
         self.generation = -1
         self.assignment = b""
@@ -82,7 +84,7 @@ class RawMember:
             rebalance_timeout_ms=rebalance_timeout_ms,
             member_id=self.member_id,
             group_instance_id=self.instance_id,
-            protocol_type="consumer",
+            protocol_type=self._protocol_type,
             protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription(self._topic))],
         )
         self._channel.send(request, self._versions.join)
@@ -115,7 +117,7 @@ class RawMember:
             generation_id=self.generation,
             member_id=self.member_id,
             group_instance_id=self.instance_id,
-            protocol_type="consumer",
+            protocol_type=self._protocol_type,
             protocol_name="range",
             assignments=[
                 SyncGroupRequestAssignment(member_id=member_id, assignment=part) for member_id, part in parts.items()
