@@ -22,6 +22,7 @@ from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
+from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
@@ -69,7 +70,7 @@ def broker_configuration(language: str) -> str:
 
 def topic_configuration(language: str) -> str:
     """Every key that a topic may override."""
-    return _keys(LOG_CONFIG_DEF, language)
+    return "\n\n".join(_entry(key, _notes_of_a_topic(key, language), language) for key in _sorted(LOG_CONFIG_DEF))
 
 
 def producer_configuration(language: str) -> str:
@@ -80,7 +81,7 @@ def producer_configuration(language: str) -> str:
 def consumer_configuration(language: str) -> str:
     """Every key of the new consumer; where a default is not 0.10.2's, why."""
     return "\n\n".join(
-        _entry(key, _deviation(key, consumer_config.DEVIATIONS, language), language)
+        _entry(key, _deviation(key.name, consumer_config.DEVIATIONS, language), language)
         for key in _sorted(consumer_config.CONFIG)
     )
 
@@ -112,15 +113,15 @@ def _entry(key: ConfigKey, notes: Iterable[str], language: str) -> str:
     return f"`{key.name}`\n:   {text}<br>\n    <small>{' · '.join(facts)}</small>"
 
 
-def _deviation(key: ConfigKey, deviations: Mapping[str, tuple[str, str]], language: str) -> list[str]:
-    if key.name not in deviations:
+def _deviation(name: str, deviations: Mapping[str, tuple[str, str]], language: str) -> list[str]:
+    if name not in deviations:
         return []
-    there, why = deviations[key.name]
+    there, why = deviations[name]
     return [f"*{_word('deviation', language)} `{there}`: {_escaped(why)}.*"]
 
 
 def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
-    notes = _deviation(key, DEVIATIONS, language)
+    notes = _deviation(key.name, DEVIATIONS, language)
     if key.name in UNSERVED:
         notes.append(f"*{_word('unserved', language)}: {_escaped(UNSERVED[key.name][1])}.*")
     part = part_to_come(key.name)
@@ -129,6 +130,13 @@ def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
     if key.name in DYNAMIC_BROKER_CONFIGS:
         notes.append(f"*{_word('dynamic', language)}.*")
     return notes
+
+
+def _notes_of_a_topic(key: ConfigKey, language: str) -> list[str]:
+    """A topic's default is the broker's, so it differs for the same reason."""
+    broker_keys = TOPIC_CONFIG_SYNONYMS.get(key.name, ())
+    deviations = [note for each in broker_keys for note in _deviation(each.name, DEVIATIONS, language)]
+    return deviations + _notes_of_the_broker(key, language)
 
 
 # -- the wire ---------------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ LOG_CONFIG_DEF = (
     .define(
         "max.message.bytes",
         Type.INT,
-        1000012,
+        1048588,
         _MEDIUM,
         "The largest batch that is accepted (after compression, if there is one); up to message format v1: the "
         "largest message.",

@@ -58,6 +58,10 @@ DEVIATIONS: dict[str, tuple[str, str]] = {
         "/tmp/kafka-logs",
         "the user's data directory: what was learnt yesterday is still there after a reboot",
     ),
+    "message.max.bytes": (
+        "1000012",
+        "as in Kafka since 2.5: it is above a producer's `max.request.size` (KAFKA-4203)",
+    ),
     "delete.topic.enable": ("false", "as in Kafka since 1.0: today's clients expect that a deletion deletes"),
     "inter.broker.protocol.version": (
         "0.10.2-IV0",

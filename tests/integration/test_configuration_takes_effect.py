@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.producer import KafkaProducer, ProducerRecord, producer_config
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest
@@ -73,3 +74,9 @@ def test_message_max_bytes_can_be_changed_for_a_topic_while_it_is_used(channel):
     # The broker hears of the change through ZooKeeper.
     eventually(lambda: produce(channel, "sized", 0, 4000) == 0)
     assert produce(channel, "sized", 0, 6000) == MESSAGE_TOO_LARGE
+
+
+def test_the_largest_record_of_a_default_producer_fits_into_a_default_topic():
+    with Cluster() as cluster, KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        largest = producer_config.CONFIG.keys["max.request.size"].default - 100  # what the batch and its record add
+        assert producer.send(ProducerRecord("t", bytes(largest))).get(60).offset == 0

@@ -90,8 +90,8 @@ def test_where_a_value_comes_from(shared: Cluster) -> None:
     admin.alter(LARGEST, None)
     eventually(lambda: admin.describe(LARGEST) == ("2", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG))
     assert alter_all_brokers(shared, "--delete-config", LARGEST) == 0
-    eventually(lambda: admin.describe(LARGEST) == ("1000012", ConfigSource.DEFAULT_CONFIG))
-    assert admin.describe("max.message.bytes", "t") == ("1000012", ConfigSource.DEFAULT_CONFIG)
+    eventually(lambda: admin.describe(LARGEST) == ("1048588", ConfigSource.DEFAULT_CONFIG))
+    assert admin.describe("max.message.bytes", "t") == ("1048588", ConfigSource.DEFAULT_CONFIG)
 
 
 def test_milliseconds_are_stronger_than_the_hours_of_the_file(cluster: Cluster) -> None:

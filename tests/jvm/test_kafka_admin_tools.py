@@ -140,11 +140,11 @@ def test_defaults_of_topics_while_the_broker_runs(cluster, modern, ours):
     assert (
         "  max.message.bytes=2000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:max.message.bytes=2000, "
         "DYNAMIC_BROKER_CONFIG:message.max.bytes=200, DYNAMIC_DEFAULT_BROKER_CONFIG:message.max.bytes=300, "
-        "DEFAULT_CONFIG:message.max.bytes=1000012}"
+        "DEFAULT_CONFIG:message.max.bytes=1048588}"
     ) in described
     modern(CONFIGS, *where, "--alter", "--broker", "0", "--delete-config", "message.max.bytes,num.io.threads")
     modern(CONFIGS, *where, "--alter", "--broker-defaults", "--delete-config", "message.max.bytes,log.retention.ms")
-    eventually(lambda: logs["by-default"].config.max_message_bytes == 1000012)
+    eventually(lambda: logs["by-default"].config.max_message_bytes == 1048588)
     eventually(lambda: logs["by-default"].config.retention_ms == 7 * 24 * 3600 * 1000)
     cluster.produce("by-default", b"v" * 300)
 

@@ -118,7 +118,7 @@ def test_configs(outcomes: dict[str, Outcome]) -> None:
     lines = [line.strip() for line in output(outcomes, "describe config").splitlines() if "=" in line]
     assert lines == [
         "max.message.bytes=5000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:max.message.bytes=5000, "
-        "DEFAULT_CONFIG:message.max.bytes=1000012}"
+        "DEFAULT_CONFIG:message.max.bytes=1048588}"
     ]
 
 

@@ -34,7 +34,7 @@ SERVER_CONFIGS = (
             "Requests that may wait for a handler; then the network threads stop reading.", at_least(1))
     .define("request.timeout.ms", Type.INT, 30000, HIGH,
             "How long the broker waits for the answer to a request of its own.")
-    .define("message.max.bytes", Type.INT, 1000012, HIGH,
+    .define("message.max.bytes", Type.INT, 1048588, HIGH,
             "The largest record batch (before 0.11: message) that may be appended, bytes.", at_least(0))
     .define("auto.create.topics.enable", Type.BOOLEAN, True, HIGH,
             "Whether a topic comes into being when a client asks for its metadata.")

@@ -87,7 +87,9 @@ def test_timestamp_bounds() -> None:
 
 
 def test_keys_of_kafka_0_10_2_are_there_with_their_defaults() -> None:
-    changed_since = {"message.format.version": "3.0-IV1", "unclean.leader.election.enable": "false"}
+    changed_since = {
+        "message.format.version": "3.0-IV1", "unclean.leader.election.enable": "false", "max.message.bytes": "1048588",
+    }  # fmt: skip
     topic_keys = json.loads((DATA / "configs-0.10.2.json").read_text())["Topic"]
     assert len(topic_keys) == 24
     for name, row in topic_keys.items():
