@@ -14,8 +14,8 @@ from kafka_lite.consumer.record_batch_reader import MessageReader, RecordBatchRe
 from kafka_lite.log.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches, records
 
 NOW_MS = 1_700_000_000_000
@@ -78,7 +78,11 @@ def decode(data: bytearray) -> None:
 def consume(data: bytearray) -> None:
     """What a consumer does with a batch that it has checked, 500 records each poll."""
     for each in batches(data):
-        reader = RecordBatchReader(each, PARTITION) if isinstance(each, RecordBatch) else MessageReader(each, PARTITION)
+        reader = (
+            RecordBatchReader(each, PARTITION)
+            if isinstance(each, DefaultRecordBatch)
+            else MessageReader(each, PARTITION)
+        )
         while reader.take(MAX_POLL_RECORDS):
             pass
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import HEADER_SIZE_UP_TO_MAGIC, Batch
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record_batch import HEADER_SIZE_UP_TO_MAGIC, RecordBatch
 from kafka_lite.record.records import batch_size, batches
 
 _OFFSET = struct.Struct(">q")
@@ -51,7 +51,7 @@ class FetchedRecords:
         """The offset behind the last whole batch: where the next fetch begins; None when there is none."""
         return self._extent.next_offset
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[RecordBatch]:
         """The whole batches. Raises CorruptRecordError."""
         return batches(self.buffer)
 

@@ -16,8 +16,8 @@ from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.record_batch_reader import BatchReader, Deserialize, MessageReader, RecordBatchReader
 from kafka_lite.protocol.messages.api_01_fetch import PartitionData
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import CorruptRecordError, InvalidRecordError
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
@@ -73,8 +73,8 @@ class PartitionRecords:
         self._read_committed = read_committed
         self._deserialize_key = deserialize_key
         self._deserialize_value = deserialize_value
-        self._batches: Iterator[Batch] = batches(cast(Buffer, fetch.data.records or b""))
-        self._batch: Batch | None = None
+        self._batches: Iterator[RecordBatch] = batches(cast(Buffer, fetch.data.records or b""))
+        self._batch: RecordBatch | None = None
         self._reader: BatchReader | None = None
         self._aborted_producer_ids: set[int] = set()
         self._aborted_transactions = [
@@ -134,7 +134,7 @@ class PartitionRecords:
         if self._check_crcs:
             batch.ensure_valid()
         self.bytes_read += batch.size_in_bytes
-        if not isinstance(batch, RecordBatch):
+        if not isinstance(batch, DefaultRecordBatch):
             if batch.last_offset >= self.next_fetch_offset:
                 self._reader = MessageReader(
                     batch, self.partition, self._deserialize_key, self._deserialize_value, self.next_fetch_offset
@@ -147,7 +147,7 @@ class PartitionRecords:
                 batch, self.partition, self._deserialize_key, self._deserialize_value, self.next_fetch_offset
             )
 
-    def _is_aborted(self, batch: RecordBatch) -> bool:
+    def _is_aborted(self, batch: DefaultRecordBatch) -> bool:
         """Whether the batch belongs to an aborted transaction; keeps track of which are going on."""
         while self._aborted_transactions and self._aborted_transactions[0][0] <= batch.last_offset:
             self._aborted_producer_ids.add(heapq.heappop(self._aborted_transactions)[1])
@@ -157,7 +157,7 @@ class PartitionRecords:
         return batch.is_transactional and batch.producer_id in self._aborted_producer_ids
 
 
-def _is_abort_marker(batch: RecordBatch) -> bool:
+def _is_abort_marker(batch: DefaultRecordBatch) -> bool:
     if not batch.is_control:
         return False
     first = next(batch.records(), None)

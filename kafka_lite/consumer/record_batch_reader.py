@@ -17,9 +17,10 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.record_shapes import RecordShape, RecordShapes, shapes_at, timestamp_delta, varints_from
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.default_record import decode_headers, decode_record
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import LOG_APPEND_TIME, Header, InvalidRecordError, Record
-from kafka_lite.record.record_batch import RecordBatch, decode_headers, decode_record
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint
 
 Deserialize = Callable[[str, bytes | None], Any]
@@ -55,7 +56,7 @@ class RecordBatchReader:
 
     def __init__(
         self,
-        batch: RecordBatch,
+        batch: DefaultRecordBatch,
         partition: TopicPartition,
         deserialize_key: Deserialize | None = None,
         deserialize_value: Deserialize | None = None,
@@ -320,7 +321,7 @@ class MessageReader:
 
     def __init__(
         self,
-        batch: Batch,
+        batch: RecordBatch,
         partition: TopicPartition,
         deserialize_key: Deserialize | None = None,
         deserialize_value: Deserialize | None = None,

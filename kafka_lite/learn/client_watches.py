@@ -20,7 +20,7 @@ from kafka_lite.network.transport_layer import PlaintextTransportLayer
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
 
 FILLING, FULL, IN_FLIGHT, RETRY = "FILLING", "FULL", "IN FLIGHT", "RETRY"
@@ -135,7 +135,7 @@ def contents(batch: ProducerBatch) -> str:
     return of_batches(batches(batch.records))
 
 
-def of_batches(found: Iterable[Batch]) -> str:
+def of_batches(found: Iterable[RecordBatch]) -> str:
     """The values of batches, as ``contents`` has them."""
     words = []
     for batch in found:

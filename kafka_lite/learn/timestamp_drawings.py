@@ -17,13 +17,14 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_validator import validate_and_assign_offsets
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
+from kafka_lite.record.default_record import decode_record
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, MAGIC_V2, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, decode_record
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches, records
 
 NOON = 1_600_000_000_000
@@ -142,11 +143,11 @@ def _stored(data: bytes) -> list[str]:
     ]
 
 
-def _inside(batch: Batch) -> str:
+def _inside(batch: RecordBatch) -> str:
     """The timestamps as they are stored in a wrapper, or as deltas in a batch of v2."""
     if isinstance(batch, MessageAndOffset):
         return _times(message.max_timestamp for message in batch.inner_messages(batch.inner_data()))
-    assert isinstance(batch, RecordBatch)
+    assert isinstance(batch, DefaultRecordBatch)
     data, position, deltas = batch.records_data(), 0, []
     for _ in range(batch.record_count):
         delta, *_, position = decode_record(data, position)

@@ -5,8 +5,8 @@ Kafka 0.11: core/.../log/LogCleaner.scala (CleanedTransactionMetadata) · book 6
 
 from __future__ import annotations
 
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType
+from kafka_lite.record.record_batch import RecordBatch
 
 
 class CleanedTransactionMetadata:
@@ -25,12 +25,12 @@ class CleanedTransactionMetadata:
         self._ongoing: set[int] = set()
         """Producer ids with batches since their last marker."""
 
-    def on_batch_read(self, batch: Batch) -> None:
+    def on_batch_read(self, batch: RecordBatch) -> None:
         """A batch of data."""
         if batch.is_transactional:
             self._ongoing.add(batch.producer_id)
 
-    def on_control_batch_read(self, batch: Batch) -> bool:
+    def on_control_batch_read(self, batch: RecordBatch) -> bool:
         """A control batch; true when it ends a transaction of which no batch is left, so that it may be removed."""
         marker = next(batch.records(), None)
         if marker is None:

@@ -22,8 +22,8 @@ from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_to_clean import LogToClean
 from kafka_lite.log.offset_map import OffsetMap
 from kafka_lite.log.segment_groups import group_segments_by_size
-from kafka_lite.record.batch import HEADER_SIZE_UP_TO_MAGIC, Batch
 from kafka_lite.record.record import CorruptRecordError
+from kafka_lite.record.record_batch import HEADER_SIZE_UP_TO_MAGIC, RecordBatch
 from kafka_lite.record.record_filter import filter_batch, offsets_and_keys
 from kafka_lite.record.records import batch_size, batches
 
@@ -131,7 +131,7 @@ class Cleaner:
                 self._breathe()
         return True
 
-    def _add_batch_to_map(self, batch: Batch, start: int, stats: CleanerStats) -> bool:
+    def _add_batch_to_map(self, batch: RecordBatch, start: int, stats: CleanerStats) -> bool:
         offset_map, largest_size = self._offset_map, self._largest_map_size
         if not batch.is_control:
             for offset, key in offsets_and_keys(batch):
@@ -223,7 +223,9 @@ class Cleaner:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def _chunks(self, topic_partition: TopicPartition, log: FileMessageSet, position: int) -> Iterator[list[Batch]]:
+    def _chunks(
+        self, topic_partition: TopicPartition, log: FileMessageSet, position: int
+    ) -> Iterator[list[RecordBatch]]:
         """The batches of a file from ``position`` on, as many at a time as fit into the I/O buffer.
 
         For a batch that is larger, the buffer grows as long as the file lasts. Raises CorruptRecordError when the file

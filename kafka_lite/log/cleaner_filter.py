@@ -11,7 +11,7 @@ from kafka_lite.log.cleaned_transaction_metadata import CleanedTransactionMetada
 from kafka_lite.log.cleaner_stats import CleanerStats
 from kafka_lite.log.offset_map import OffsetMap
 from kafka_lite.log.producer_state_manager import LastRecord
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.record_filter import BatchRetention, BatchRetentionResult, RecordFilter
@@ -56,7 +56,7 @@ class CleanerFilter(RecordFilter):
         self.retain_legacy_deletes = True
         """Whether tombstones of v0 and v1 stay, in the segment at hand."""
 
-    def check_batch_retention(self, batch: Batch) -> BatchRetentionResult:
+    def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
         """A batch that the log still needs stays even when it is empty."""
         marker_for_empty_txn = False
         self._discard_records = False
@@ -72,7 +72,7 @@ class CleanerFilter(RecordFilter):
             retention = BatchRetention.DELETE if self._discard_records else BatchRetention.DELETE_EMPTY
         return BatchRetentionResult(retention, marker_for_empty_txn)
 
-    def _is_last_of_producer(self, batch: Batch) -> bool:
+    def _is_last_of_producer(self, batch: RecordBatch) -> bool:
         """Whether the batch has the last sequence number of a producer that is known, or else its epoch."""
         last = self._last_records.get(batch.producer_id) if batch.has_producer_id else None
         if last is None:
@@ -81,11 +81,11 @@ class CleanerFilter(RecordFilter):
             return batch.last_offset == last.last_data_offset
         return batch.is_control and batch.producer_epoch == last.producer_epoch
 
-    def _is_past_delete_horizon(self, batch: Batch) -> bool:
-        horizon_ms = batch.delete_horizon_ms if isinstance(batch, RecordBatch) else None
+    def _is_past_delete_horizon(self, batch: RecordBatch) -> bool:
+        horizon_ms = batch.delete_horizon_ms if isinstance(batch, DefaultRecordBatch) else None
         return horizon_ms is not None and horizon_ms <= self.current_time_ms
 
-    def should_retain_record(self, batch: Batch, offset: int, key: bytes | None, has_value: bool) -> bool:
+    def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
         """The rules above; control records stay or go with their batch."""
         if self._discard_records:
             return False
@@ -96,5 +96,5 @@ class CleanerFilter(RecordFilter):
             return False
         return offset >= self._offset_map.get(key) and (has_value or self._retain_deletes(batch))
 
-    def _retain_deletes(self, batch: Batch) -> bool:
+    def _retain_deletes(self, batch: RecordBatch) -> bool:
         return self.retain_legacy_deletes if batch.magic < MAGIC_V2 else not self._is_past_delete_horizon(batch)

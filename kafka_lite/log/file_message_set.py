@@ -17,7 +17,8 @@ from kafka_lite.log.file_channel import FileChannel
 from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch, file_batches
 from kafka_lite.log.index_entry import TimestampOffset
 from kafka_lite.record.record import NO_TIMESTAMP
-from kafka_lite.record.records import Batch, batches
+from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.records import batches
 
 
 class LogEntryPosition(NamedTuple):
@@ -70,7 +71,7 @@ class FileMessageSetSlice:
         """The headers of the whole batches of the slice."""
         return file_batches(self._channel, self.position, self.position + self.size_in_bytes)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[RecordBatch]:
         """The whole batches of the slice, one at a time in memory; fewer if the file is truncated meanwhile."""
         for header in self.headers():
             yield from batches(self._channel.read(header.position, header.size_in_bytes))
@@ -129,7 +130,7 @@ class FileMessageSet:
         """The headers of the batches from ``position`` on; raises CorruptRecordError where there is none."""
         return file_batches(self._channel, position, self._size)
 
-    def load(self, batch: FileChannelRecordBatch) -> Batch:
+    def load(self, batch: FileChannelRecordBatch) -> RecordBatch:
         """Read a whole batch into memory, to look at its records or to check its CRC."""
         return next(batches(self._channel.read(batch.position, batch.size_in_bytes)))
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from kafka_lite.common.errors import ApiError
 from kafka_lite.log.file_message_set import FileMessageSetSlice
-from kafka_lite.record.batch import MAGIC_POSITION
 from kafka_lite.record.conversion import down_convert_batch
+from kafka_lite.record.record_batch import MAGIC_POSITION
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.producer_state_entry import BatchMetadata
 from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP
-from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
 
 
@@ -53,7 +53,7 @@ class LogAppendInfo:
         last_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
         size_in_bytes: int = 0,
         has_producer_id: bool = False,
-        batch: RecordBatch | None = None,
+        batch: DefaultRecordBatch | None = None,
     ) -> None:
         self.first_offset = first_offset
         """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last."""

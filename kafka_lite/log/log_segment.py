@@ -25,7 +25,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError, InvalidRecordError
-from kafka_lite.record.records import Batch
+from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
 
@@ -318,7 +318,7 @@ class LogSegment:
         """Not always: what came in large appends was indexed with fewer entries than its batches get here."""
         return not (self.offset_index.is_full or self.time_index.is_full)
 
-    def _load_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> Batch:
+    def _load_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> RecordBatch:
         """Read the batch; CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be."""
         if batch.last_offset < next_offset or not self.can_convert_to_relative_offset(batch.last_offset):
             raise CorruptRecordError(f"offset {batch.last_offset} cannot follow offset {next_offset - 1}")

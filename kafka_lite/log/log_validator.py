@@ -13,8 +13,8 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.validation_result import ValidationResult
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, compress
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import (
@@ -29,7 +29,7 @@ from kafka_lite.record.record import (
     Record,
     TimestampType,
 )
-from kafka_lite.record.record_batch import RecordBatch, encode_batch
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.record_scan import RecordScan, scan_records
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
@@ -178,7 +178,7 @@ class LogValidator:
         first = first_batch(view)
         if first is None:
             return self._result(b"", 0, NO_TIMESTAMP, -1, _NO_COMPRESSION, _NO_COMPRESSION, changed=False)
-        if isinstance(first, RecordBatch):
+        if isinstance(first, DefaultRecordBatch):
             if self._is_followed(view, first):
                 self._check_batch(first)
                 raise InvalidRecordError("More than one batch of format v2 in one append")
@@ -200,7 +200,7 @@ class LogValidator:
 
     # --- checks of whole batches ---
 
-    def _check_batch(self, batch: Batch) -> None:
+    def _check_batch(self, batch: RecordBatch) -> None:
         self._check_size(batch.size_in_bytes)
         batch.ensure_valid()
         if self.origin is _CLIENT:
@@ -212,7 +212,7 @@ class LogValidator:
             kind = "Transactional" if batch.is_transactional else "Idempotent"
             raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
 
-    def _is_followed(self, view: memoryview, first: Batch) -> bool:
+    def _is_followed(self, view: memoryview, first: RecordBatch) -> bool:
         # Most often nothing at all follows the batch, and that is quickly told.
         return len(view) > first.size_in_bytes and first_batch(view, first.size_in_bytes) is not None
 
@@ -225,7 +225,7 @@ class LogValidator:
 
     # --- format v2 ---
 
-    def _validate_record_batch(self, batch: RecordBatch) -> ValidationResult:
+    def _validate_record_batch(self, batch: DefaultRecordBatch) -> ValidationResult:
         """Format v2: exactly one batch, which nothing follows."""
         self._check_batch(batch)
         source = batch.compression
@@ -256,7 +256,7 @@ class LogValidator:
             batch=batch,
         )
 
-    def _check_offset_range(self, batch: RecordBatch) -> None:
+    def _check_offset_range(self, batch: DefaultRecordBatch) -> None:
         """A produced batch has no holes: as many records as offsets, and at least one."""
         record_count = batch.record_count
         if record_count <= 0 or batch.last_offset_delta != record_count - 1:
@@ -264,7 +264,7 @@ class LogValidator:
                 f"Inconsistent record batch: {record_count} records, last offset delta {batch.last_offset_delta}"
             )
 
-    def _check_scan(self, batch: RecordBatch, scan: RecordScan) -> int:
+    def _check_scan(self, batch: DefaultRecordBatch, scan: RecordScan) -> int:
         """The largest timestamp, when nothing is wrong with keys and timestamps."""
         oldest = batch.base_timestamp + scan.min_timestamp_delta
         newest = batch.base_timestamp + scan.max_timestamp_delta
@@ -279,7 +279,7 @@ class LogValidator:
             refused.raise_if_any()
         return newest
 
-    def _recompressed(self, batch: RecordBatch, data: bytes, target: CompressionType) -> RecordBatch:
+    def _recompressed(self, batch: DefaultRecordBatch, data: bytes, target: CompressionType) -> DefaultRecordBatch:
         recompressed = encode_batch(
             compress(target, data, batch.magic, self.compression_level),
             base_offset=batch.base_offset,
@@ -292,7 +292,7 @@ class LogValidator:
             base_sequence=batch.base_sequence,
             record_count=batch.record_count,
         )
-        return RecordBatch(bytearray(recompressed), 0, len(recompressed))
+        return DefaultRecordBatch(bytearray(recompressed), 0, len(recompressed))
 
     # --- formats v0 and v1 ---
 
@@ -382,7 +382,7 @@ class LogValidator:
                 yield message.to_record(-1, message.max_timestamp, outer.timestamp_type)
         refused.raise_if_any()
 
-    def _checked_message(self, batch: Batch, first: MessageAndOffset) -> MessageAndOffset:
+    def _checked_message(self, batch: RecordBatch, first: MessageAndOffset) -> MessageAndOffset:
         if batch.magic != first.magic:
             raise InvalidRecordError(f"Message of magic {batch.magic} after one of {first.magic}")
         self._check_batch(batch)
@@ -417,7 +417,7 @@ class LogValidator:
         return before <= self.timestamp_before_max_ms and after <= self.timestamp_after_max_ms
 
     def _rebuild(
-        self, batch: Batch, records: Iterable[Record], source: CompressionType, target: CompressionType
+        self, batch: RecordBatch, records: Iterable[Record], source: CompressionType, target: CompressionType
     ) -> ValidationResult:
         builder = MemoryRecordsBuilder(
             self.magic,
@@ -463,7 +463,7 @@ class LogValidator:
         *,
         changed: bool,
         has_producer_id: bool = False,
-        batch: RecordBatch | None = None,
+        batch: DefaultRecordBatch | None = None,
     ) -> ValidationResult:
         return ValidationResult(
             records,

@@ -13,8 +13,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.record.control_record import EndTransactionMarker
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE
-from kafka_lite.record.record_batch import RecordBatch, increment_sequence
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class ProducerAppendInfo:
         """Whose batches these are."""
         return self.updated_entry.producer_id
 
-    def append(self, batch: RecordBatch) -> None:
+    def append(self, batch: DefaultRecordBatch) -> None:
         """Check a batch that has its offsets, and take it in. A control batch must be there with its records.
 
         Raises ApiError: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE for data outside the
@@ -65,7 +65,7 @@ class ProducerAppendInfo:
             epoch = EndTransactionMarker.from_record(marker).coordinator_epoch
             self.updated_entry.end_transaction(batch.producer_epoch, epoch, marker.timestamp)
 
-    def _append_data_batch(self, batch: RecordBatch) -> None:
+    def _append_data_batch(self, batch: DefaultRecordBatch) -> None:
         entry = self.updated_entry
         self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
         if self._origin is _CLIENT:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+from kafka_lite.record.default_record_batch import increment_sequence
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
-from kafka_lite.record.record_batch import increment_sequence
 
 NUM_BATCHES_TO_RETAIN: Final = 5
 """As many requests as an idempotent producer may have in flight: any of them may come a second time."""

@@ -14,8 +14,8 @@ from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producer_state_manager import ProducerStateManager
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD, DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.record_batch import RECORD_BATCH_OVERHEAD, RecordBatch
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def _load_producers(state: ProducerStateManager, segment: LogSegment, start_offs
         logger.warning("Producers of %s behind this are not known: %s", segment, error)
 
 
-def _record_batches(segment: LogSegment, start_offset: int, last_offset: int) -> Iterator[RecordBatch]:
+def _record_batches(segment: LogSegment, start_offset: int, last_offset: int) -> Iterator[DefaultRecordBatch]:
     """The batches with a producer id; those of control records whole, of the others the header."""
     start = segment.translate_offset(start_offset)
     if start is None:
@@ -81,6 +81,6 @@ def _record_batches(segment: LogSegment, start_offset: int, last_offset: int) ->
         if found.magic < MAGIC_V2:
             continue
         header = segment.log.read(found.position, RECORD_BATCH_OVERHEAD).to_bytes()
-        batch = RecordBatch(header, 0, len(header))
+        batch = DefaultRecordBatch(header, 0, len(header))
         if batch.has_producer_id:
-            yield cast(RecordBatch, segment.log.load(found)) if batch.is_control else batch
+            yield cast(DefaultRecordBatch, segment.log.load(found)) if batch.is_control else batch

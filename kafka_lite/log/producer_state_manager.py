@@ -24,7 +24,7 @@ from kafka_lite.log.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot, write_snapshot
 from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class ProducerStateManager:
             for producer_id, entry in self._producers.items()
         }
 
-    def prepare_updates(self, batches: Iterable[Batch], origin: AppendOrigin) -> PreparedUpdates:
+    def prepare_updates(self, batches: Iterable[RecordBatch], origin: AppendOrigin) -> PreparedUpdates:
         """Check batches that have their offsets; nothing changes before ``update``.
 
         Raises ApiError, see ``ProducerAppendInfo.append``.
@@ -113,7 +113,7 @@ class ProducerStateManager:
         for batch in batches:
             if not batch.has_producer_id:
                 continue
-            found = cast(RecordBatch, batch)  # no other format has producer ids
+            found = cast(DefaultRecordBatch, batch)  # no other format has producer ids
             if origin is _CLIENT and (duplicate := self._find_duplicate(found)) is not None:
                 return PreparedUpdates(duplicate=duplicate)
             append = appends.get(found.producer_id)
@@ -122,7 +122,7 @@ class ProducerStateManager:
             append.append(found)
         return PreparedUpdates(appends.values())
 
-    def _find_duplicate(self, batch: RecordBatch) -> BatchMetadata | None:
+    def _find_duplicate(self, batch: DefaultRecordBatch) -> BatchMetadata | None:
         entry = self._producers.get(batch.producer_id)
         if entry is None:
             return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 
 
 class ValidationResult:
@@ -42,7 +42,7 @@ class ValidationResult:
         magic: int,
         message_size_maybe_changed: bool,
         has_producer_id: bool,
-        batch: RecordBatch | None,
+        batch: DefaultRecordBatch | None,
     ) -> None:
         self.records = records
         """The validated bytes: those that came in, changed in place, or new ones."""

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import LOG_OVERHEAD
 from kafka_lite.record.compression import CompressionType, compress
+from kafka_lite.record.default_record import encode_record
+from kafka_lite.record.default_record_batch import HEADER, RECORD_BATCH_OVERHEAD
 from kafka_lite.record.message_set import RECORD_OVERHEAD, encode_message
 from kafka_lite.record.record import (
     MAGIC_V2,
@@ -22,7 +23,7 @@ from kafka_lite.record.record import (
     NO_TIMESTAMP,
     Header,
 )
-from kafka_lite.record.record_batch import HEADER, RECORD_BATCH_OVERHEAD, encode_record
+from kafka_lite.record.record_batch import LOG_OVERHEAD
 from kafka_lite.record.varint import encode_varint
 
 Headers = Sequence[tuple[str, bytes | None]]
@@ -115,7 +116,7 @@ class RecordsBuffer:
         return True
 
     def _encode(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers) -> bytes:
-        """The figure of RecordBatch, with the common case spelt out: this runs for every record that is sent."""
+        """The figure of DefaultRecordBatch, with the common case spelt out: this runs for every record that is sent."""
         timestamp_delta = timestamp - self._base_timestamp if self.count else 0
         if headers or not 0 <= timestamp_delta < _SMALL or self.count >= _SMALL:
             every = tuple(Header(name, content) for name, content in headers)

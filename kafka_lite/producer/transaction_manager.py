@@ -13,8 +13,8 @@ from enum import Enum, auto
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.producer_batch import ProducerBatch
+from kafka_lite.record.default_record_batch import increment_sequence
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE
-from kafka_lite.record.record_batch import increment_sequence
 
 logger = logging.getLogger(__name__)
 

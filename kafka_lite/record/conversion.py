@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, Record, TimestampType
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
 
 
@@ -28,7 +28,7 @@ def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
     return b"".join(down_convert_batch(batch, to_magic, first_offset) for batch in batches(buffer))
 
 
-def down_convert_batch(batch: Batch, to_magic: int, first_offset: int = 0) -> bytes:
+def down_convert_batch(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> bytes:
     """The same for one batch; b"" when nothing of it is left."""
     if batch.magic <= to_magic:
         return bytes(batch.view)
@@ -39,7 +39,7 @@ def down_convert_batch(batch: Batch, to_magic: int, first_offset: int = 0) -> by
     return _rebuilt(batch, to_magic, (record for record in batch.records() if record.offset >= first_offset))
 
 
-def _rebuilt(batch: Batch, to_magic: int, records: Iterable[Record]) -> bytes:
+def _rebuilt(batch: RecordBatch, to_magic: int, records: Iterable[Record]) -> bytes:
     """``records`` of ``batch`` as one batch of ``to_magic`` with the same codec, offsets and kind of timestamps."""
     builder = None
     for record in records:

@@ -9,8 +9,15 @@ from collections.abc import Iterable, Sequence
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK
 from kafka_lite.record.compression import CompressionType, compress
+from kafka_lite.record.default_record import encode_record
+from kafka_lite.record.default_record_batch import (
+    CONTROL_FLAG_MASK,
+    DELETE_HORIZON_FLAG_MASK,
+    RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_FLAG_MASK,
+    encode_batch,
+)
 from kafka_lite.record.message_set import RECORD_OVERHEAD, encode_message
 from kafka_lite.record.record import (
     CURRENT_MAGIC,
@@ -25,14 +32,7 @@ from kafka_lite.record.record import (
     Header,
     TimestampType,
 )
-from kafka_lite.record.record_batch import (
-    CONTROL_FLAG_MASK,
-    DELETE_HORIZON_FLAG_MASK,
-    RECORD_BATCH_OVERHEAD,
-    TRANSACTIONAL_FLAG_MASK,
-    encode_batch,
-    encode_record,
-)
+from kafka_lite.record.record_batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK
 
 _MAX_I64 = (1 << 63) - 1
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import CODEC_MASK, LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, decompress
 from kafka_lite.record.record import (
     MAGIC_V0,
@@ -22,6 +21,7 @@ from kafka_lite.record.record import (
     Record,
     TimestampType,
 )
+from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, RecordBatch, sized_view
 
 RECORD_OVERHEAD = (14, 22)
 """Bytes of a message of v0 and of v1 without its key and value: the smallest size that its prefix may name."""
@@ -38,7 +38,7 @@ _U32 = struct.Struct(">I")
 _I64 = struct.Struct(">q")
 
 
-class MessageAndOffset(Batch):
+class MessageAndOffset(RecordBatch):
     r"""A message of format v0 or v1 with its offset: one entry of a message set.
 
     ::

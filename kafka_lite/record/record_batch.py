@@ -1,347 +1,157 @@
-"""Record batches, the message format v2.
+"""What can be asked of a batch without knowing the format that it is stored in.
 
-Kafka 0.11: clients/.../common/record/DefaultRecordBatch.java, DefaultRecord.java · book 10.3
+Kafka 0.10.2: clients/.../common/record/LogEntry.java; since 0.11 DefaultRecordBatch.java · book 6.1.2
 """
 
 from __future__ import annotations
 
-import struct
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final
 
-from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import LOG_OVERHEAD, TIMESTAMP_TYPE_MASK, Batch, sized_view
-from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
+from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType
 from kafka_lite.record.record import (
-    CREATE_TIME,
-    LOG_APPEND_TIME,
-    MAGIC_V2,
     NO_PARTITION_LEADER_EPOCH,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
     CorruptRecordError,
-    Header,
-    InvalidRecordError,
     Record,
     TimestampType,
 )
-from kafka_lite.record.varint import MAX_VARLONG_BYTES, decode_varint, encode_varint
 
-RECORD_BATCH_OVERHEAD: Final = 61
-"""Bytes of the header of a batch."""
+LOG_OVERHEAD: Final = 12
+"""Bytes of the prefix that all formats share: offset I64, size of the rest I32."""
 
-TRANSACTIONAL_FLAG_MASK: Final = 0x10
-CONTROL_FLAG_MASK: Final = 0x20
-DELETE_HORIZON_FLAG_MASK = 0x40
+HEADER_SIZE_UP_TO_MAGIC: Final = 17
+"""Bytes to read before the format of a batch is known: the magic byte is the last of them in every format."""
 
-HEADER: Final = struct.Struct(">qiibIhiqqqhii")
-_CRC_POSITION: Final = 17
-_ATTRIBUTES_POSITION: Final = 21
-_MAX_TIMESTAMP_POSITION: Final = 35
-_I32: Final = struct.Struct(">i")
-_U32: Final = struct.Struct(">I")
-_I64: Final = struct.Struct(">q")
-_ATTRIBUTES: Final = struct.Struct(">h")
-_OFFSET_LENGTH_AND_EPOCH: Final = struct.Struct(">qii")
-_PARTITION_LEADER_EPOCH_POSITION: Final = 12
-_NULL_LENGTH = encode_varint(-1)
-_MAX_SEQUENCE: Final = 0x7FFFFFFF
+MAGIC_POSITION: Final = 16
+CODEC_MASK: Final = 0x07
+_NO_COMPRESSION: Final = CompressionType.NONE  # found once, see record.record
+TIMESTAMP_TYPE_MASK: Final = 0x08
 
 
-class RecordBatch(Batch):
-    r"""A batch of format v2 (Kafka's ``DefaultRecordBatch``).
+class RecordBatch(ABC):
+    """A view of one batch: the unit that is checked, appended, indexed and fetched as a whole.
 
-    ::
-
-         0             8         12        16    17        21          23                  27
-        +-------------+---------+---------+-----+---------+-----------+-------------------+---
-        | base offset | length  | leader  |magic| crc     | attributes| last offset delta |
-        | I64         | I32     | epoch   |  2  | U32     | I16       | I32               |
-        |             |         | I32     | I8  |         |           |                   |
-        +-------------+---------+---------+-----+---------+-----------+-------------------+---
-         27               35              43            51       53         57        61
-        +----------------+---------------+-------------+--------+----------+---------+----------
-        | base timestamp | max timestamp | producer id | epoch  | base     | record  | records
-        | I64            | I64           | I64         | I16    | sequence | count   | (perhaps
-        |                |               |             |        | I32      | I32     | compressed)
-        +----------------+---------------+-------------+--------+----------+---------+----------
-
-        length       the bytes that follow it
-        crc          CRC-32C of everything from the attributes on. So the broker may assign the base offset and the
-                     leader epoch without touching it: the fields that change with every append stand before it.
-        attributes   bits 0-2 codec, 3 timestamp type, 4 transactional, 5 control batch, 6 the base timestamp is the
-                     delete horizon of a compacted batch
-
-    A record (its numbers are zig-zag varints)::
-
-        +--------+---------------+-----------------+--------------+------------+-----+--------------+-------+---------
-        | length | attributes I8 | timestamp delta | offset delta | key length | key | value length | value | headers
-        |        | 0             |                 |              | -1: null   |     | -1: null     |       |
-        +--------+---------------+-----------------+--------------+------------+-----+--------------+-------+---------
-        headers: count, then for each: key length, key (UTF-8), value length (-1: null), value
+    In format v2 that is a record batch, in v0 and v1 a message: a plain one is a batch of one record, a compressed one
+    holds a set of messages. A view costs one ``struct`` call and copies nothing; changes (``set_...``) go through to
+    the buffer below, which then must be writable.
     """
 
-    __slots__ = (
-        "_base_offset",
-        "_base_timestamp",
-        "_record_count",
-        "attributes",
-        "base_sequence",
-        "crc",
-        "last_offset_delta",
-        "magic",
-        "max_timestamp",
-        "partition_leader_epoch",
-        "producer_epoch",
-        "producer_id",
-        "size_in_bytes",
-        "view",
-    )
+    __slots__ = ()
 
+    view: memoryview
+    """All bytes of the batch, the prefix included."""
+    magic: int
+    size_in_bytes: int
+    crc: int
+    """The checksum that the batch carries; ``is_valid`` computes it."""
     attributes: int
     max_timestamp: int
-    last_offset_delta: int
-    _base_offset: int
-    _base_timestamp: int
-    _record_count: int
+    """The largest timestamp of the records; -1 in v0."""
 
-    def __init__(self, buffer: Buffer, position: int, size: int) -> None:
-        """A view of the ``size`` bytes at ``position``; ``CorruptRecordError`` when no header fits into them."""
-        if size < RECORD_BATCH_OVERHEAD:
-            raise CorruptRecordError(f"Record batch of {size} bytes is smaller than its header")
-        self.view = sized_view(buffer, position, size)
-        self.size_in_bytes = size
-        (
-            self._base_offset,
-            _length,
-            self.partition_leader_epoch,
-            self.magic,
-            self.crc,
-            self.attributes,
-            self.last_offset_delta,
-            self._base_timestamp,
-            self.max_timestamp,
-            self.producer_id,
-            self.producer_epoch,
-            self.base_sequence,
-            self._record_count,
-        ) = HEADER.unpack_from(self.view)
+    # What only v2 has; the formats before answer as Kafka does for them.
+    partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    base_sequence: int = NO_SEQUENCE
 
     @property
+    @abstractmethod
     def base_offset(self) -> int:
-        """Offset of the first record."""
-        return self._base_offset
+        """Offset of the first record. A compressed message of v0 or v1 must be decompressed to know."""
 
     @property
+    @abstractmethod
     def last_offset(self) -> int:
-        """Offset of the last record, also when compaction has removed it."""
-        return self._base_offset + self.last_offset_delta
+        """Offset of the last record (in v2: that was there before a compaction)."""
 
     @property
-    def record_count(self) -> int:
-        """How many records the header claims."""
-        return self._record_count
+    def next_offset(self) -> int:
+        """The offset that follows the batch."""
+        return self.last_offset + 1
 
     @property
+    @abstractmethod
+    def record_count(self) -> int | None:
+        """How many records the header claims; None for a compressed message of v0 or v1, which does not say."""
+
+    @property
+    @abstractmethod
     def base_timestamp(self) -> int:
-        """What the timestamp deltas are added to."""
-        return self._base_timestamp
+        """The timestamp that the records' deltas are added to; in v1 the message's own, in v0 -1."""
 
     @property
+    @abstractmethod
     def timestamp_type(self) -> TimestampType:
         """Who set the timestamps."""
-        return LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else CREATE_TIME
+
+    @property
+    def compression(self) -> CompressionType:
+        """The codec; raises ``CorruptRecordError`` for a code that is none."""
+        code = self.attributes & CODEC_MASK
+        return CompressionType.from_code(code) if code else _NO_COMPRESSION
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether a codec was used."""
+        return self.attributes & CODEC_MASK != 0
 
     @property
     def is_transactional(self) -> bool:
         """Whether the batch belongs to a transaction."""
-        return self.attributes & TRANSACTIONAL_FLAG_MASK != 0
+        return False
 
     @property
     def is_control(self) -> bool:
-        """Whether the batch holds a transaction marker."""
-        return self.attributes & CONTROL_FLAG_MASK != 0
+        """Whether the batch is a marker of the broker's (commit, abort), not data."""
+        return False
 
     @property
-    def delete_horizon_ms(self) -> int | None:
-        """When compaction may drop the tombstones and markers of the batch; None as long as it has not seen them."""
-        return self._base_timestamp if self.attributes & DELETE_HORIZON_FLAG_MASK else None
+    def has_producer_id(self) -> bool:
+        """Whether an idempotent or transactional producer wrote the batch."""
+        return self.producer_id > NO_PRODUCER_ID
 
-    @property
-    def last_sequence(self) -> int:
-        """The producer's sequence number of the last record; sequences wrap from 2**31 - 1 to 0."""
-        if self.base_sequence == NO_SEQUENCE:
-            return NO_SEQUENCE
-        return increment_sequence(self.base_sequence, self.last_offset_delta)
-
+    @abstractmethod
     def compute_crc(self) -> int:
-        """CRC-32C from the attributes to the end."""
-        checksum: int = crc32c(self.view[_ATTRIBUTES_POSITION:])
-        return checksum
+        """The checksum that the batch should carry."""
 
-    def records_data(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
-        """The encoded records behind the header, decompressed."""
-        data = self.view[RECORD_BATCH_OVERHEAD:]
-        return decompress(self.compression, data, self.magic, max_bytes) if self.is_compressed else data.tobytes()
+    def is_valid(self) -> bool:
+        """Whether the checksum fits the bytes."""
+        return self.crc == self.compute_crc()
 
-    def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
-        """The records; a batch that compaction emptied has none."""
-        if self._record_count == 0:
-            return
-        data = self.records_data(max_bytes)
-        timestamp_type = self.timestamp_type
-        log_append_time = self.max_timestamp if timestamp_type is LOG_APPEND_TIME else None
-        base_offset, base_timestamp = self._base_offset, self._base_timestamp
-        position = 0
-        for _ in range(self._record_count):
-            timestamp_delta, offset_delta, key, value, headers, position = decode_record(data, position)
-            timestamp = base_timestamp + timestamp_delta if log_append_time is None else log_append_time
-            yield Record(base_offset + offset_delta, timestamp, timestamp_type, key, value, headers)
-        if position != len(data):
-            raise InvalidRecordError(
-                f"{len(data) - position} bytes follow the {self._record_count} records of the batch"
+    def ensure_valid(self) -> None:
+        """Raise ``CorruptRecordError`` unless ``is_valid``."""
+        if not self.is_valid():
+            raise CorruptRecordError(
+                f"Record is corrupt (stored crc = {self.crc}, computed crc = {self.compute_crc()}, "
+                f"magic {self.magic}, {self.size_in_bytes} bytes)"
             )
 
+    @abstractmethod
+    def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
+        """The records, decoded one by one.
+
+        Raises ``CorruptRecordError`` or ``InvalidRecordError`` where the bytes are none; does not look at the checksum.
+        """
+
+    @abstractmethod
     def set_last_offset(self, offset: int) -> None:
-        """Assign offsets: the base offset becomes what gives the last record ``offset``."""
-        self._base_offset = offset - self.last_offset_delta
-        _I64.pack_into(self.view, 0, self._base_offset)
+        """Write the offsets so that the last record has ``offset``. The checksum does not cover them."""
 
-    def set_partition_leader_epoch(self, epoch: int) -> None:
-        """Write the leader's epoch."""
-        self.partition_leader_epoch = epoch
-        _I32.pack_into(self.view, _PARTITION_LEADER_EPOCH_POSITION, epoch)
-
-    def set_last_offset_and_epoch(self, offset: int, epoch: int) -> None:
-        """Both at once, as every append of a leader does."""
-        self._base_offset = offset - self.last_offset_delta
-        self.partition_leader_epoch = epoch
-        _OFFSET_LENGTH_AND_EPOCH.pack_into(self.view, 0, self._base_offset, self.size_in_bytes - LOG_OVERHEAD, epoch)
-
+    @abstractmethod
     def set_max_timestamp(self, timestamp_type: TimestampType, max_timestamp: int) -> None:
-        """Write type and largest timestamp, which the checksum covers: it is computed anew if they changed."""
-        if timestamp_type is self.timestamp_type and max_timestamp == self.max_timestamp:
-            return
-        self.attributes &= ~TIMESTAMP_TYPE_MASK
-        if timestamp_type is LOG_APPEND_TIME:
-            self.attributes |= TIMESTAMP_TYPE_MASK
-        self.max_timestamp = max_timestamp
-        _ATTRIBUTES.pack_into(self.view, _ATTRIBUTES_POSITION, self.attributes)
-        _I64.pack_into(self.view, _MAX_TIMESTAMP_POSITION, max_timestamp)
-        self.crc = self.compute_crc()
-        _U32.pack_into(self.view, _CRC_POSITION, self.crc)
+        """Write type and largest timestamp, and the checksum if that changed anything."""
+
+    @abstractmethod
+    def set_partition_leader_epoch(self, epoch: int) -> None:
+        """Write the epoch of the leader that appends the batch, if the format has room for it."""
 
 
-DecodedRecord = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...], int]
-"""Timestamp delta, offset delta, key, value, headers, and the position behind the record."""
-
-
-def decode_record(data: bytes, position: int) -> DecodedRecord:
-    """One record of the figure above; ``InvalidRecordError`` when its parts do not add up to its length."""
-    length, position = decode_varint(data, position)
-    end = position + length
-    if length <= 0 or end > len(data):
-        raise InvalidRecordError(f"Record of {length} bytes, {len(data) - position} are left")
-    timestamp_delta, position = decode_varint(data, position + 1, MAX_VARLONG_BYTES)  # 1: the attributes
-    offset_delta, position = decode_varint(data, position)
-    key, position = _decode_bytes(data, position, end)
-    value, position = _decode_bytes(data, position, end)
-    headers: tuple[Header, ...] = ()
-    if position + 1 == end and data[position] == 0:  # by far the most have no headers
-        position = end
-    else:
-        headers, position = decode_headers(data, position, end)
-    if position != end:
-        raise InvalidRecordError(f"Record of {length} bytes ends {abs(position - end)} bytes off")
-    return timestamp_delta, offset_delta, key, value, headers, position
-
-
-def _decode_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int]:
-    length, position = decode_varint(data, position)
-    if length < 0:
-        return None, position
-    field_end = position + length
-    if field_end > end:
-        raise InvalidRecordError(f"Field of {length} bytes in a record that has {end - position} left")
-    return data[position:field_end], field_end
-
-
-def decode_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
-    """The headers at ``position`` and the position behind them; ``InvalidRecordError`` when they are none."""
-    count, position = decode_varint(data, position)
-    if count == 0:
-        return (), position
-    if not 0 <= count <= end - position:  # a header takes at least two bytes: a larger count is a lie
-        raise InvalidRecordError(f"Record claims {count} headers in {end - position} bytes")
-    headers = []
-    for _ in range(count):
-        key, position = _decode_bytes(data, position, end)
-        if key is None:
-            raise InvalidRecordError("Header without a key")
-        value, position = _decode_bytes(data, position, end)
-        headers.append(Header(key.decode("utf-8", "replace"), value))
-    return tuple(headers), position
-
-
-def increment_sequence(sequence: int, increment: int) -> int:
-    """A producer's sequence number ``increment`` records later."""
-    return (sequence + increment) % (_MAX_SEQUENCE + 1)
-
-
-def encode_batch(
-    records: Buffer,
-    *,
-    base_offset: int,
-    last_offset_delta: int,
-    attributes: int,
-    base_timestamp: int,
-    max_timestamp: int,
-    producer_id: int = NO_PRODUCER_ID,
-    producer_epoch: int = NO_PRODUCER_EPOCH,
-    base_sequence: int = NO_SEQUENCE,
-    partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
-    record_count: int,
-) -> bytes:
-    """A batch around ``records``, which are encoded, and compressed if the attributes say so."""
-    batch = bytearray(RECORD_BATCH_OVERHEAD + len(records))
-    HEADER.pack_into(
-        batch,
-        0,
-        base_offset,
-        len(batch) - LOG_OVERHEAD,
-        partition_leader_epoch,
-        MAGIC_V2,
-        0,
-        attributes,
-        last_offset_delta,
-        base_timestamp,
-        max_timestamp,
-        producer_id,
-        producer_epoch,
-        base_sequence,
-        record_count,
-    )
-    batch[RECORD_BATCH_OVERHEAD:] = records
-    _U32.pack_into(batch, _CRC_POSITION, crc32c(memoryview(batch)[_ATTRIBUTES_POSITION:]))
-    return bytes(batch)
-
-
-def encode_record(
-    timestamp_delta: int, offset_delta: int, key: Buffer | None, value: Buffer | None, headers: tuple[Header, ...]
-) -> bytes:
-    """One record of the figure above."""
-    parts: list[Buffer] = [b"\x00", encode_varint(timestamp_delta), encode_varint(offset_delta)]
-    parts += _encode_bytes(key)
-    parts += _encode_bytes(value)
-    parts.append(encode_varint(len(headers)))
-    for header in headers:
-        parts += _encode_bytes(header.key.encode())
-        parts += _encode_bytes(header.value)
-    body = b"".join(parts)
-    return encode_varint(len(body)) + body
-
-
-def _encode_bytes(field: Buffer | None) -> tuple[Buffer, ...]:
-    return (_NULL_LENGTH,) if field is None else (encode_varint(len(field)), field)
+def sized_view(buffer: Buffer, position: int, size: int) -> memoryview:
+    """The ``size`` bytes at ``position`` without copying them."""
+    view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
+    return view if size == len(view) else view[position : position + size]

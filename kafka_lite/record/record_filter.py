@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple, cast
 
-from kafka_lite.record.batch import CODEC_MASK, TIMESTAMP_TYPE_MASK, Batch
 from kafka_lite.record.compression import compress
+from kafka_lite.record.default_record_batch import (
+    CONTROL_FLAG_MASK,
+    DELETE_HORIZON_FLAG_MASK,
+    TRANSACTIONAL_FLAG_MASK,
+    DefaultRecordBatch,
+    encode_batch,
+)
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.raw_records import RawRecord, raw_records, with_timestamp_delta
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, Record, TimestampType
-from kafka_lite.record.record_batch import (
-    CONTROL_FLAG_MASK,
-    DELETE_HORIZON_FLAG_MASK,
-    TRANSACTIONAL_FLAG_MASK,
-    RecordBatch,
-    encode_batch,
-)
+from kafka_lite.record.record_batch import CODEC_MASK, TIMESTAMP_TYPE_MASK, RecordBatch
 
 _KEPT_FLAGS = CODEC_MASK | TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK | DELETE_HORIZON_FLAG_MASK
 
@@ -54,11 +54,11 @@ class RecordFilter(ABC):
         self.delete_retention_ms = delete_retention_ms
 
     @abstractmethod
-    def check_batch_retention(self, batch: Batch) -> BatchRetentionResult:
+    def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
         """Asked once for each batch, before its records."""
 
     @abstractmethod
-    def should_retain_record(self, batch: Batch, offset: int, key: bytes | None, has_value: bool) -> bool:
+    def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
         """Whether a record stays; not asked for batches that are to be deleted."""
 
 
@@ -74,7 +74,7 @@ class FilteredBatch(NamedTuple):
     magic: int = MAGIC_V2
 
 
-def filter_batch(batch: Batch, record_filter: RecordFilter) -> FilteredBatch:
+def filter_batch(batch: RecordBatch, record_filter: RecordFilter) -> FilteredBatch:
     """The batch without the records that the filter does not retain.
 
     The batch stays as it is, byte for byte, when all of its records stay. Otherwise it is built anew, with the same
@@ -92,10 +92,10 @@ def filter_batch(batch: Batch, record_filter: RecordFilter) -> FilteredBatch:
         return FilteredBatch(b"")
     if batch.magic < MAGIC_V2:
         return _filter_messages(cast(MessageAndOffset, batch), record_filter)
-    return _filter_records(cast(RecordBatch, batch), record_filter, retention, contains_marker_for_empty_txn)
+    return _filter_records(cast(DefaultRecordBatch, batch), record_filter, retention, contains_marker_for_empty_txn)
 
 
-def _unchanged(batch: Batch, first_offset: int, messages: int) -> FilteredBatch:
+def _unchanged(batch: RecordBatch, first_offset: int, messages: int) -> FilteredBatch:
     return FilteredBatch(
         batch.view, messages, messages, first_offset, batch.last_offset, batch.max_timestamp, batch.magic
     )
@@ -105,7 +105,10 @@ def _unchanged(batch: Batch, first_offset: int, messages: int) -> FilteredBatch:
 
 
 def _filter_records(
-    batch: RecordBatch, record_filter: RecordFilter, retention: BatchRetention, contains_marker_for_empty_txn: bool
+    batch: DefaultRecordBatch,
+    record_filter: RecordFilter,
+    retention: BatchRetention,
+    contains_marker_for_empty_txn: bool,
 ) -> FilteredBatch:
     count, base_offset = batch.record_count, batch.base_offset
     data = batch.records_data() if count else b""
@@ -124,7 +127,7 @@ def _filter_records(
 
 
 def _rebuilt_batch(
-    batch: RecordBatch, data: bytes, retained: list[RawRecord], new_delete_horizon_ms: int | None
+    batch: DefaultRecordBatch, data: bytes, retained: list[RawRecord], new_delete_horizon_ms: int | None
 ) -> FilteredBatch:
     """A batch of the retained records. Their bytes stay, since what their deltas refer to stays, unless it is new."""
     base_timestamp, attributes = batch.base_timestamp, batch.attributes & _KEPT_FLAGS
@@ -154,7 +157,7 @@ def _rebuilt_batch(
     )
 
 
-def _empty_batch(batch: RecordBatch) -> FilteredBatch:
+def _empty_batch(batch: DefaultRecordBatch) -> FilteredBatch:
     """The header of a batch that no record is left of. Neither codec nor delete horizon have a meaning any more."""
     kept_flags = TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
     header = encode_batch(
@@ -223,13 +226,13 @@ def _rebuilt_wrapper(batch: MessageAndOffset, retained: list[Record], messages_r
 # --- keys ---
 
 
-def offsets_and_keys(batch: Batch) -> Iterator[tuple[int, bytes | None]]:
+def offsets_and_keys(batch: RecordBatch) -> Iterator[tuple[int, bytes | None]]:
     """Offset and key of each record: what the offset map is built from. Raises as ``filter_batch`` does."""
     if batch.magic < MAGIC_V2:
         for record in batch.records():
             yield record.offset, record.key
         return
-    v2 = cast(RecordBatch, batch)
+    v2 = cast(DefaultRecordBatch, batch)
     if v2.record_count:
         base_offset = v2.base_offset
         for _, _, _, offset_delta, key, _ in raw_records(v2.records_data(), v2.record_count):

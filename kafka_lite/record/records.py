@@ -10,39 +10,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.batch import CODEC_MASK, HEADER_SIZE_UP_TO_MAGIC, LOG_OVERHEAD, MAGIC_POSITION, Batch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.message_set import RECORD_OVERHEAD, MessageAndOffset
 from kafka_lite.record.record import (
     MAGIC_V0,
     MAGIC_V2,
     CorruptRecordError,
-    Header,
-    InvalidRecordError,
     Record,
-    TimestampType,
 )
-from kafka_lite.record.record_batch import RecordBatch
-
-__all__ = [
-    "HEADER_SIZE_UP_TO_MAGIC",
-    "LOG_OVERHEAD",
-    "Batch",
-    "CorruptRecordError",
-    "Header",
-    "InvalidRecordError",
-    "MessageAndOffset",
-    "Record",
-    "RecordBatch",
-    "TimestampType",
-    "batch_at",
-    "batch_size",
-    "batches",
-    "first_batch",
-    "has_matching_magic",
-    "last_wrapper",
-    "records",
-    "valid_bytes",
-]
+from kafka_lite.record.record_batch import (
+    CODEC_MASK,
+    HEADER_SIZE_UP_TO_MAGIC,
+    LOG_OVERHEAD,
+    MAGIC_POSITION,
+    RecordBatch,
+)
 
 _OFFSET_AND_SIZE: Final = struct.Struct(">qi")
 _SMALLEST_BATCH: Final = LOG_OVERHEAD + RECORD_OVERHEAD[MAGIC_V0]
@@ -64,14 +46,14 @@ def batch_size(buffer: Buffer, position: int = 0, max_message_bytes: int | None 
     return size
 
 
-def batch_at(buffer: Buffer, position: int, size: int) -> Batch:
+def batch_at(buffer: Buffer, position: int, size: int) -> RecordBatch:
     """The batch of ``size`` bytes at ``position``; ``CorruptRecordError`` for an unknown magic."""
     if buffer[position + MAGIC_POSITION] == MAGIC_V2:
-        return RecordBatch(buffer, position, size)
+        return DefaultRecordBatch(buffer, position, size)
     return MessageAndOffset(buffer, position, size)
 
 
-def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> Iterator[Batch]:
+def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> Iterator[RecordBatch]:
     """The batches of a buffer from ``position`` on, one view each.
 
     A batch that the buffer holds only in part ends the iteration: a fetch is cut at its size limit, wherever that is.
@@ -87,7 +69,7 @@ def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = N
         position += size
 
 
-def first_batch(buffer: Buffer, position: int = 0) -> Batch | None:
+def first_batch(buffer: Buffer, position: int = 0) -> RecordBatch | None:
     """The batch at ``position``, if it is there whole: what ``batches`` yields first, for a third of the time."""
     end = len(buffer)
     if end - position < HEADER_SIZE_UP_TO_MAGIC:
@@ -96,7 +78,7 @@ def first_batch(buffer: Buffer, position: int = 0) -> Batch | None:
     return batch_at(buffer, position, size) if size <= end - position else None
 
 
-def last_wrapper(buffer: Buffer) -> Batch | None:
+def last_wrapper(buffer: Buffer) -> RecordBatch | None:
     """The last compressed message of a set in format v0 or v1, or None; it only looks at sizes and attributes."""
     end, position = len(buffer), 0
     found, size_of_found = -1, 0

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, InvalidRecordError, TimestampType
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.spark.columnar_records import Ints, RecordColumns, decode_columns, decode_headers
@@ -49,7 +49,7 @@ class ArrowDecoder:
         self._include_headers = include_headers
         self._schema = arrow_schema(include_headers)
 
-    def decode(self, batches: Iterable[Batch], from_offset: int, until_offset: int) -> Iterator[pa.RecordBatch]:
+    def decode(self, batches: Iterable[RecordBatch], from_offset: int, until_offset: int) -> Iterator[pa.RecordBatch]:
         """The records from ``from_offset`` up to, but without, ``until_offset``; never an empty Arrow batch.
 
         Small batches are put together, since an Arrow batch of a hundred records costs about as much as one of a
@@ -80,7 +80,9 @@ class ArrowDecoder:
                 headers=_headers(columns) if self._include_headers else None,
             )
 
-    def _decode_legacy(self, batches: Iterable[Batch], from_offset: int, until_offset: int) -> Iterator[pa.RecordBatch]:
+    def _decode_legacy(
+        self, batches: Iterable[RecordBatch], from_offset: int, until_offset: int
+    ) -> Iterator[pa.RecordBatch]:
         """Formats v0 and v1: record by record. Nobody has written them since 2017."""
         decoded = (record for batch in batches for record in batch.records())
         records = [record for record in decoded if from_offset <= record.offset < until_offset]
@@ -109,9 +111,9 @@ class ArrowDecoder:
         return pa.RecordBatch.from_arrays(arrays if headers is None else [*arrays, headers], schema=self._schema)
 
 
-def _grouped(batches: Iterable[RecordBatch]) -> Iterator[list[tuple[RecordBatch, bytes]]]:
+def _grouped(batches: Iterable[DefaultRecordBatch]) -> Iterator[list[tuple[DefaultRecordBatch, bytes]]]:
     """Batches beside their records' bytes, in groups of about _TARGET_BYTES."""
-    group: list[tuple[RecordBatch, bytes]] = []
+    group: list[tuple[DefaultRecordBatch, bytes]] = []
     size = 0
     for batch in batches:
         if batch.record_count == 0:  # compaction has emptied it: there may be nothing to decompress
@@ -126,7 +128,7 @@ def _grouped(batches: Iterable[RecordBatch]) -> Iterator[list[tuple[RecordBatch,
         yield group
 
 
-def _checked_counts(together: list[tuple[RecordBatch, bytes]], columns: RecordColumns) -> Ints:
+def _checked_counts(together: list[tuple[DefaultRecordBatch, bytes]], columns: RecordColumns) -> Ints:
     """The record count of every batch; raises InvalidRecordError when one claims a record of its neighbour."""
     counts = np.array([batch.record_count for batch, _ in together], np.int64)
     edges = np.cumsum([len(data) for _, data in together])
@@ -135,7 +137,7 @@ def _checked_counts(together: list[tuple[RecordBatch, bytes]], columns: RecordCo
     return counts
 
 
-def _timestamps(batches: list[RecordBatch], of_batch: Ints, columns: RecordColumns) -> Ints:
+def _timestamps(batches: list[DefaultRecordBatch], of_batch: Ints, columns: RecordColumns) -> Ints:
     """In ms: the producer's own, or for all records of a batch the time when the broker appended it."""
     by_broker = np.array([batch.timestamp_type is TimestampType.LOG_APPEND_TIME for batch in batches])
     max_timestamps = np.array([batch.max_timestamp for batch in batches], np.int64)

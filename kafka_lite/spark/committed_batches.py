@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 
-from kafka_lite.record.records import Batch
+from kafka_lite.record.record_batch import RecordBatch
 
 _CONTROL_RECORD_KEY = struct.Struct(">hh")  # version, type
 _ABORT = 0
@@ -17,7 +17,9 @@ AbortedTransaction = tuple[int, int]
 """Producer id and first offset, as a fetch answer lists them."""
 
 
-def visible_batches(batches: Iterable[Batch], aborted: Iterable[AbortedTransaction] = ()) -> Iterator[Batch]:
+def visible_batches(
+    batches: Iterable[RecordBatch], aborted: Iterable[AbortedTransaction] = ()
+) -> Iterator[RecordBatch]:
     """The batches whose records are data, without those of the ``aborted`` transactions (read_uncommitted has none).
 
     A transaction begins for us at its first offset and ends at its abort marker; one producer has one at a time.
@@ -34,7 +36,7 @@ def visible_batches(batches: Iterable[Batch], aborted: Iterable[AbortedTransacti
             yield batch
 
 
-def _is_abort_marker(batch: Batch) -> bool:
+def _is_abort_marker(batch: RecordBatch) -> bool:
     marker = next(batch.records(), None)
     if marker is None or marker.key is None or len(marker.key) < _CONTROL_RECORD_KEY.size:
         return False

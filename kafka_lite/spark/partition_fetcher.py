@@ -18,7 +18,8 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchTopic,
     PartitionData,
 )
-from kafka_lite.record.records import Batch, batches
+from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.records import batches
 from kafka_lite.spark.cluster_client import ClusterClient
 from kafka_lite.spark.committed_batches import visible_batches
 from kafka_lite.spark.offset_reader import OffsetReader, isolation_level
@@ -42,7 +43,7 @@ class Fetched:
     A log gives out batches as a whole: the first one may begin with records before ``from_offset``.
     """
 
-    batches: list[Batch]
+    batches: list[RecordBatch]
     from_offset: int
     next_offset: int
 

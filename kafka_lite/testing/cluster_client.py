@@ -34,7 +34,8 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.records import Header, batches
+from kafka_lite.record.record import Header
+from kafka_lite.record.records import batches
 
 EARLIEST, LATEST = -2, -1
 FETCH_BYTES = 16 * 1024 * 1024

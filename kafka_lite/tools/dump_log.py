@@ -22,11 +22,11 @@ from kafka_lite.log.log_file_utils import (
 )
 from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot
 from kafka_lite.log.producer_state_entry import ProducerStateEntry
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import NO_SEQUENCE, NO_TIMESTAMP, Record, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, increment_sequence
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.tools import terminal
 from kafka_lite.tools.dump_index import (
     IndexMismatches,
@@ -264,7 +264,7 @@ class LogDump:
                 last_offset = record.offset
                 print(self._record_line(batch, record, checksum))
 
-    def _record_line(self, batch: Batch, record: Record, checksum: str) -> str:
+    def _record_line(self, batch: RecordBatch, record: Record, checksum: str) -> str:
         line, prefix = "", "| "
         if not self._options.skip_record_metadata:
             parts = [record_metadata(batch, record), checksum, _control(record) if batch.is_control else ""]
@@ -279,20 +279,20 @@ class LogDump:
 class _Positioned:
     """Batches with their positions; afterwards ``valid_bytes`` has the end of the last one."""
 
-    def __init__(self, batches: Iterator[Batch]) -> None:
+    def __init__(self, batches: Iterator[RecordBatch]) -> None:
         self._batches = batches
         self.valid_bytes = 0
 
-    def __iter__(self) -> Iterator[tuple[Batch, int]]:
+    def __iter__(self) -> Iterator[tuple[RecordBatch, int]]:
         for batch in self._batches:
             position, self.valid_bytes = self.valid_bytes, self.valid_bytes + batch.size_in_bytes
             yield batch, position
 
 
-def batch_line(batch: Batch, position: int) -> str:
+def batch_line(batch: RecordBatch, position: int) -> str:
     """A batch's header as Kafka's tool shows it."""
     line = f"offset: {batch.last_offset}"
-    if isinstance(batch, RecordBatch):
+    if isinstance(batch, DefaultRecordBatch):
         horizon = batch.delete_horizon_ms
         line = (
             f"baseOffset: {batch.base_offset} lastOffset: {batch.last_offset} count: {batch.record_count} "
@@ -309,13 +309,13 @@ def batch_line(batch: Batch, position: int) -> str:
     )
 
 
-def record_metadata(batch: Batch, record: Record) -> str:
+def record_metadata(batch: RecordBatch, record: Record) -> str:
     """A record without key and value, as Kafka's tool shows it."""
     line = (
         f"offset: {record.offset} {_TIMESTAMP_TYPES[record.timestamp_type]}: {record.timestamp} "
         f"keySize: {_size(record.key)} valueSize: {_size(record.value)}"
     )
-    if not isinstance(batch, RecordBatch):
+    if not isinstance(batch, DefaultRecordBatch):
         return line
     sequence = batch.base_sequence
     if sequence != NO_SEQUENCE:
@@ -323,7 +323,7 @@ def record_metadata(batch: Batch, record: Record) -> str:
     return f"{line} sequence: {sequence} headerKeys: [{','.join(header.key for header in record.headers)}]"
 
 
-def _records(batch: Batch) -> Iterator[tuple[Record, str]]:
+def _records(batch: RecordBatch) -> Iterator[tuple[Record, str]]:
     """The records, each with what the formats before v2 can say of it: whether its own checksum is right."""
     if not isinstance(batch, MessageAndOffset):
         for record in batch.records():
@@ -357,8 +357,8 @@ _BATCH_COLUMNS = ["offsets", "count", "position", "bytes", "magic", "codec", "ne
 _LEFT = ("codec", "newest", "producer", "valid")
 
 
-def _batch_row(batch: Batch, position: int) -> list[str]:
-    modern = isinstance(batch, RecordBatch)
+def _batch_row(batch: RecordBatch, position: int) -> list[str]:
+    modern = isinstance(batch, DefaultRecordBatch)
     first = f"{batch.base_offset}…" if modern and batch.base_offset != batch.last_offset else ""
     kind = " control" if batch.is_control else " txn" if batch.is_transactional else ""
     return [

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from kafka_lite.log.file_log_input_stream import file_batches
-from kafka_lite.record.batch import Batch
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batch_at
 
 
@@ -28,7 +28,7 @@ class LogFile:
         """Up to ``length`` bytes from ``position`` on."""
         return os.pread(self._open.fileno(), length, position)
 
-    def batches(self, start: int = 0, end: int | None = None) -> Iterator[Batch]:
+    def batches(self, start: int = 0, end: int | None = None) -> Iterator[RecordBatch]:
         """The whole batches from position ``start`` to ``end``. Raises CorruptRecordError at what cannot be one."""
         last = self.size_in_bytes if end is None else min(end, self.size_in_bytes)
         for header in file_batches(self, start, last):

@@ -35,10 +35,10 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kafka_lite.record.batch import MAGIC_POSITION
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Record, TimestampType
+from kafka_lite.record.record_batch import MAGIC_POSITION
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 

@@ -25,7 +25,8 @@ from kafka_lite.log.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Record
-from kafka_lite.record.records import Batch, batches
+from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.records import batches
 
 Pair = tuple[bytes | None, bytes | None]
 
@@ -78,7 +79,7 @@ def clean(log: Log, time: MockTime, first_dirty_offset: int = 0, **cleaner: Any)
     return new_cleaner(time, **cleaner).clean(cleanable)
 
 
-def all_batches(log: Log) -> list[Batch]:
+def all_batches(log: Log) -> list[RecordBatch]:
     """All batches of all segments, as they are on disk."""
     return [batch for segment in log.segments for batch in batches(segment.log.read(0, segment.size).to_bytes())]
 

@@ -18,9 +18,9 @@ from kafka_lite.coordinator.group.offset_cache import CommittedOffset
 from kafka_lite.log.log import Log
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
 from kafka_lite.protocol.schema_error import SchemaError
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.control_record import ControlRecordType
 from kafka_lite.record.record import Record
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ GroupOffset = tuple[str, TopicPartition]
 """Whose offset, and of which partition."""
 
 
-def batches_of(log: Log, max_bytes: int) -> Iterator[Batch]:
+def batches_of(log: Log, max_bytes: int) -> Iterator[RecordBatch]:
     """All batches of a log, read ``max_bytes`` at a time (more only for a batch that is larger)."""
     offset = log.log_start_offset
     while offset < log.log_end_offset:
@@ -57,7 +57,7 @@ class GroupLoader:
     """Groups whose last record is a tombstone."""
     _open_transactions: dict[int, dict[GroupOffset, CommittedOffset | None]] = field(default_factory=dict)
 
-    def add_batch(self, batch: Batch) -> None:
+    def add_batch(self, batch: RecordBatch) -> None:
         """Apply the records of one batch. One that cannot be read is left out, with a line in the log."""
         if batch.is_control:
             self._end_transaction(batch)
@@ -68,7 +68,7 @@ class GroupLoader:
             except SchemaError as failure:
                 logger.error("Leaving out the record at offset %d of __consumer_offsets: %s", record.offset, failure)
 
-    def _add_record(self, record: Record, batch: Batch) -> None:
+    def _add_record(self, record: Record, batch: RecordBatch) -> None:
         key = group_records.read_key(record.key or b"")
         match key:
             case OffsetCommitKey():
@@ -79,7 +79,7 @@ class GroupLoader:
                 # Left over from a later Kafka that was here for a while.
                 logger.warning("Ignoring the record with an unknown key at offset %d", record.offset)
 
-    def _add_offset(self, whose: GroupOffset, record: Record, batch: Batch) -> None:
+    def _add_offset(self, whose: GroupOffset, record: Record, batch: RecordBatch) -> None:
         committed = None
         if record.value is not None:
             committed = CommittedOffset(batch.base_offset, group_records.read_offset_value(record.value))
@@ -94,7 +94,7 @@ class GroupLoader:
         else:
             self.offsets[whose] = committed
 
-    def _end_transaction(self, batch: Batch) -> None:
+    def _end_transaction(self, batch: RecordBatch) -> None:
         ended = self._open_transactions.pop(batch.producer_id, {})
         marker = next(iter(batch.records()), None)
         if marker is None or ControlRecordType.parse(marker.key) is not ControlRecordType.COMMIT:

@@ -34,11 +34,11 @@ from kafka_lite.protocol.messages import (
     api_23_offset_for_leader_epoch as epochs,
 )
 from kafka_lite.protocol.schema import Response
-from kafka_lite.record.batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import magic_for_fetch_version
+from kafka_lite.record.default_record_batch import CONTROL_FLAG_MASK, RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.record.record_batch import CONTROL_FLAG_MASK, RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK
+from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.records import first_batch
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams

@@ -29,7 +29,7 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAndTimestamp
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
-from kafka_lite.record.record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 

@@ -15,9 +15,9 @@ from kafka_lite.consumer.record_batch_reader import RecordBatchReader
 from kafka_lite.protocol.messages.api_01_fetch import AbortedTransaction, PartitionData
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import CorruptRecordError, InvalidRecordError, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, encode_batch
 from kafka_lite.record.records import batches
 
 PARTITION = TopicPartition("t", 3)
@@ -98,7 +98,7 @@ def test_fast_ways_read_what_the_slow_one_reads(
         for _ in range(repeats):
             builder.append(2**40 + delta, key, value, tuple(headers))
     (one,) = batches(bytearray(builder.build()))
-    assert isinstance(one, RecordBatch)
+    assert isinstance(one, DefaultRecordBatch)
     if log_append_time:
         one.set_max_timestamp(TimestampType.LOG_APPEND_TIME, 77)
     reader = RecordBatchReader(one, PARTITION)
@@ -124,7 +124,7 @@ def test_records_that_are_alike_keep_their_times_in_any_order(times: tuple[int, 
     for time in wanted:
         builder.append(time, None, b"value")
     (one,) = batches(builder.build())
-    assert isinstance(one, RecordBatch)
+    assert isinstance(one, DefaultRecordBatch)
     assert [each.timestamp for each in RecordBatchReader(one, PARTITION).take(500)[1:]] == wanted
     assert [each.timestamp for each in RecordBatchReader(one, PARTITION, from_offset=1).take(500)] == wanted
 
@@ -133,10 +133,10 @@ def test_records_that_are_alike_keep_their_times_in_any_order(times: tuple[int, 
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255), value=st.sampled_from([b"v", b"x" * 100]))
 def test_damaged_records_are_an_error_or_other_records_but_never_a_crash(place: int, byte: int, value: bytes) -> None:
     (one,) = batches(batch([value] * 30))
-    assert isinstance(one, RecordBatch)
+    assert isinstance(one, DefaultRecordBatch)
     data = bytearray(one.records_data())
     data[place % len(data)] = byte
-    damaged = RecordBatch(
+    damaged = DefaultRecordBatch(
         encode_batch(
             bytes(data),
             base_offset=0,

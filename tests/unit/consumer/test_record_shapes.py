@@ -8,9 +8,10 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import RecordDeserializationError
 from kafka_lite.consumer.record_batch_reader import RecordBatchReader
 from kafka_lite.consumer.record_shapes import RecordShapes, shapes_at, timestamp_delta, varints_from
+from kafka_lite.record.default_record import encode_record
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import InvalidRecordError
-from kafka_lite.record.record_batch import RecordBatch, encode_batch, encode_record
 from kafka_lite.record.records import batches
 from kafka_lite.record.varint import encode_varint
 
@@ -18,17 +19,17 @@ PARTITION = TopicPartition("t", 3)
 Fields = tuple[int, int, bytes | None, bytes | None]
 
 
-def batch_of(encoded: bytes, count: int) -> RecordBatch:
+def batch_of(encoded: bytes, count: int) -> DefaultRecordBatch:
     data = encode_batch(
         encoded, base_offset=100, last_offset_delta=9999, attributes=0, base_timestamp=5000, max_timestamp=5000,
         record_count=count,
     )  # fmt: skip
     (one,) = batches(data)
-    assert isinstance(one, RecordBatch)
+    assert isinstance(one, DefaultRecordBatch)
     return one
 
 
-def read(one: RecordBatch, limit: int = 500) -> tuple[list[Fields], bool]:
+def read(one: DefaultRecordBatch, limit: int = 500) -> tuple[list[Fields], bool]:
     """All that the reader gives, and whether it then raised."""
     found: list[Fields] = []
     reader = RecordBatchReader(one, PARTITION)
@@ -41,7 +42,7 @@ def read(one: RecordBatch, limit: int = 500) -> tuple[list[Fields], bool]:
     return found, False
 
 
-def decoded(one: RecordBatch) -> tuple[list[Fields], bool]:
+def decoded(one: DefaultRecordBatch) -> tuple[list[Fields], bool]:
     """The same, field by field."""
     found: list[Fields] = []
     try:
@@ -58,7 +59,7 @@ def test_offsets_of_any_width(limit: int) -> None:
     for number in range(9_000):
         builder.append(number // 40, None if number % 5 else b"key-%d" % number, b"v" * (number % 90))
     (one,) = batches(builder.build())
-    assert isinstance(one, RecordBatch)
+    assert isinstance(one, DefaultRecordBatch)
     found, raised = read(one, limit)
     assert [fields[0] for fields in found] == list(range(9_000))
     assert (found, raised) == decoded(one)

@@ -21,7 +21,7 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.segment_groups import group_segments_by_size
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
-from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from tests.support.compaction import (
     FORMATS,
     all_batches,
@@ -56,9 +56,9 @@ def dirty(log: Log, key: bytes) -> None:
     log.roll()
 
 
-def batch_with(log: Log, offset: int) -> RecordBatch:
+def batch_with(log: Log, offset: int) -> DefaultRecordBatch:
     found = next(batch for batch in all_batches(log) if batch.base_offset <= offset <= batch.last_offset)
-    assert isinstance(found, RecordBatch)
+    assert isinstance(found, DefaultRecordBatch)
     return found
 
 

@@ -13,11 +13,11 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log import lazy_down_conversion_records
 from kafka_lite.log.file_message_set import FileMessageSet
 from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
-from kafka_lite.record.batch import MAGIC_POSITION
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.records import Batch, batches
+from kafka_lite.record.record_batch import MAGIC_POSITION, RecordBatch
+from kafka_lite.record.records import batches
 
 NONE, GZIP, ZSTD = CompressionType.NONE, CompressionType.GZIP, CompressionType.ZSTD
 NOW = 1_700_000_000_000
@@ -179,7 +179,7 @@ def test_a_log_that_cannot_be_read_on_ends_the_connection_and_not_the_records(
     class FailingDisk:
         size_in_bytes = len(data)
 
-        def batches(self) -> Iterator[Batch]:
+        def batches(self) -> Iterator[RecordBatch]:
             yield from itertools.islice(file.read(0, len(data)).batches(), 10)
             raise OSError("I/O error")
 

@@ -20,10 +20,11 @@ from kafka_lite.log.log_validator import (
 )
 from kafka_lite.record.compression import CompressionType, compress
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.default_record import encode_record
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.record.message_set import encode_message
 from kafka_lite.record.record import Header, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, encode_batch, encode_record
 from kafka_lite.record.records import batches, records
 
 NOW = 1_700_000_000_000
@@ -115,7 +116,7 @@ def test_another_codec_keeps_producer_and_transaction(source: CompressionType, t
     builder.append(NOW, b"k", b"w")
     result = validate(builder.build(), target_codec=target, partition_leader_epoch=6)
     (batch,) = batches(result.records)
-    assert isinstance(batch, RecordBatch)
+    assert isinstance(batch, DefaultRecordBatch)
     assert (batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.last_sequence) == (9, 2, 40, 41)
     assert batch.is_transactional
     assert (batch.compression, batch.partition_leader_epoch) == (target, 6)

@@ -17,7 +17,7 @@ from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
 from kafka_lite.record.records import batches
 
 NODES = [Node(0, "a", 1), Node(1, "b", 2)]

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_lite.record.default_record import decode_record
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.raw_records import raw_records, with_timestamp_delta
 from kafka_lite.record.record import Header, InvalidRecordError
-from kafka_lite.record.record_batch import RecordBatch, decode_record
 from kafka_lite.record.records import batches
 
 SIZES = st.sampled_from([0, 1, 62, 63, 64, 65, 127, 128, 8190, 8192, 70_000])
@@ -18,7 +19,9 @@ DELTAS = st.sampled_from([0, 1, 63, 64, 8191, 8192, 1 << 20, 1 << 30])
 RECORDS = st.lists(st.tuples(DELTAS, DELTAS, FIELDS, FIELDS, st.booleans()), min_size=1, max_size=6)
 
 
-def batch_of(records: list[tuple[int, int, bytes | None, bytes | None, bool]], base_timestamp: int) -> RecordBatch:
+def batch_of(
+    records: list[tuple[int, int, bytes | None, bytes | None, bool]], base_timestamp: int
+) -> DefaultRecordBatch:
     builder = MemoryRecordsBuilder()
     builder.append(base_timestamp, b"first", b"")
     offset = 0
@@ -27,7 +30,7 @@ def batch_of(records: list[tuple[int, int, bytes | None, bytes | None, bool]], b
         headers = [Header("h", b"v")] if with_header else []
         builder.append(max(0, base_timestamp + timestamp_delta - (1 << 29)), key, value, headers, offset)
     (batch,) = batches(builder.build())
-    assert isinstance(batch, RecordBatch)
+    assert isinstance(batch, DefaultRecordBatch)
     return batch
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.record.batch import Batch
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD, DefaultRecordBatch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import CorruptRecordError, Header, Record, TimestampType
-from kafka_lite.record.record_batch import RECORD_BATCH_OVERHEAD, RecordBatch
+from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.record_filter import (
     BatchRetention,
     BatchRetentionResult,
@@ -38,14 +38,14 @@ class Only(RecordFilter):
         self.offsets = offsets
         self.result = BatchRetentionResult(retention, marker)
 
-    def check_batch_retention(self, batch: Batch) -> BatchRetentionResult:
+    def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
         return self.result
 
-    def should_retain_record(self, batch: Batch, offset: int, key: bytes | None, has_value: bool) -> bool:
+    def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
         return offset in self.offsets
 
 
-def batch_of(*values: bytes | None, magic: int = 2, base_offset: int = 10, **kwargs: Any) -> Batch:
+def batch_of(*values: bytes | None, magic: int = 2, base_offset: int = 10, **kwargs: Any) -> RecordBatch:
     builder = MemoryRecordsBuilder(magic, base_offset=base_offset, **kwargs)
     for index, value in enumerate(values):
         headers = [Header("h", b"%d" % index)] if magic == 2 else []
@@ -54,7 +54,7 @@ def batch_of(*values: bytes | None, magic: int = 2, base_offset: int = 10, **kwa
     return batch
 
 
-def left_of(filtered: FilteredBatch) -> tuple[Batch, list[Record]]:
+def left_of(filtered: FilteredBatch) -> tuple[RecordBatch, list[Record]]:
     (batch,) = batches(bytes(filtered.data))
     batch.ensure_valid()
     records = list(batch.records())
@@ -106,14 +106,14 @@ def test_a_plain_message_stays_or_goes(magic: int) -> None:
 PRODUCER = {"producer_id": 77, "producer_epoch": 3, "base_sequence": 40, "partition_leader_epoch": 9}
 
 
-def producer_of(batch: Batch) -> dict[str, int]:
+def producer_of(batch: RecordBatch) -> dict[str, int]:
     return {name: getattr(batch, name) for name in PRODUCER}
 
 
 def test_offsets_and_sequences_of_a_v2_batch_do_not_move() -> None:
     batch = batch_of(b"a", b"b", b"c", b"d", **PRODUCER)
     left, records = left_of(filter_batch(batch, Only(11)))
-    assert isinstance(left, RecordBatch)
+    assert isinstance(left, DefaultRecordBatch)
     assert (left.base_offset, left.last_offset, left.last_sequence) == (10, 13, 43)
     assert producer_of(left) == PRODUCER
     assert [record.offset for record in records] == [11]
@@ -124,7 +124,7 @@ def test_offsets_and_sequences_of_a_v2_batch_do_not_move() -> None:
 def test_an_empty_batch_is_a_header(codec: CompressionType) -> None:
     batch = batch_of(b"a", b"b", compression=codec, **PRODUCER)
     left, records = left_of(filter_batch(batch, Only(retention=BatchRetention.RETAIN_EMPTY)))
-    assert isinstance(left, RecordBatch)
+    assert isinstance(left, DefaultRecordBatch)
     assert (left.size_in_bytes, left.record_count, records) == (RECORD_BATCH_OVERHEAD, 0, [])
     assert (left.base_offset, left.last_offset, left.max_timestamp) == (10, 11, 1_000_010)
     assert (producer_of(left), left.compression) == (PRODUCER, CompressionType.NONE)
@@ -144,7 +144,7 @@ def test_a_tombstone_gives_the_batch_a_delete_horizon(codec: CompressionType, ke
     batch = batch_of(b"a", None, b"c", compression=codec)
     before = [record for record in batch.records() if record.offset in kept]
     left, records = left_of(filter_batch(batch, Only(*kept)))
-    assert isinstance(left, RecordBatch)
+    assert isinstance(left, DefaultRecordBatch)
     assert left.delete_horizon_ms == NOW_MS + RETENTION_MS
     assert records == before  # timestamps and all
     # It is set once: the next cleaning does not put it off.
@@ -152,13 +152,13 @@ def test_a_tombstone_gives_the_batch_a_delete_horizon(codec: CompressionType, ke
     later.current_time_ms += 500
     assert bytes(filter_batch(left, later).data) == bytes(left.view)
     without_value, records = left_of(filter_batch(left, Only(11)))
-    assert isinstance(without_value, RecordBatch)
+    assert isinstance(without_value, DefaultRecordBatch)
     assert (without_value.delete_horizon_ms, records) == (NOW_MS + RETENTION_MS, [r for r in before if r.offset == 11])
 
 
 def test_a_tombstone_that_goes_gives_none() -> None:
     left, _ = left_of(filter_batch(batch_of(b"a", None), Only(10)))
-    assert isinstance(left, RecordBatch)
+    assert isinstance(left, DefaultRecordBatch)
     assert left.delete_horizon_ms is None
 
 
@@ -166,7 +166,7 @@ def test_a_marker_of_an_empty_transaction_gets_a_delete_horizon() -> None:
     marker = EndTransactionMarker(ControlRecordType.COMMIT, 5).to_batch(7, 1, 1_000, base_offset=20)
     (batch,) = batches(marker)
     left, records = left_of(filter_batch(batch, Only(20, marker=True)))
-    assert isinstance(left, RecordBatch)
+    assert isinstance(left, DefaultRecordBatch)
     assert left.is_control
     assert left.is_transactional
     assert left.delete_horizon_ms == NOW_MS + RETENTION_MS

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.record import record_scan
+from kafka_lite.record.default_record import decode_record, encode_record
 from kafka_lite.record.record import Header, InvalidRecordError
-from kafka_lite.record.record_batch import decode_record, encode_record
 from kafka_lite.record.record_scan import RecordScan
 from kafka_lite.record.varint import encode_varint
 

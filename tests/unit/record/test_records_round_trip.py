@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.record.record import CorruptRecordError, Header, InvalidRecordError, Record, TimestampType
-from kafka_lite.record.record_batch import RecordBatch, increment_sequence
 from kafka_lite.record.records import batch_at, batch_size, batches, records, valid_bytes
 
 FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CompressionType if magic == 2 or codec.name != "ZSTD"]
@@ -216,7 +216,7 @@ def test_an_emptied_batch_keeps_its_range_and_producer() -> None:
         base_offset=10, producer_id=5, producer_epoch=1, base_sequence=3, delete_horizon_ms=777
     )
     (batch,) = batches(builder.build(last_offset=14))
-    assert isinstance(batch, RecordBatch)
+    assert isinstance(batch, DefaultRecordBatch)
     assert batch.is_valid()
     assert (batch.base_offset, batch.last_offset, batch.record_count) == (10, 14, 0)
     assert (batch.last_sequence, batch.delete_horizon_ms) == (7, 777)

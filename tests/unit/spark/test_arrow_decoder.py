@@ -11,9 +11,11 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record import encode_record
+from kafka_lite.record.default_record_batch import encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.record_batch import encode_batch, encode_record
-from kafka_lite.record.records import CorruptRecordError, Header, InvalidRecordError, Record, TimestampType, batches
+from kafka_lite.record.record import CorruptRecordError, Header, InvalidRecordError, Record, TimestampType
+from kafka_lite.record.records import batches
 from kafka_lite.record.varint import encode_varint
 from kafka_lite.spark.arrow_decoder import ArrowDecoder, arrow_schema
 from kafka_lite.spark.schema import spark_schema

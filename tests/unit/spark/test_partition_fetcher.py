@@ -22,7 +22,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsTopicResponse,
 )
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.records import CorruptRecordError
+from kafka_lite.record.record import CorruptRecordError
 from kafka_lite.spark.data_loss import DataLossError, data_loss_reporter
 from kafka_lite.spark.options import batch_options
 from kafka_lite.spark.partition_fetcher import PartitionFetcher, PollTimeoutError
