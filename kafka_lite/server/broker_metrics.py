@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import kafka_lite
+from kafka_lite.common.app_info_parser import get_commit_id, get_version
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.log_levels import loggers
 from kafka_lite.common.scheduler import Scheduler
@@ -119,7 +119,7 @@ class BrokerMetrics:
         """Which software this is; the id is known by now."""
 
         def app_info() -> dict[str, AttributeValue]:
-            return {"Version": kafka_lite.__version__, "CommitId": "unknown"}
+            return {"Version": get_version(), "CommitId": get_commit_id()}
 
         self.beans.register(MetricName.of(JMX_PREFIX, "app-info", tags={"id": str(broker_id)}), app_info)
 

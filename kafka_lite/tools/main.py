@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from kafka_lite import __version__
+from kafka_lite.common.app_info_parser import app_info
 from kafka_lite.tools import terminal
 
 PROGRAM = "kafka-lite"
@@ -97,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_help()
         return 0 if arguments else USAGE_ERROR
     if arguments[0] == "--version":
-        print(f"{PROGRAM} {__version__}")
+        print(f"{PROGRAM} {app_info()}")
         return 0
     tool = next((tool for tool in TOOLS if tool.name == arguments[0]), None)
     if tool is None:

@@ -6,13 +6,17 @@ Kafka 0.10.2: core/.../Kafka.scala, bin/kafka-server-start.sh · book 1.4.1
 from __future__ import annotations
 
 import argparse
+import logging
 from pathlib import Path
 
 from kafka_lite import __version__
+from kafka_lite.common.app_info_parser import build_name, is_compiled
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.tools import terminal
 from kafka_lite.tools.foreground import add_log_config_argument, add_override_argument, overrides, run_in_foreground
+
+logger = logging.getLogger(__name__)
 
 NAME = "server-start"
 SUMMARY = "start a broker in the foreground"
@@ -20,6 +24,11 @@ SUMMARY = "start a broker in the foreground"
 _HERE = Path(__file__).resolve()
 SHIPPED_FILES = (_HERE.with_name("server.properties"), _HERE.parents[2] / "config" / "server.properties")
 """Where the shipped configuration lies: beside this module when installed from a wheel, or in the source tree."""
+
+
+# The first line of the log: which build runs, and how to get the other.
+_PLAIN = "plain Python. Compiled it is faster: `make compiled broker` in a clone, or a wheel built for this platform"
+_COMPILED = "compiled. Plain Python: `make broker BUILD=plain` in a clone, or the wheel py3-none-any"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
     def create() -> ForegroundBroker:
         properties = load_properties(options.file or shipped_properties())
+        logger.info("kafka_lite %s, %s", __version__, _COMPILED if is_compiled() else _PLAIN)
         return ForegroundBroker(properties | overrides(options.override))
 
     return run_in_foreground(NAME, create, options.log_config)
@@ -78,7 +88,7 @@ class ForegroundBroker:
         """What the user, and whoever waits for the broker, wants to know: where it is, and where its data lie."""
         embedded, config = self._server.embedded_zookeeper, self._server.config
         zookeeper = f"{embedded.connect_string} (embedded)" if embedded is not None else config.zk_connect
-        started = terminal.styled(f"kafka_lite {__version__} started", "bold green")
+        started = terminal.styled(f"kafka_lite {__version__} ({build_name()}) started", "bold green")
         directories = ",".join(str(Path(directory).resolve()) for directory in config.log_dirs)
         return f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
 

@@ -20,7 +20,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.testing.cluster import Cluster
 
 READY = re.compile(
-    r"kafka_lite \S+ started: 127\.0\.0\.1:(\d+) \(PLAINTEXT\), "
+    r"kafka_lite \S+ \((?:plain|compiled)\) started: 127\.0\.0\.1:(\d+) \(PLAINTEXT\), "
     r"ZooKeeper (127\.0\.0\.1:\d+) \(embedded\), log\.dirs=(.*)"
 )
 LOG_LINE = re.compile(r"\[[-\d]+ [:\d]+,\d{3}\] (INFO|WARN) .* \(kafka_lite\.\S+\)")
@@ -57,7 +57,7 @@ class Command:
         assert self._process.stdout is not None
         return self._process.stdout.readline().rstrip("\n")
 
-    def first_log_line(self) -> str:
+    def next_log_line(self) -> str:
         assert self._process.stderr is not None
         return self._process.stderr.readline()
 
@@ -151,7 +151,8 @@ def test_a_file_counts_and_overrides_count_more(tmp_path: Path) -> None:
 
 def test_a_signal_while_the_broker_starts_stops_it_cleanly(tmp_path: Path) -> None:
     with start_broker(tmp_path, unknown_key="x") as broker:
-        assert "unknown.key" in broker.first_log_line()  # the configuration is read, nothing is started
+        assert re.search(r"kafka_lite \S+, (plain|compiled)\b", broker.next_log_line())
+        assert "unknown.key" in broker.next_log_line()  # the configuration is read, nothing is started
         broker.signal(signal.SIGTERM)
         code, out, err = broker.end()
     assert (code, out) == (0, "")

@@ -61,12 +61,14 @@ def test_without_a_tool_the_help_is_shown_as_an_answer_to_a_mistake(capsys: pyte
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"kafka-lite {__version__}\n"
+    assert capsys.readouterr().out.startswith(f"kafka-lite {__version__} (")
 
 
-def test_the_version_is_that_of_the_package() -> None:
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == __version__
+def test_the_version_is_written_in_one_place() -> None:
+    pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in pyproject["project"]
+    place = PROJECT / pyproject["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{__version__}"' in place.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
