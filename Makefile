@@ -4,6 +4,8 @@ UV_VERSION := 0.13.9
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
+# A lane of tests; a test that fails gets a second try at the end: CONTRIBUTING.md, "Tests".
+LANE := $(BIN)/python -m scripts.run_tests
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 # Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,15 +33,15 @@ demo: setup ## the main job: 336,776 flights through the broker into PySpark, an
 	$(BIN)/python -m kafka_lite.spark.demo
 
 test: check ## everything that needs Python only; lanes that need Java tools are skipped with a reason
-	$(BIN)/pytest tests --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
-	$(BIN)/pytest tests --ignore=tests/unit -m spark
+	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
+	$(LANE) spark tests -- --ignore=tests/unit -m spark
 
 check: setup ## lint, types, import contracts, unit tests: under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
-	$(BIN)/pytest tests/unit -q -n 2
+	$(LANE) unit tests/unit -- -q -n 2
 
 format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,104 @@
+"""Run a lane of tests: pytest, and a second try at the end for each test that failed, by itself in a fresh process.
+
+    python -m scripts.run_tests NAME [PATH…] [-- PYTEST-OPTIONS…]    one lane, written to build/tests/NAME.json
+    python -m scripts.run_tests --sum-up                             all lanes in build/tests together, as .ci/run ends
+
+A test that passes in its second try is flaky. The summary names it with its first failure, flaky.txt keeps the
+traceback, and the run is green, unless there are three of them. pytest-rerunfailures would run the test again at once
+and in the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS names another folder
+than build/tests.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from scripts.lanes import Lane, report_of_flaky, summary, why_red
+from scripts.outcomes import TestOutcome, read_outcomes
+
+MAX_SECOND_TRIES = 20
+ENDED_HOW: dict[int, str] = {
+    pytest.ExitCode.INTERRUPTED: "pytest was interrupted, or a module could not be collected",
+    pytest.ExitCode.INTERNAL_ERROR: "an internal error of pytest",
+    pytest.ExitCode.USAGE_ERROR: "pytest did not understand its arguments, or found nothing there",
+    pytest.ExitCode.NO_TESTS_COLLECTED: "no test was collected",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a lane, or sum all up; returns the exit code."""
+    results = Path(os.environ.get("KAFKA_LITE_TEST_RESULTS", "build/tests"))
+    results.mkdir(parents=True, exist_ok=True)
+    if list(arguments) == ["--sum-up"]:
+        return finish(results, [Lane.load(path) for path in sorted(results.glob("*.json"))])
+    separator = arguments.index("--") if "--" in arguments else len(arguments)
+    name, *paths = arguments[:separator]
+    return finish(results, [run_lane(results, name, paths, arguments[separator + 1 :])])
+
+
+def finish(results: Path, lanes: Sequence[Lane]) -> int:
+    """Print the summary of the lanes and keep the first failures of flaky tests; returns the exit code."""
+    if any(lane.flaky for lane in lanes):
+        report = results / f"flaky-{lanes[0].name}.txt" if len(lanes) == 1 else results / "flaky.txt"
+        report.write_text(report_of_flaky(lanes), encoding="utf-8")
+        print(f"\nthe first failures of the flaky tests: {report}")
+    print()
+    for line in summary(lanes):
+        print(line)
+    return 1 if not lanes or why_red(lanes) else 0
+
+
+def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[str]) -> Lane:
+    """Run the tests of ``paths`` with pytest's ``options``, then the failed ones again, and write down the result."""
+    started = time.monotonic()
+    lane = Lane(name, broken="it did not come to its end")
+    lane.save(results / f"{name}.json")
+    code, outcomes = run_pytest(results / f"{name}.jsonl", [*paths, *options])
+    lane.count(outcomes.values())
+    failures = [outcome for outcome in outcomes.values() if outcome.outcome == "failed"]
+    lane.broken = why_broken(code, failures, lane.passed)
+    retried = failures if not lane.broken and len(failures) <= MAX_SECOND_TRIES else []
+    lane.flaky = [outcome for outcome in retried if passes_again(results, name, outcome, options)]
+    lane.failed = [outcome for outcome in failures if outcome not in lane.flaky]
+    lane.seconds = time.monotonic() - started
+    lane.save(results / f"{name}.json")
+    return lane
+
+
+def why_broken(code: int, failures: Sequence[TestOutcome], passed: int) -> str:
+    """Why no second try can make this run of pytest green; empty if one can."""
+    if code == pytest.ExitCode.TESTS_FAILED and failures:
+        return ""
+    if code == pytest.ExitCode.OK:
+        return "" if passed else "no test passed"
+    return ENDED_HOW.get(code, f"pytest ended with exit code {code}")
+
+
+def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequence[str]) -> bool:
+    """Run the test alone in a fresh process. One that took two workers down has failed twice already."""
+    if outcome.crashes > 1:
+        return False
+    print(f"\nsecond try: {outcome.node_id}", flush=True)
+    code, outcomes = run_pytest(results / f"{lane}-second-try.jsonl", [outcome.node_id, *options, "-n", "0"])
+    again = outcomes.get(outcome.node_id)
+    return code == pytest.ExitCode.OK and again is not None and again.outcome == "passed"
+
+
+def run_pytest(log: Path, arguments: Sequence[str]) -> tuple[int, dict[str, TestOutcome]]:
+    """Run pytest; returns its exit code and what the tests came to, by node id."""
+    log.unlink(missing_ok=True)
+    # Not `python -m pytest`, which puts the current folder before the compiled package that PYTHONPATH may name.
+    command = [Path(sys.executable).with_name("pytest"), *arguments, f"--report-log={log}"]
+    code = subprocess.run(command, check=False).returncode
+    return code, read_outcomes(log)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
