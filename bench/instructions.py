@@ -27,15 +27,17 @@ from rich.table import Table
 
 from bench.filled_log import batch_of_payloads
 from bench.group_requests import commit_frame, join
-from bench.raw_client import RawClient, fetch_frame, many_connections, produce_batch_frame
+from bench.raw_client import RawClient, fetch_frame, frame_of, many_connections, produce_batch_frame
 from bench.raw_workloads import MakeFrame, api_versions, small_produce
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.server.broker_process import HOST, SERVER_START, BrokerProcess
 
 WARM_UP = 300
 TIMEOUT_S = 120.0
 TOPIC = "counted"
 GROUP = "group"
+METADATA_VERSION = 9
 _SLOW = {
     "offsets.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
@@ -67,6 +69,10 @@ def _produce_16_kb(size: int, codec: str = "none") -> Callable[[str], bytes]:
     return lambda name: produce_batch_frame(name, batch_of_payloads(size, codec)[0])
 
 
+def _metadata(name: str) -> bytes:
+    return frame_of(MetadataRequest(topics=[MetadataRequestTopic(name=name)]), METADATA_VERSION)
+
+
 WORKLOADS = (
     Counted("ApiVersions, 10 connections", api_versions, 10),
     Counted("produce 100 B, 10 connections", small_produce, 10),
@@ -74,6 +80,7 @@ WORKLOADS = (
     Counted("produce 16 KB of 100 B, lz4", _produce_16_kb(100, "lz4"), 1),
     Counted("produce 16 KB of 1,000 B", _produce_16_kb(1000), 1),
     Counted("commit one offset", lambda name: commit_frame(name, GROUP), 1),
+    Counted("metadata of one topic, 10 connections", _metadata, 10),
     Counted("fetch 16 KB", lambda name: fetch_frame(name, 16 * 1024), 1),
 )
 
