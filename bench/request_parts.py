@@ -26,9 +26,9 @@ from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network import processor as processor_module
 from kafka_lite.network.connection_quotas import ConnectionQuotas
-from kafka_lite.network.listener import Listener
 from kafka_lite.network.processor import Processor
-from kafka_lite.network.request_channel import Request, RequestChannel, Response
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.network.request_metrics import RequestChannelMetrics
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.api_key import ApiKey
@@ -94,7 +94,7 @@ def one_connection(make_apis: Callable[[RequestChannel], Any]) -> Iterator[Calla
     metrics = RequestChannelMetrics(MetricsRegistry(), SYSTEM_TIME, [ApiKey.PRODUCE])
     channel.add_completion_listener(metrics.request_completed)
     quotas = ConnectionQuotas(1, {})
-    processor = Processor(0, "network", Listener(), SYSTEM_TIME, 100 << 20, 600_000, channel, quotas)
+    processor = Processor(0, "network", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 100 << 20, 600_000, channel, quotas)
     InlineRequestHandler(channel, RequestRunner(channel, make_apis(channel), SYSTEM_TIME), lambda _: True).start()
     buffer = bytearray(1 << 16)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:

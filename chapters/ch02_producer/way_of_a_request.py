@@ -42,7 +42,8 @@ from kafka_lite.learn.run_brokers import AS_IN_KAFKA, PRODUCE_VERSION, connect, 
 from kafka_lite.learn.runs import inline_produce_request, produce_request
 from kafka_lite.learn.sequence_diagram import sequence_diagram
 from kafka_lite.learn.time_line import time_line
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic

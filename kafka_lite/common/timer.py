@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
+from kafka_lite.common.timing_wheel import Runnable, TimerTaskEntry, TimerTaskList, TimingWheel
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class SystemTimer:
                 self._add_entry(entry)
 
     @staticmethod
-    def _run(task: TimerTask) -> None:
+    def _run(task: Runnable) -> None:
         try:
             task.run()
         except Exception:

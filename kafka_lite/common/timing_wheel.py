@@ -6,10 +6,15 @@ Kafka 0.10.2: core/.../utils/timer/TimingWheel.scala, TimerTaskList.scala · boo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from kafka_lite.common.timer import TimerTask
+
+class Runnable(Protocol):
+    """What an entry holds: a ``TimerTask``. The wheel never looks at it."""
+
+    def run(self) -> None:
+        """What to do when the time has come."""
+        ...
 
 
 class TimerTaskEntry:
@@ -17,7 +22,7 @@ class TimerTaskEntry:
 
     __slots__ = ("bucket", "cancelled", "expiration_ms", "task")
 
-    def __init__(self, task: TimerTask, expiration_ms: int) -> None:
+    def __init__(self, task: Runnable, expiration_ms: int) -> None:
         self.task = task
         self.expiration_ms = expiration_ms
         self.cancelled = False
@@ -58,7 +63,7 @@ class TimerTaskList:
         entry.bucket = None
 
     def set_expiration(self, expiration_ms: int) -> bool:
-        """Use the bucket for the tick that begins then; true when that is news: the wheel has gone round since."""
+        """Use the bucket for the tick that begins at ``expiration_ms``; true if it was used for another tick before."""
         changed = self.expiration_ms != expiration_ms
         self.expiration_ms = expiration_ms
         return changed
@@ -91,8 +96,8 @@ class TimingWheel:
     level, and removing one step, however many tasks there are; a heap's steps grow with their number, and it cannot
     remove at all.
 
-    The wheels do not turn by themselves: ``on_bucket_armed`` tells whoever keeps the time when a bucket is used for a
-    new tick, so that it calls ``advance_clock`` when that tick begins. A wheel knows no clock, and takes no lock.
+    The wheels do not turn by themselves. ``on_bucket_armed`` is called whenever a bucket is used for a new tick; its
+    owner calls ``advance_clock`` when that tick begins. A wheel knows no clock and takes no lock.
     """
 
     def __init__(

@@ -21,7 +21,8 @@ from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.receive import SIZE_BYTES
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.schema import Request as RequestMessage

@@ -20,7 +20,8 @@ from kafka_lite.learn.recorded_run import Detail, Kind
 from kafka_lite.learn.recording import Call, Watch
 from kafka_lite.learn.summaries import class_name
 from kafka_lite.learn.watches import Things, watch_states
-from kafka_lite.network.request_channel import Request, RequestChannel, Response
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_lite.learn.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
-from kafka_lite.network.listener import Listener
+from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 

@@ -32,7 +32,8 @@ from kafka_lite.learn.watches import watch, watch_queue
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import Selector
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.server.apis.data_apis import Respond

@@ -12,7 +12,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.learn.recorded_run import Detail
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.log_append_info import LogAppendInfo
-from kafka_lite.network.request_channel import Request, Response
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import Response
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.schema import Struct
 from kafka_lite.server.log_read_result import FetchPartition

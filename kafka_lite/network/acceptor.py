@@ -10,11 +10,11 @@ import logging
 import selectors
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnectionsError
-from kafka_lite.network.listener import Listener
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.selector import configure_socket
 
@@ -24,6 +24,18 @@ SELECT_TIMEOUT_MS = 500
 ACCEPT_BACKLOG = 128
 PAUSE_AFTER_ERROR_MS = 100
 """How long to leave connections in the kernel's queue when they cannot be accepted (no more file descriptors)."""
+
+
+@dataclass(frozen=True)
+class Listener:
+    """One entry of ``listeners``: an address, and the name by which clients and brokers refer to it."""
+
+    host: str = ""
+    """Name or address to bind; empty: all interfaces."""
+    port: int = 0
+    """TCP port; 0: the kernel chooses one, see ``SocketServer.bound_port``."""
+    name: str = "PLAINTEXT"
+    security_protocol: str = "PLAINTEXT"
 
 
 class Acceptor(ShutdownableThread):

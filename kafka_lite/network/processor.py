@@ -1,4 +1,4 @@
-"""What a network thread does: reads requests from its connections, and writes the answers to them.
+"""What a network thread does: it reads requests from its connections and writes the responses to them.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala (Processor) · book 2.3.2
 """
@@ -15,9 +15,10 @@ from typing import Final
 from kafka_lite.common.time import Time
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.kafka_channel import KafkaChannel
-from kafka_lite.network.listener import Listener
+from kafka_lite.network.pipeline import MAX_PIPELINED_REQUESTS, Pipeline
 from kafka_lite.network.receive import NetworkReceive
-from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.selector_counters import SelectorCounters
@@ -26,37 +27,36 @@ from kafka_lite.network.send import NetworkSend
 logger = logging.getLogger(__name__)
 
 POLL_TIMEOUT_MS: Final = 300.0
-MAX_PIPELINED_REQUESTS: Final = 16
-"""How many requests of one connection go to a handler at once: see ``Request.following``."""
 
-# Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every response.
+# Python 3.11 looks a member of an Enum up anew on every access, which every response would pay for.
 _CLOSE_CONNECTION: Final = ResponseAction.CLOSE_CONNECTION
-_THREAD_IDENT: Final = get_ident  # a constant: a name of a module is looked up in compiled code, too
+_THREAD_IDENT: Final = get_ident  # a constant: even compiled code looks a module's name up on every access
 
 
 class Processor:
     """Serves its share of a listener's connections with one selector, in a thread of its own (``KafkaThread``).
 
-    Each turn of the loop has the steps that the book's figure shows::
+    Each turn of the loop has the steps of the book's figure::
 
         configure_new_connections    sockets from the acceptor   ─▶ selector.register
         process_new_responses        response queue              ─▶ selector.write
         poll                         the network
         process_completed_receives   a frame ─▶ Request ─▶ request queue, and the connection is muted
-        process_completed_sends      the answer is out           ─▶ the connection is unmuted
-        process_disconnected         quotas, unfinished answers
+        process_completed_sends      the response is out         ─▶ the connection is unmuted
+        process_disconnected         quotas, responses that were not sent
 
-    *Muted* means that there is at most one request of a connection at work: requests are handled, and answered, in the
-    order in which they came. A client that pipelines has sent the next requests already; those go along with the first
-    one as a chain, of which one at a time is at work. So a chain costs one passage from thread to thread, where its
-    requests would cost one each, and such a passage is what a small request costs most of all.
+    A connection is *muted* while a request of it is at work, so that its requests are handled, and their responses
+    sent, in the order in which they came. A client that pipelines has already sent the next requests; these go to the
+    handler together with the first one, as a chain (``Pipeline``). Because of the GIL a hand-over from thread to thread
+    is the largest cost of a small request, and a chain pays for it only once.
     """
 
     def __init__(
         self,
         processor_id: int,
         name: str,
-        listener: Listener,
+        listener_name: str,
+        security_protocol: str,
         time: Time,
         max_request_size: int,
         connections_max_idle_ms: float,
@@ -66,28 +66,27 @@ class Processor:
         self.id = processor_id
         self.name = name
         """The name of its thread."""
-        self._thread_ident = 0  # of the thread that had the last turn
-        self._listener_name = listener.name
-        self._security_protocol = listener.security_protocol
+        self._thread_ident = 0  # of the thread that ran the last turn
+        self._listener_name = listener_name
+        self._security_protocol = security_protocol
         self._time = time
         self._request_channel = request_channel
         self._quotas = connection_quotas
         self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
         self._connection_numbers = itertools.count()
-        # Of every connection from the moment it is registered until _connection_ended:
-        self._client_addresses: dict[str, str] = {}
-        self._inflight_responses: dict[str, deque[Response]] = {}
+        # By connection id, from the moment a connection is registered until _connection_ended:
+        self._pipelines: dict[str, Pipeline] = {}
         self._selector = Selector(max_request_size, connections_max_idle_ms, time)
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
-        """Take over a connection; called by the acceptor, which has counted it."""
+        """Take over a connection. The acceptor, which calls this, has counted it already."""
         self._new_connections.append((sock, host, port))
         self.wake_up()
 
     def wake_up(self) -> None:
         """End the poll in progress: there is a connection or a response, or it is time to stop.
 
-        This thread itself is awake, and looks at all of that before its next poll.
+        The processor's own thread needs no wake-up: it looks for all of these before its next poll.
         """
         if _THREAD_IDENT() != self._thread_ident:
             self._selector.wakeup()
@@ -100,7 +99,7 @@ class Processor:
     @property
     def connection_count(self) -> int:
         """Open connections of this processor."""
-        return len(self._client_addresses)
+        return len(self._pipelines)
 
     def disconnect_all(self) -> None:
         """End every connection as if the network had lost it; any thread may call this."""
@@ -108,7 +107,7 @@ class Processor:
             channel.disconnect()
 
     def do_work(self) -> None:
-        """One turn; an error costs a log line, never the thread, for all its connections would go with it."""
+        """One turn. An error is logged; it must not end the thread, which would lose all of its connections."""
         self._thread_ident = _THREAD_IDENT()
         try:
             self._configure_new_connections()
@@ -125,12 +124,11 @@ class Processor:
             sock, host, port = self._new_connections.popleft()
             try:
                 local_host, local_port = sock.getsockname()[:2]
-                # The number keeps the id unique when a client comes back from the port of a connection not yet closed.
+                # The number keeps the id unique if a client reuses the port of a connection that is not closed yet.
                 number = next(self._connection_numbers)
                 connection_id = f"{local_host}:{local_port}-{host}:{port}-{number}"
                 self._selector.register(connection_id, sock, f"{host}:{port}")
-                self._client_addresses[connection_id] = host
-                self._inflight_responses[connection_id] = deque()
+                self._pipelines[connection_id] = Pipeline(connection_id, host)
             except OSError as error:
                 logger.debug("Processor %d closed connection from %s:%d: %s", self.id, host, port, error)
                 sock.close()
@@ -138,56 +136,50 @@ class Processor:
 
     def _process_new_responses(self) -> None:
         while responses := self._request_channel.receive_responses(self.id):
-            to_answer: list[str] = []
+            to_send: list[Pipeline] = []
             for response in responses:
-                connection_id = response.request.connection_id
-                inflight = self._inflight_responses.get(connection_id)
-                if inflight is None:
-                    # The connection was lost, or closed for being idle, while the request was at work.
+                pipeline = self._pipelines.get(response.request.connection_id)
+                if pipeline is None:
+                    # The connection was lost, or closed as idle, while the request was at work.
                     self._request_channel.request_completed(response.request)
-                    continue
-                if not inflight:
-                    to_answer.append(connection_id)
-                # Else one is on its way out, or is out since the last poll: _process_completed_sends goes on.
-                inflight.append(response)
-            for connection_id in to_answer:
-                self._answer(connection_id)
+                elif pipeline.add(response):
+                    to_send.append(pipeline)
+                # Else one before it is on its way out, or is out since the last poll: _process_completed_sends goes on.
+            for pipeline in to_send:
+                self._send_responses(pipeline)
 
-    def _answer(self, connection_id: str) -> None:
-        """Do what the oldest responses of a connection ask for; an error of ours costs this connection only."""
+    def _send_responses(self, pipeline: Pipeline) -> None:
+        """Do what the oldest responses of a connection ask for; an error of ours closes only this connection."""
         try:
-            self._answer_in_order(connection_id)
+            self._send_responses_in_order(pipeline)
         except Exception:
-            logger.exception("Closing connection %s: it cannot be answered", connection_id)
-            self._close(connection_id)
+            logger.exception("Closing connection %s: its response cannot be sent", pipeline.connection_id)
+            self._close(pipeline.connection_id)
 
-    def _answer_in_order(self, connection_id: str) -> None:
-        """Until one does not fit into the socket."""
-        if self._selector.channel(connection_id) is None:
-            return  # lost in the last poll: _process_disconnected ends its responses
-        responses = self._inflight_responses[connection_id]
+    def _send_responses_in_order(self, pipeline: Pipeline) -> None:
+        """Go on until a response does not fit into the socket."""
+        if self._selector.channel(pipeline.connection_id) is None:
+            return  # lost in the last poll: _process_disconnected completes its requests
+        responses = pipeline.responses
         while responses:
-            response = responses[0]
-            send = response.send
+            send = pipeline.next_send()
             if send is not None:
-                if len(responses) > 1:
-                    _join_following(send, responses)
                 if not self._selector.write(send):
                     return  # _process_completed_sends goes on
-                self._end_responses(responses, send.frames)
-            elif response.action is _CLOSE_CONNECTION:
-                self._close(connection_id)
+                self._complete(pipeline, send.frames)
+            elif responses[0].action is _CLOSE_CONNECTION:
+                self._close(pipeline.connection_id)
                 return
             else:
-                self._end_responses(responses, 1)
+                self._complete(pipeline, 1)
 
-    def _end_responses(self, responses: deque[Response], count: int) -> None:
-        """Requests are done with: what comes next on this connection?"""
+    def _complete(self, pipeline: Pipeline, count: int) -> None:
+        """The first ``count`` requests are done; begin with the next one of the connection, or read on."""
         for _ in range(count):
-            request = responses.popleft().request
+            request = pipeline.responses.popleft().request
             self._request_channel.request_completed(request)
             if request.following is None:
-                self._selector.unmute(request.connection_id)
+                self._selector.unmute(pipeline.connection_id)
             elif (following := request.take_following()) is not None:
                 self._request_channel.dispatch(following)
 
@@ -198,7 +190,7 @@ class Processor:
             except InvalidRequestError as error:
                 logger.warning("Closing connection %s: %s", receive.source, error)
                 self._close(receive.source)
-            except Exception:  # an error of ours, which may cost this connection and not those behind it in this turn
+            except Exception:  # an error of ours: it must not harm the connections behind this one in the same turn
                 logger.exception("Closing connection %s: its request cannot be read or handled", receive.source)
                 self._close(receive.source)
             self._process_new_responses()
@@ -207,18 +199,18 @@ class Processor:
         request = self._request_of(receive)
         channel = self._selector.channel(receive.source)
         if channel is not None:
-            channel.mute()  # before the request is queued: the answer may come at once
+            channel.mute()  # before the request is queued: the response may come at once
             if channel.staged:
-                self._append_pipelined(request, channel)
+                self._chain_pipelined(request, channel)
         self._request_channel.dispatch(request)
 
-    def _append_pipelined(self, request: Request, channel: KafkaChannel) -> None:
-        """Chain the requests that came with this one. One that cannot be read waits until it is the first."""
+    def _chain_pipelined(self, request: Request, channel: KafkaChannel) -> None:
+        """Chain the requests that have arrived behind this one. One that cannot be read waits until it is the first."""
         for _ in range(min(len(channel.staged), MAX_PIPELINED_REQUESTS - 1)):
             try:
                 following = self._request_of(channel.staged[0])
             except Exception:
-                logger.debug("A pipelined request of %s cannot be read, see there", channel.id, exc_info=True)
+                logger.debug("A pipelined request of %s cannot be read", channel.id, exc_info=True)
                 return
             self._selector.take_staged(channel)
             request.follow_with(following)
@@ -231,7 +223,7 @@ class Processor:
             connection_id=receive.source,
             listener_name=self._listener_name,
             security_protocol=self._security_protocol,
-            client_address=self._client_addresses[receive.source],
+            client_address=self._pipelines[receive.source].client_address,
             header=header,
             body=body,
             size_in_bytes=receive.size,
@@ -241,32 +233,33 @@ class Processor:
 
     def _process_completed_sends(self) -> None:
         for send in self._selector.completed_sends:
-            # The connection is gone already when the peer went away in the very same poll.
+            # The connection is gone already if the peer left in the very same poll.
             if self._selector.channel(send.destination) is not None:
-                self._go_on_after(send)
+                self._go_on_after(send, self._pipelines[send.destination])
 
-    def _go_on_after(self, send: NetworkSend) -> None:
+    def _go_on_after(self, send: NetworkSend, pipeline: Pipeline) -> None:
         try:
-            self._end_responses(self._inflight_responses[send.destination], send.frames)
+            self._complete(pipeline, send.frames)
         except Exception:
             logger.exception("Closing connection %s: its next request cannot be handled", send.destination)
             self._close(send.destination)
         else:
-            self._answer(send.destination)
+            self._send_responses(pipeline)
 
     def _process_disconnected(self) -> None:
         for connection_id in self._selector.disconnected:
             self._connection_ended(connection_id)
 
     def _close(self, connection_id: str) -> None:
-        """Close a connection on our own account; the selector does not report those."""
+        """Close a connection from this side; the selector does not report it as disconnected."""
         if self._selector.channel(connection_id) is not None:
             self._selector.close(connection_id)
             self._connection_ended(connection_id)
 
     def _connection_ended(self, connection_id: str) -> None:
-        self._quotas.dec(self._client_addresses.pop(connection_id))
-        for response in self._inflight_responses.pop(connection_id, ()):
+        pipeline = self._pipelines.pop(connection_id)
+        self._quotas.dec(pipeline.client_address)
+        for response in pipeline.responses:
             self._request_channel.request_completed(response.request)
 
     def close_all(self) -> None:
@@ -275,14 +268,6 @@ class Processor:
             sock, host, _ = self._new_connections.popleft()
             sock.close()
             self._quotas.dec(host)
-        for connection_id in list(self._client_addresses):
+        for connection_id in list(self._pipelines):
             self._close(connection_id)
         self._selector.close()
-
-
-def _join_following(send: NetworkSend, responses: deque[Response]) -> None:
-    """Append to the first answer those behind it that can leave in the same system call."""
-    for response in itertools.islice(responses, 1, None):
-        if response.send is None:
-            break
-        send.append(response.send)

@@ -1,14 +1,14 @@
-"""The log of requests: one line for each that is completed, with the time that it spent in each phase.
+"""The request log: one line for each completed request, with the time that it spent in each phase.
 
-Off unless the logger ``kafka.request.logger`` has level DEBUG (the header of the request and its times) or TRACE (its
-fields, too). ::
+Off unless the logger ``kafka.request.logger`` has level DEBUG (the request's header and times) or TRACE (its fields,
+too). ::
 
     Completed request:{api_key=3,api_version=9,correlation_id=2,client_id=c} -- {topics=[{name=t}],…} from connection
     127.0.0.1:9092-127.0.0.1:40404-0;totalTime:1.204,requestQueueTime:0.110,localTime:0.874,remoteTime:0.000,
     throttleTime:0.000,responseQueueTime:0.098,sendTime:0.122,securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,
     listener:PLAINTEXT
 
-(in one line). Times are in ms, with fractions as in Kafka since 1.1.
+(all in one line). Times are in ms, with fractions as in Kafka since 1.1.
 
 Kafka 0.10.2: core/.../network/RequestChannel.scala (updateRequestMetrics) · book 2.3.3
 """
@@ -16,13 +16,10 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (updateRequestMetrics) · bo
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from kafka_lite.common.log_levels import TRACE
+from kafka_lite.network.request import Request, RequestTimes
 from kafka_lite.protocol.schema import Struct
-
-if TYPE_CHECKING:
-    from kafka_lite.network.request_channel import Request, RequestTimes
 
 request_logger = logging.getLogger("kafka.request.logger")
 
@@ -33,7 +30,7 @@ _LINE = (
 
 
 def log_completed(request: Request, times: RequestTimes) -> None:
-    """Write the line of a request."""
+    """Log one request."""
     request_logger.debug(
         _LINE,
         describe(request, details=request_logger.isEnabledFor(TRACE)),
@@ -56,7 +53,7 @@ def describe(request: Request, *, details: bool) -> str:
     header = struct_text(request.header, 1)
     if not details:
         return header
-    # What a request of an unknown version was answered for is its header alone: no version of the body is known.
+    # A request of an unknown version has an empty body, which version 0 describes.
     version = 0 if request.unsupported_api_version else request.header.api_version
     return f"{header} -- {struct_text(request.body, version)}"
 

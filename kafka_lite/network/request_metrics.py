@@ -1,4 +1,4 @@
-"""How many requests of each kind there are, and how long they spend in each phase.
+"""How many requests of each API there are, and how long they spend in each phase.
 
 Kafka 0.10.2: core/.../network/RequestChannel.scala (RequestMetrics) · book 2.3.3
 """
@@ -13,12 +13,12 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.histogram import Moments
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
 
 NAMES_OF_0_10_2 = {ApiKey.LIST_OFFSETS: "Offsets", ApiKey.FIND_COORDINATOR: "GroupCoordinator"}
-"""Requests that were called otherwise then; dashboards know them by these names."""
+"""APIs that 0.10.2 calls by another name; dashboards know them by these."""
 
 CONSUMER_FETCH_METRIC_NAME = "FetchConsumer"
 FOLLOW_FETCH_METRIC_NAME = "FetchFollower"
@@ -27,7 +27,7 @@ MAX_PENDING: Final = 128
 MAX_PENDING_MS: Final = 1000.0
 
 Phases = tuple[float, ...]
-"""How long one request spent where, in the order of ``PHASES``; ms."""
+"""How long one request spent in each of ``PHASES``, in ms."""
 
 PHASES = (
     "RequestQueueTimeMs",
@@ -38,11 +38,11 @@ PHASES = (
     "ResponseSendTimeMs",
     "TotalTimeMs",
 )
-"""A histogram each. ``Request.times`` tells of one request how they follow from its marks."""
+"""Each has a histogram. ``Request.times`` works the phases of one request out of its marks."""
 
 
 def request_name(api_key: int) -> str:
-    """What the tag ``request`` says of an API."""
+    """The tag ``request`` of an API's beans."""
     key = ApiKey(api_key)
     return NAMES_OF_0_10_2.get(key) or API_SPECS[key].request.__name__.removesuffix("Request")
 
@@ -58,10 +58,10 @@ class RequestMetrics:
 
 
 class PendingRequests:
-    """The times of completed requests that are still to be worked into metrics.
+    """The times of completed requests that are not in the metrics yet.
 
-    Eight metrics change with every request. Done one by one, that would cost as much as a small request itself; done
-    for many requests at once, C does most of it.
+    Every request changes eight metrics. To update them one by one would cost as much as a small request itself; for
+    many requests at once, C does most of the work.
     """
 
     __slots__ = ("_last_ms", "_lock", "_metrics", "_pending", "_since_ms")
@@ -74,7 +74,7 @@ class PendingRequests:
         self._lock = threading.Lock()
 
     def add(self, request: Request, end_time_ms: float) -> None:
-        """Note the times of a request; any thread may."""
+        """Note the times of a request; thread-safe."""
         pending = self._pending
         if not pending:
             self._since_ms = end_time_ms
@@ -105,8 +105,8 @@ class PendingRequests:
 
     def work_in(self) -> None:
         """Bring the metrics up to date."""
-        with self._lock:  # to the end: whoever reads meanwhile shall not miss what has been taken out
-            count = len(self._pending)  # others may append meanwhile, which they do at the end
+        with self._lock:  # held to the end: a concurrent reader must not miss what has been taken out
+            count = len(self._pending)  # other threads may append meanwhile, behind these
             requests = self._pending[:count]
             del self._pending[:count]
             if requests:
@@ -117,7 +117,7 @@ class PendingRequests:
             metrics.request_rate.mark(len(requests))
         for phase, durations in enumerate(zip(*requests, strict=True)):
             moments = Moments.of(durations)
-            if moments.min < 0:  # another thread may have set a mark late
+            if moments.min < 0:  # another thread set a mark late
                 durations = tuple([max(duration, 0.0) for duration in durations])
                 moments = Moments.of(durations)
             for metrics in self._metrics:
@@ -128,7 +128,7 @@ class RequestChannelMetrics:
     """Measures the requests of a channel: give ``request_completed`` to ``RequestChannel.add_completion_listener``."""
 
     def __init__(self, registry: MetricsRegistry, time: Time, api_keys: Iterable[ApiKey]) -> None:
-        """``api_keys``: the APIs that are shown from the start, before there is a request."""
+        """``api_keys``: the APIs whose beans exist from the start, before their first request."""
         self._group = KafkaMetricsGroup(registry, time, "kafka.network", "RequestMetrics")
         self._lock = threading.Lock()
         fetch = self._new(request_name(ApiKey.FETCH))
@@ -149,7 +149,7 @@ class RequestChannelMetrics:
             return self._by_key[api_key]
 
     def request_completed(self, request: Request, end_time_ms: float) -> None:
-        """A request has ended, well or not: it counts."""
+        """Count a request that has ended, well or not."""
         api_key = request.header.api_key
         pending = self._by_key.get(api_key) or self._pending(api_key)
         body = request.body

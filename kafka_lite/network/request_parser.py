@@ -1,4 +1,4 @@
-"""From the bytes of a frame to a request, or to the reason why it is none.
+"""From the bytes of a frame to a request, or to the reason why they are not one.
 
 Kafka 0.10.2: core/.../network/RequestChannel.scala (Request), clients/.../requests/AbstractRequest.java · book 2.3.3
 """
@@ -19,16 +19,16 @@ _KEY_AND_VERSION = struct.Struct(">hh")
 
 
 class InvalidRequestError(KafkaError):
-    """The frame is not a request of Kafka's protocol; the message says what is wrong with it."""
+    """The frame is not a request of Kafka's protocol; the message says why."""
 
 
 def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
     """Decode header and body; the third value is ``Request.unsupported_api_version``.
 
-    Raises InvalidRequestError for bytes that are no request of a version known here.
+    Raises InvalidRequestError for bytes that are not a request of a known version.
 
-    One exception: an ApiVersions request of an unknown version is how a client from the future asks for a version that
-    both know, so it must be answered. It passes with an empty body and the flag set.
+    One exception: with an ApiVersions request of an unknown version a newer client asks for a version that both sides
+    know, so it must get a response. It passes with an empty body and the flag set.
     """
     try:
         header, body = decode_request(frame)
@@ -43,7 +43,7 @@ def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
 
 
 def _best_guess(frame: memoryview) -> str:
-    """What the frame seems to be, for the log."""
+    """What the frame seems to be, for the error message."""
     if len(frame) < _KEY_AND_VERSION.size:
-        return "no request"
+        return "not a request"
     return "error parsing a request with apiKey {} and apiVersion {}".format(*_KEY_AND_VERSION.unpack_from(frame))

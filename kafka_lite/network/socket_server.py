@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.acceptor import Acceptor
+from kafka_lite.network.acceptor import Acceptor, Listener
 from kafka_lite.network.connection_quotas import ConnectionQuotas
-from kafka_lite.network.listener import Listener
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import USE_DEFAULT_BUFFER_SIZE
@@ -102,7 +101,8 @@ class SocketServer:
         return Processor(
             number,
             f"kafka-network-thread-{self._config.broker_id}-{listener.name}-{number}",
-            listener,
+            listener.name,
+            listener.security_protocol,
             self._time,
             self._config.socket_request_max_bytes,
             self._config.connections_max_idle_ms,

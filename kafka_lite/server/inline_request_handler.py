@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.server.request_runner import RequestRunner
 
 SHUTDOWN_LOOK_S = 0.001

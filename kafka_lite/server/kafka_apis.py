@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.api_keys import ApiKey

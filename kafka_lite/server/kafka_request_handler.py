@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.server.inline_request_handler import InlineRequestHandler
 from kafka_lite.server.request_runner import ApiRequestHandler, RequestRunner
 

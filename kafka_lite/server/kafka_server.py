@@ -26,7 +26,7 @@ from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdMan
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.network.listener import Listener
+from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest

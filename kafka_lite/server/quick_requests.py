@@ -11,7 +11,7 @@ from typing import Any
 from kafka_lite.common.sendable import Part
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.log_config import MAX_LONG
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest

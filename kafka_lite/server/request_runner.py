@@ -9,7 +9,8 @@ import logging
 from typing import Protocol
 
 from kafka_lite.common.time import Time
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.scheduler import KafkaScheduler
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.api_key import ApiKey

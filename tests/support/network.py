@@ -14,8 +14,9 @@ import pytest
 from kafka_lite.common.sendable import Part
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network import processor
-from kafka_lite.network.listener import Listener
-from kafka_lite.network.request_channel import Request, RequestChannel, Response
+from kafka_lite.network.acceptor import Listener
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.framing import encode_request

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_19_create_topics as create_topics
 from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs

@@ -17,7 +17,7 @@ from kafka_lite.common.topic_partition import TopicPartition, known_topic_partit
 from kafka_lite.log.file_message_set import FileMessageSetSlice
 from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import (
     api_00_produce as produce,
 )

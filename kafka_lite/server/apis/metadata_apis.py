@@ -18,7 +18,7 @@ from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import (
     api_03_metadata as metadata,

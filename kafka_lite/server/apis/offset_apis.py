@@ -16,7 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_config import OffsetConfig
 from kafka_lite.coordinator.group.offset_and_metadata import NO_METADATA, OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_manager import NOTHING_COMMITTED, Committer, FetchedOffset, OffsetManager
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete

@@ -5,7 +5,8 @@ import threading
 import pytest
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 

@@ -16,7 +16,8 @@ from kafka_lite.network.blocking_channel import (
     NotConnectedError,
     ResponseTimeoutError,
 )
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.support.network import LOOPBACK, respond, running_server

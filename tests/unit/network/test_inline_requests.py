@@ -11,10 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.connection_quotas import ConnectionQuotas
-from kafka_lite.network.listener import Listener
 from kafka_lite.network.processor import Processor
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
@@ -215,7 +216,7 @@ def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytes
     """Between the poll that wrote the rest of an answer and the step that notes it, the next one may be looked at."""
     channel = RequestChannel(1, 100)
     quotas = ConnectionQuotas(10, {})
-    processor = Processor(0, "processor", Listener(LOOPBACK), SYSTEM_TIME, 1 << 20, -1, channel, quotas)
+    processor = Processor(0, "processor", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 1 << 20, -1, channel, quotas)
     with socket.create_server((LOOPBACK, 0)) as acceptor:
         clients, accepted = [], []
         for port in (1, 2):

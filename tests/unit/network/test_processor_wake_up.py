@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from kafka_lite.network import processor
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from tests.support.network import (
     connect,
     echo_correlation_id,

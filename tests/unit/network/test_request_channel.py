@@ -3,7 +3,8 @@ from __future__ import annotations
 import threading
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 

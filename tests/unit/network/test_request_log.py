@@ -9,7 +9,8 @@ import pytest
 
 from kafka_lite.common.log_levels import TRACE
 from kafka_lite.common.time import MockTime
-from kafka_lite.network.request_channel import Request, RequestChannel, Response
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.network.request_log import describe, struct_text
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest

@@ -11,7 +11,7 @@ import pytest
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.network.request_channel import Request, RequestTimes
+from kafka_lite.network.request import Request, RequestTimes
 from kafka_lite.network.request_metrics import MAX_PENDING, MAX_PENDING_MS, RequestChannelMetrics, request_name
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest

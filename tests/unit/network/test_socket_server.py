@@ -14,9 +14,9 @@ import pytest
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.network import processor as processor_module
-from kafka_lite.network.acceptor import Acceptor, unmapped
-from kafka_lite.network.listener import Listener
-from kafka_lite.network.request_channel import SMALL_RESPONSE_BYTES, Request, RequestChannel
+from kafka_lite.network.acceptor import Acceptor, Listener, unmapped
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import SMALL_RESPONSE_BYTES, RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest

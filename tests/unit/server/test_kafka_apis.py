@@ -17,7 +17,8 @@ from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.file_message_set import FileMessageSetSlice
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
-from kafka_lite.network.request_channel import Request, RequestChannel, Response, ResponseAction
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import decode_response
 from kafka_lite.protocol.messages.api_00_produce import (

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.network.request_channel import Request, RequestChannel
+from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandler, KafkaRequestHandlerPool

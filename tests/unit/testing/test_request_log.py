@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kafka_lite.network.request_channel import Request
+from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages import api_01_fetch as fetch
 from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics

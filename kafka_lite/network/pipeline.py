@@ -1,0 +1,56 @@
+"""The requests of one connection that are under way, and their responses.
+
+Kafka 0.10.2: core/.../network/SocketServer.scala (Processor.inflightResponses) · book 2.3.2
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from typing import Final
+
+from kafka_lite.network.request_channel import Response
+from kafka_lite.network.send import NetworkSend
+
+MAX_PIPELINED_REQUESTS: Final = 16
+"""How many requests of one connection go to a handler at once: see ``Request.following``."""
+
+
+class Pipeline:
+    """What a processor knows about one of its connections.
+
+    A client that pipelines sends requests without waiting for the responses. Requests of a connection are handled one
+    at a time, in the order in which they came, but those that have arrived go to the handler together, as a chain::
+
+        frames that have arrived ─▶ request ─ following ─▶ request ─ following ─▶ request    one of them is at work
+                                       │
+        socket ◀─ send ◀── responses ◀─┘                                                     in the same order
+    """
+
+    __slots__ = ("client_address", "connection_id", "responses")
+
+    def __init__(self, connection_id: str, client_address: str) -> None:
+        self.connection_id = connection_id
+        self.client_address = client_address
+        """IP address of the peer."""
+        self.responses: deque[Response] = deque()
+        """The responses that are not out yet, in the order of their requests; the first one may be partly out."""
+
+    def add(self, response: Response) -> bool:
+        """Append a response. True if no other one is before it, so that it can be sent now."""
+        is_first = not self.responses
+        self.responses.append(response)
+        return is_first
+
+    def next_send(self) -> NetworkSend | None:
+        """The frames to send next: the first response's, and those behind it that can leave in the same system call.
+
+        None if the first response has no frame.
+        """
+        send = self.responses[0].send
+        if send is not None and len(self.responses) > 1:
+            for response in itertools.islice(self.responses, 1, None):
+                if response.send is None:
+                    break
+                send.append(response.send)
+        return send

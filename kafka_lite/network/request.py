@@ -1,0 +1,134 @@
+"""A request in the broker, and the times of its passage through it.
+
+Kafka 0.10.2: core/.../network/RequestChannel.scala (Request) · book 2.3.3
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Message
+
+_UNSET_MS: Final = -1.0
+
+
+class Request:
+    """A request with everything the broker knows about it, and the times at which it changed hands.
+
+    ::
+
+        processor          handler                          (purgatory)                processor
+        start ─ queued ─▶ request_dequeue ─ local ─▶ api_local_complete ─ remote ─▶ response_complete
+                                                      response_dequeue ─ send ─▶ (the last byte is out)
+
+    The times are readings of ``Time.hi_res_ms``; -1 means that the request has not got there yet.
+    """
+
+    __slots__ = (
+        "_following_taken",
+        "api_local_complete_time_ms",
+        "api_remote_complete_time_ms",
+        "body",
+        "client_address",
+        "connection_id",
+        "following",
+        "following_may_begin",
+        "header",
+        "listener_name",
+        "principal",
+        "processor",
+        "request_dequeue_time_ms",
+        "response_complete_time_ms",
+        "response_dequeue_time_ms",
+        "security_protocol",
+        "size_in_bytes",
+        "start_time_ms",
+        "unsupported_api_version",
+    )
+
+    def __init__(
+        self,
+        processor: int,
+        connection_id: str,
+        listener_name: str,
+        security_protocol: str,
+        client_address: str,
+        header: RequestHeader,
+        body: Message,
+        size_in_bytes: int,
+        start_time_ms: float,
+        unsupported_api_version: bool = False,
+    ) -> None:
+        self.processor = processor
+        """Number of the processor that owns the connection."""
+        self.connection_id = connection_id
+        self.listener_name = listener_name
+        self.security_protocol = security_protocol
+        self.client_address = client_address
+        """IP address of the peer."""
+        self.header = header
+        self.body = body
+        self.size_in_bytes = size_in_bytes
+        """Size of the frame without its prefix."""
+        self.start_time_ms = start_time_ms
+        self.unsupported_api_version = unsupported_api_version
+        """True for an ApiVersions request of an unknown version. It gets a response (error 35); any other request of an
+        unknown version closes its connection."""
+        self.principal = "User:ANONYMOUS"
+        self.following: Request | None = None
+        """The request that the client sent behind this one without waiting for the response. It begins when this one
+        has its response: in the same thread if that comes at once, otherwise through the processor."""
+        self.following_may_begin = False
+        """Whether this request has its response, the connection stays open, and the response is not a large one."""
+        self.request_dequeue_time_ms = _UNSET_MS
+        self.api_local_complete_time_ms = _UNSET_MS
+        self.api_remote_complete_time_ms = _UNSET_MS
+        self.response_complete_time_ms = _UNSET_MS
+        self.response_dequeue_time_ms = _UNSET_MS
+        self._following_taken: threading.Lock | None = None
+
+    def follow_with(self, request: Request) -> None:
+        """Make ``request`` the following one."""
+        self.following = request
+        self._following_taken = threading.Lock()
+
+    def take_following(self) -> Request | None:
+        """The following request, for the first caller; None for every other caller, and if there is none."""
+        if self._following_taken is None or not self._following_taken.acquire(blocking=False):
+            return None
+        return self.following
+
+    def times(self, end_time_ms: float) -> RequestTimes:
+        """How long each phase took, if the last byte of the response was out at ``end_time_ms``.
+
+        A request that did not wait in a purgatory has no remote time. If another thread responded before the handler
+        returned, the local mark is missing or late; no phase is negative.
+        """
+        complete = self.response_complete_time_ms
+        local = self.api_local_complete_time_ms if self.api_local_complete_time_ms >= 0 else complete
+        remote = self.api_remote_complete_time_ms if self.api_remote_complete_time_ms >= 0 else complete
+        return RequestTimes(
+            request_queue_ms=max(self.request_dequeue_time_ms - self.start_time_ms, 0),
+            local_ms=max(local - self.request_dequeue_time_ms, 0),
+            remote_ms=max(remote - local, 0),
+            throttle_ms=max(complete - remote, 0),
+            response_queue_ms=max(self.response_dequeue_time_ms - complete, 0),
+            response_send_ms=max(end_time_ms - self.response_dequeue_time_ms, 0),
+            total_ms=end_time_ms - self.start_time_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTimes:
+    """The phases of one request, in ms. Kafka's RequestMetrics are made of them."""
+
+    request_queue_ms: float
+    local_ms: float
+    remote_ms: float
+    throttle_ms: float
+    response_queue_ms: float
+    response_send_ms: float
+    total_ms: float
