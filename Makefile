@@ -30,7 +30,7 @@ lock: setup ## resolve the dependencies anew into uv.lock
 	$(BIN)/uv lock --upgrade
 
 demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
-	$(BIN)/python -m kafka_lite.spark.demo
+	$(BIN)/python -m pipeline.demo
 
 test: check ## everything that needs Python only; lanes that need Java tools are skipped with a reason
 	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
@@ -51,13 +51,13 @@ broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
 	$(BIN)/kafka-lite server-start config/server.properties
 
 site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
-	$(BIN)/python -m kafka_lite.learn.site serve
+	$(BIN)/python -m kafka_learn.site serve
 
 site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
-	$(BIN)/python -m kafka_lite.learn.site build
+	$(BIN)/python -m kafka_learn.site build
 
 notebooks: setup ## execute every notebook
-	$(BIN)/python -m kafka_lite.learn.notebooks
+	$(BIN)/python -m kafka_learn.notebooks
 
 bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven for Kafka's side)
 	$(BIN)/python -m bench

@@ -17,7 +17,7 @@ from bench.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
-from kafka_lite.learn.bench_results import COMPILED, verdict
+from kafka_learn.site.bench_results import COMPILED, verdict
 from kafka_lite.testing.maven import JvmUnavailableError
 
 RESULTS = Path(__file__).parent / "results"

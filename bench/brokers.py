@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from kafka_lite.learn.bench_results import COMPILED, PLAIN
+from kafka_learn.site.bench_results import COMPILED, PLAIN
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.server.broker_process import (

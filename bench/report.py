@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bench.brokers import cpu_count
 from bench.measure import Goal, Sample
-from kafka_lite.learn.bench_results import as_markdown, section_table
+from kafka_learn.site.bench_results import as_markdown, section_table
 
 BUSY_LOAD, BUSY_PROCESSORS = 0.5, 0.3
 """Load average per processor, and processors at work now: from there on the figures are not to be trusted."""

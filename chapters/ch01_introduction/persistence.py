@@ -35,12 +35,12 @@ from tempfile import TemporaryDirectory
 
 from IPython.display import display
 
-from kafka_lite.learn import disk_measurements as disk
-from kafka_lite.learn import persistence_figures as figures
-from kafka_lite.learn import queue_measurements as queues
-from kafka_lite.learn.beanstalk import beanstalkd_program
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.page_cache import PageCacheState, write_back_settings
+from chapters.ch01_introduction.figures import disk_measurements as disk
+from chapters.ch01_introduction.figures import persistence_figures as figures
+from chapters.ch01_introduction.figures import queue_measurements as queues
+from chapters.ch01_introduction.figures.beanstalk import beanstalkd_program
+from chapters.ch01_introduction.figures.page_cache import PageCacheState, write_back_settings
+from kafka_learn.both_languages import InBothLanguages
 
 folder = TemporaryDirectory()
 directory = Path(folder.name)

@@ -29,17 +29,17 @@
 # %%
 import random
 
+from chapters.ch02_producer.figures import connection_runs
+from chapters.ch02_producer.figures.producer_figures import requests_in_flight
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
+from kafka_learn.recording.client_watches import watch_interest, watch_polls, watch_transfers
+from kafka_learn.recording.recorded_run import Kind
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.watches import watch
 from kafka_lite.clients.client_request import ClientRequest, RequestBuilder
 from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates, ConnectionState
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests
-from kafka_lite.learn import connection_runs
-from kafka_lite.learn.client_watches import watch_interest, watch_polls, watch_transfers
-from kafka_lite.learn.producer_figures import requests_in_flight
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
-from kafka_lite.learn.watches import watch
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend

@@ -33,11 +33,11 @@
 import logging
 import time
 
+from chapters.ch02_producer.figures.old_producer_runs import collated, late_answer, leader_moved, queued
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
+from kafka_learn.recording.recorded_run import Kind
 from kafka_lite.common.errors import Errors
-from kafka_lite.learn.old_producer_runs import collated, late_answer, leader_moved, queued
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing import Cluster
@@ -237,8 +237,8 @@ with Cluster() as cluster:
 # ## Now you
 #
 # - Let `old` use four producers in four threads. Which of the rows changes, and what is lost?
-# - Set `request.timeout.ms` to 1000 for `late_answer` (`producer_of(…)` in `kafka_lite/learn/old_producer_runs.py`).
-#   What is in the log?
+# - Set `request.timeout.ms` to 1000 for `late_answer` (`producer_of(…)` in
+#   `chapters/ch02_producer/figures/old_producer_runs.py`). What is in the log?
 # - Then write the collation: [the lab](../../labs/ch02-collation.md).
 
 # %% [markdown] lang="zh"
@@ -247,6 +247,6 @@ with Cluster() as cluster:
 # ## 轮到你了
 #
 # - 让 `old` 用四个线程、四个生产者。哪一行会变，失去了什么？
-# - 为 `late_answer` 把 `request.timeout.ms` 设为 1000（`kafka_lite/learn/old_producer_runs.py` 里的
+# - 为 `late_answer` 把 `request.timeout.ms` 设为 1000（`chapters/ch02_producer/figures/old_producer_runs.py` 里的
 #   `producer_of(…)`）。日志里有什么？
 # - 然后自己写出整理：[实验](../../labs/ch02-collation.md)。

@@ -27,16 +27,16 @@
 # 回答，再运行下一个。
 
 # %%
+from chapters.ch02_producer.figures import producer_runs
+from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_accumulator
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.client_watches import watch_batches, watch_memory
+from kafka_learn.recording.recorded_run import Kind
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.watches import watch
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.learn import producer_runs
-from kafka_lite.learn.client_watches import watch_batches, watch_memory
-from kafka_lite.learn.producer_figures import batch_lives, draw_accumulator
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.watches import watch
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.producer.record_accumulator import RecordAccumulator

@@ -35,13 +35,20 @@ import random
 import threading
 import time
 
-from kafka_lite.learn.network_runs import full_request_queue, network_watches
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.run_brokers import AS_IN_KAFKA, PRODUCE_VERSION, connect, in_thread, produce_of, running_broker
-from kafka_lite.learn.runs import inline_produce_request, produce_request
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
+from chapters.ch02_producer.figures.network_runs import full_request_queue, network_watches
+from chapters.ch02_producer.figures.request_runs import inline_produce_request, produce_request
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
+from kafka_learn.recording.recorded_run import Kind
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.run_brokers import (
+    AS_IN_KAFKA,
+    PRODUCE_VERSION,
+    connect,
+    in_thread,
+    produce_of,
+    running_broker,
+)
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request

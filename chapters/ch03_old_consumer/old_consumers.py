@@ -33,8 +33,8 @@
 import logging
 import threading
 
-from kafka_lite.learn.old_consumer_figures import assign, ownership, znodes_of_two
-from kafka_lite.learn.old_consumer_runs import (
+from chapters.ch03_old_consumer.figures.old_consumer_figures import assign, ownership, znodes_of_two
+from chapters.ch03_old_consumer.figures.old_consumer_runs import (
     Member,
     commit_to_both,
     commit_to_zookeeper,
@@ -46,9 +46,9 @@ from kafka_lite.learn.old_consumer_runs import (
     running_cluster,
     wait_balanced,
 )
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
+from kafka_learn.recording.recorded_run import Kind
 
 logging.getLogger("kafka_lite.old_consumer").setLevel(logging.CRITICAL)  # we make go wrong what it would tell of
 

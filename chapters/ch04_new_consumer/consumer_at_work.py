@@ -30,14 +30,9 @@
 # %%
 from functools import partial
 
-from kafka_lite.common.errors import Errors
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
-from kafka_lite.learn import consumer_runs
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.consumer_figures import deliveries
-from kafka_lite.learn.consumer_watches import poll_watches, watch_futures, watch_member_state
-from kafka_lite.learn.delivery_semantics import (
+from chapters.ch04_new_consumer.figures import consumer_runs
+from chapters.ch04_new_consumer.figures.consumer_figures import deliveries
+from chapters.ch04_new_consumer.figures.delivery_semantics import (
     Store,
     at_least_once,
     at_most_once,
@@ -47,11 +42,16 @@ from kafka_lite.learn.delivery_semantics import (
     mortal_consumer,
     play,
 )
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.run_brokers import in_thread
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.watches import watch
+from kafka_learn.both_languages import InBothLanguages
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.consumer_watches import poll_watches, watch_futures, watch_member_state
+from kafka_learn.recording.recorded_run import Kind
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.run_brokers import in_thread
+from kafka_learn.recording.watches import watch
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.testing import Cluster
 
 # %% [markdown]

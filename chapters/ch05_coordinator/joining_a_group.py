@@ -28,17 +28,21 @@
 # 本页时测得的，那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
 
 # %%
+from chapters.ch05_coordinator.figures.group_figures import ownership
+from chapters.ch05_coordinator.figures.group_runs import four_members_join, one_to_five, third_member_joins
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.group_by_hand import GroupByHand
+from kafka_learn.recording.recorded_run import Kind
 from kafka_lite.clients.cluster import Cluster as ClusterView
 from kafka_lite.clients.cluster import Node, PartitionInfo
-from kafka_lite.consumer.partition_assignor import Subscription, deserialize_subscription, serialize_subscription
-from kafka_lite.consumer.range_assignor import RangeAssignor
-from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
-from kafka_lite.consumer.sticky_assignor import StickyAssignor
-from kafka_lite.learn.group_by_hand import GroupByHand
-from kafka_lite.learn.group_figures import ownership
-from kafka_lite.learn.group_runs import four_members_join, one_to_five, third_member_joins
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_lite.consumer.assignors.partition_assignor import (
+    Subscription,
+    deserialize_subscription,
+    serialize_subscription,
+)
+from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
+from kafka_lite.consumer.assignors.round_robin_assignor import RoundRobinAssignor
+from kafka_lite.consumer.assignors.sticky_assignor import StickyAssignor
 from kafka_lite.testing import Cluster
 
 # %% [markdown]
@@ -206,15 +210,15 @@ with Cluster() as cluster:
 # %% [markdown]
 # ## Now you
 #
-# - Let `one_to_five` use `partition.assignment.strategy=sticky` (`Reader` in `kafka_lite/learn/group_runs.py` takes
-#   keys of the configuration) and compare the colours.
+# - Let `one_to_five` use `partition.assignment.strategy=sticky` (`Reader` in
+#   `chapters/ch05_coordinator/figures/group_runs.py` takes keys of the configuration) and compare the colours.
 # - Give the members a heartbeat interval of 300 ms and predict the gaps.
 # - Send SyncGroup of the leader before the other member has joined the generation, by hand. What does it get?
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让 `one_to_five` 使用 `partition.assignment.strategy=sticky`（`kafka_lite/learn/group_runs.py` 里的 `Reader` 接受配
-#   置的键），比较颜色。
+# - 让 `one_to_five` 使用 `partition.assignment.strategy=sticky`（`Reader` 在
+#   `chapters/ch05_coordinator/figures/group_runs.py` 里，接受配置的键），比较颜色。
 # - 让成员的心跳间隔为 300 ms，预测那些空隙。
 # - 手工操作：在另一个成员加入这个纪元之前，发送主消费者的 SyncGroup。它得到什么？

@@ -30,14 +30,14 @@
 # %%
 import logging
 
+from chapters.ch05_coordinator.figures import group_figures
+from chapters.ch05_coordinator.figures.group_runs import commit_in_a_rebalance, late_heartbeat, late_join
+from kafka_learn.both_languages import InBothLanguages
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.state_machines import draw_states
+from kafka_learn.recording.group_by_hand import GroupByHand
+from kafka_learn.recording.recorded_run import Kind
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES
-from kafka_lite.learn import group_figures
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.group_by_hand import GroupByHand
-from kafka_lite.learn.group_runs import commit_in_a_rebalance, late_heartbeat, late_join
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.state_machines import draw_states
 from kafka_lite.testing import Cluster
 
 logging.getLogger("kafka_lite.consumer").setLevel(logging.CRITICAL)  # we make go wrong what it would tell of

@@ -30,9 +30,7 @@ import socket
 import tempfile
 from pathlib import Path
 
-from kafka_lite.common.errors import ApiError
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.log_drawings import (
+from chapters.ch06_storage.figures.log_drawings import (
     draw_log,
     draw_reads,
     draw_validation,
@@ -41,11 +39,13 @@ from kafka_lite.learn.log_drawings import (
     record_set,
     ways_through_validation,
 )
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.segment_drawings import draw_bytes
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.storage_runs import append_and_roll
-from kafka_lite.learn.watches import watch
+from chapters.ch06_storage.figures.segment_drawings import draw_bytes
+from chapters.ch06_storage.figures.storage_runs import append_and_roll
+from kafka_learn.both_languages import InBothLanguages
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.watches import watch
+from kafka_lite.common.errors import ApiError
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.record.records import batches

@@ -31,8 +31,14 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from chapters.ch06_storage.figures.segment_drawings import (
+    append_message,
+    draw_bytes,
+    draw_search,
+    draw_segment,
+    record_search,
+)
 from kafka_lite.common.time import MockTime
-from kafka_lite.learn.segment_drawings import append_message, draw_bytes, draw_search, draw_segment, record_search
 from kafka_lite.log.abstract_index import CorruptIndexError, InvalidOffsetError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_segment import LogSegment

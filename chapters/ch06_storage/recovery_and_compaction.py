@@ -34,9 +34,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kafka_lite.common.time import MockTime
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.compaction_drawings import (
+from chapters.ch06_storage.figures.compaction_drawings import (
     COMPACTED,
     EXAMPLE,
     append_pairs,
@@ -46,9 +44,11 @@ from kafka_lite.learn.compaction_drawings import (
     messages,
     replacement_steps,
 )
-from kafka_lite.learn.log_drawings import draw_log, draw_recovery, flip_a_bit, open_log
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.storage_runs import clean_a_log, start_after_a_crash
+from chapters.ch06_storage.figures.log_drawings import draw_log, draw_recovery, flip_a_bit, open_log
+from chapters.ch06_storage.figures.storage_runs import clean_a_log, start_after_a_crash
+from kafka_learn.both_languages import InBothLanguages
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_lite.common.time import MockTime
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 
@@ -81,8 +81,8 @@ def files(directory):
 WRITER = """
 import os, sys, time
 from pathlib import Path
-from kafka_lite.learn.log_drawings import fill, open_log
-from kafka_lite.log.file_channel import FileChannel
+from chapters.ch06_storage.figures.log_drawings import fill, open_log
+from kafka_lite.log.files.file_channel import FileChannel
 
 log = open_log(Path(sys.argv[1]), {"segment.bytes": "1500"})
 fill(log, 16)

@@ -30,13 +30,19 @@
 # 下一个。
 
 # %%
+from chapters.ch02_producer.figures.request_runs import fetch_in_purgatory
+from chapters.ch06_storage.figures.purgatory_drawings import (
+    NamedOperation,
+    SteppedTimer,
+    draw_purgatory,
+    draw_wheels,
+    wheel_state,
+)
+from chapters.ch06_storage.figures.purgatory_runs import note_for_the_one_who_checks
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
-from kafka_lite.learn.purgatory_drawings import NamedOperation, SteppedTimer, draw_purgatory, draw_wheels, wheel_state
-from kafka_lite.learn.purgatory_runs import note_for_the_one_who_checks
-from kafka_lite.learn.runs import fetch_in_purgatory
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
 
 time = MockTime()
 purgatory = DelayedOperationPurgatory("demo", purge_interval=1, reaper_enabled=False, time=time)

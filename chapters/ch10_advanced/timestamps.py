@@ -27,10 +27,8 @@
 # 个。
 
 # %%
-from kafka_lite.common.errors import ApiError
-from kafka_lite.learn.both_languages import InBothLanguages
-from kafka_lite.learn.segment_drawings import draw_bytes
-from kafka_lite.learn.timestamp_drawings import (
+from chapters.ch06_storage.figures.segment_drawings import draw_bytes
+from chapters.ch10_advanced.figures.timestamp_drawings import (
     APPENDED,
     NOON,
     converted_times,
@@ -39,6 +37,8 @@ from kafka_lite.learn.timestamp_drawings import (
     refused_times,
     stored_times,
 )
+from kafka_learn.both_languages import InBothLanguages
+from kafka_lite.common.errors import ApiError
 from kafka_lite.log.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder

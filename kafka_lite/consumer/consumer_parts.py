@@ -14,15 +14,15 @@ from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArrayDeserializer, Deserializer, ensure_serializer
 from kafka_lite.common.time import Time
-from kafka_lite.consumer.assignors import assignors_of
+from kafka_lite.consumer.assignors.builtin_assignors import assignors_of
 from kafka_lite.consumer.consumer_config import ConsumerConfig
-from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptor, ConsumerInterceptors
 from kafka_lite.consumer.consumer_metrics import ConsumerMetrics
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.fetcher import FetchConfig, Fetcher
 from kafka_lite.consumer.fetcher_metrics import FetchManagerMetrics
-from kafka_lite.consumer.group_rebalance_config import GroupRebalanceConfig
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 from kafka_lite.consumer.offset_fetcher import OffsetFetcher
 from kafka_lite.consumer.record_batch_reader import Deserialize

@@ -17,7 +17,6 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import consumer_arguments
 from kafka_lite.consumer.consumer_config import ConsumerConfig
-from kafka_lite.consumer.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.consumer_errors import (
     ConsumerTimeoutError,
     IllegalConsumerStateError,
@@ -26,8 +25,9 @@ from kafka_lite.consumer.consumer_errors import (
 )
 from kafka_lite.consumer.consumer_parts import ConsumerParts
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
-from kafka_lite.consumer.consumer_rebalance_listener_invoker import raise_first
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import raise_first
 from kafka_lite.consumer.offset_and_metadata import (
     OffsetAndMetadata,
     OffsetAndTimestamp,

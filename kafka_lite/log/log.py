@@ -21,11 +21,12 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log_offset_search
 from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
+from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError
+from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
 from kafka_lite.log.fetch_data_info import FetchDataInfo
-from kafka_lite.log.file_message_set import TimestampAndOffset
+from kafka_lite.log.files.file_message_set import TimestampAndOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo, analyze_and_validate_records
-from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import flush_file_or_directory, parse_topic_partition_name
@@ -35,10 +36,9 @@ from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, LogValidator
-from kafka_lite.log.producer_state_loader import rebuild_producer_state
-from kafka_lite.log.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
-from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.log.segment_replacement import SegmentReplacement
+from kafka_lite.log.producers.producer_state_loader import rebuild_producer_state
+from kafka_lite.log.producers.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.log.storage_errors import StorageErrors
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.log.producer_state_entry import BatchMetadata
+from kafka_lite.log.producers.producer_state_entry import BatchMetadata
 from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.default_record_batch import DefaultRecordBatch

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kafka_lite.common.time import Time
 from kafka_lite.log.abstract_index import CorruptIndexError
+from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import (
@@ -25,9 +26,8 @@ from kafka_lite.log.log_file_utils import (
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.producer_state_loader import rebuild_producer_state
-from kafka_lite.log.producer_state_manager import ProducerStateManager
-from kafka_lite.log.swap_files import SwapFiles
+from kafka_lite.log.producers.producer_state_loader import rebuild_producer_state
+from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.record.record import CorruptRecordError
 
 logger = logging.getLogger(__name__)

@@ -23,10 +23,10 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import (
     RECOVERY_POINT_CHECKPOINT_FILE,
     OffsetCheckpointFile,
 )
-from kafka_lite.log.cleaner_config import CleanerConfig
+from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
+from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.log.file_lock import FileLock
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_cleaner import LogCleaner
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.log.log_configs import LogConfigs
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
@@ -38,7 +38,7 @@ from kafka_lite.log.log_file_utils import (
     log_dir_name,
     parse_topic_partition_name,
 )
-from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)
 

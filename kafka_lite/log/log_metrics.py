@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kafka_lite.common.time import Time
+from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_cleaner import LogCleaner
-from kafka_lite.log.log_flush_stats import log_flush_timer
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_segment import log_flush_timer
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.log.file_message_set import TimestampAndOffset
+from kafka_lite.log.files.file_message_set import TimestampAndOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.record.record import MAGIC_V0, NO_TIMESTAMP

@@ -10,24 +10,27 @@ import os
 from pathlib import Path
 
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.common.time import Time
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.log.abstract_index import InvalidOffsetError
 from kafka_lite.log.fetch_data_info import FetchDataInfo
-from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
-from kafka_lite.log.file_message_set import FileMessageSet, LogEntryPosition, TimestampAndOffset
+from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
+from kafka_lite.log.files.file_message_set import FileMessageSet, LogEntryPosition, TimestampAndOffset
 from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
-from kafka_lite.log.log_flush_stats import log_flush_timer
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
+from kafka_lite.metrics.timer import Timer
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError, InvalidRecordError
 from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
+
+log_flush_timer = Timer(SYSTEM_TIME)
+"""How often segments are forced to disk, and how long that takes (LogFlushStats); one for all logs of the process."""
 
 
 class LogSegment:

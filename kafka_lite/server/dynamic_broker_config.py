@@ -12,13 +12,15 @@ from typing import Any
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
-from kafka_lite.server.broker_reconfigurable import BrokerReconfigurable
+from kafka_lite.server.broker_reconfigurable import (
+    THREAD_POOL_CONFIGS,
+    BrokerReconfigurable,
+    DynamicConnectionQuotas,
+    DynamicLogCleaner,
+    DynamicLogConfig,
+    DynamicProducerStateManagerConfig,
+)
 from kafka_lite.server.config.not_yet_applied import part_to_come
-from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
-from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
-from kafka_lite.server.dynamic_log_config import DynamicLogConfig
-from kafka_lite.server.dynamic_producer_state_manager_config import DynamicProducerStateManagerConfig
-from kafka_lite.server.dynamic_thread_pool import THREAD_POOL_CONFIGS
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 

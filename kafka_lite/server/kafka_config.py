@@ -15,7 +15,7 @@ from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
 from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.log.cleaner_config import CleanerConfig
+from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.not_yet_applied import part_to_come

@@ -25,29 +25,31 @@ from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaContro
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.protocol.schema import Request, Response
-from kafka_lite.server.admin_manager import AdminManager
+from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.data_apis import DataApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_metrics import BrokerMetrics
+from kafka_lite.server.broker_reconfigurable import (
+    DynamicConnectionQuotas,
+    DynamicLogCleaner,
+    DynamicLogConfig,
+    DynamicProducerStateManagerConfig,
+    DynamicThreadPool,
+)
 from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
-from kafka_lite.server.dynamic_connection_quotas import DynamicConnectionQuotas
-from kafka_lite.server.dynamic_log_cleaner import DynamicLogCleaner
-from kafka_lite.server.dynamic_log_config import DynamicLogConfig
-from kafka_lite.server.dynamic_producer_state_manager_config import DynamicProducerStateManagerConfig
-from kafka_lite.server.dynamic_thread_pool import DynamicThreadPool
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.log.aborted_txn import CURRENT_VERSION, AbortedTxn
 from kafka_lite.log.log_file_utils import (
     INDEX_FILE_SUFFIX,
     LOG_FILE_SUFFIX,
@@ -20,8 +19,9 @@ from kafka_lite.log.log_file_utils import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
-from kafka_lite.log.producer_snapshot import CorruptSnapshotError, read_snapshot
-from kafka_lite.log.producer_state_entry import ProducerStateEntry
+from kafka_lite.log.producers.aborted_txn import CURRENT_VERSION, AbortedTxn
+from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, read_snapshot
+from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
 from kafka_lite.record.message_set import MessageAndOffset

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from kafka_lite.log.file_log_input_stream import file_batches
+from kafka_lite.log.files.file_log_input_stream import file_batches
 from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
 from kafka_lite.log.offset_index import OffsetIndex

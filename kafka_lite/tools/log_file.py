@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from kafka_lite.log.file_log_input_stream import file_batches
+from kafka_lite.log.files.file_log_input_stream import file_batches
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batch_at
 

@@ -33,8 +33,11 @@ class Tool:
     summary: str
 
     def load(self) -> ModuleType:
-        """Import the module."""
-        return importlib.import_module(f"{__package__}.{self.module}")
+        """Import the module.
+
+        Raises ModuleNotFoundError for ``labs`` unless the command runs from a clone of the project.
+        """
+        return importlib.import_module(self.module if "." in self.module else f"{__package__}.{self.module}")
 
 
 # Kafka's order: servers first. The summaries stand here too, so that --help imports no tool (a test compares them).
@@ -87,7 +90,7 @@ TOOLS = (
     Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),
     Tool("top", "top", "watch a broker at work: topics, rates, requests by phase, purgatories"),
     Tool("jmx", "jmx_tool", "print a broker's metrics as CSV, under the names of Kafka's JMX beans"),
-    Tool("labs", "labs", "graded labs on the code of the broker itself"),
+    Tool("labs", "kafka_learn.labs.command", "graded labs on the code of the broker itself"),
 )
 
 
@@ -104,7 +107,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if tool is None:
         terminal.print_error(_unknown(arguments[0]))
         return USAGE_ERROR
-    module = tool.load()
+    try:
+        module = tool.load()
+    except ModuleNotFoundError as error:
+        if error.name != "kafka_learn":
+            raise
+        terminal.print_error(_only_in_a_clone(tool.name))
+        return USAGE_ERROR
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} {tool.name}", description=_description(tool))
     module.add_arguments(parser)
     return _run(module.run, parser.parse_args(arguments[1:]))
@@ -145,6 +154,13 @@ def _unknown(name: str) -> str:
     close = difflib.get_close_matches(asked, [tool.name for tool in TOOLS], n=1)
     meant = f" Did you mean `{PROGRAM} {close[0]}`?" if close else ""
     return f"{PROGRAM}: there is no tool {name!r}.{meant} `{PROGRAM} --help` lists them all."
+
+
+def _only_in_a_clone(name: str) -> str:
+    return (
+        f"{PROGRAM} {name}: the labs are not part of the installed package. Clone the project, run `make setup` in it,"
+        f" and then `.venv/bin/{PROGRAM} {name}`."
+    )
 
 
 def _print_help() -> None:

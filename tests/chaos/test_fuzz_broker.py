@@ -46,7 +46,7 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsResponse,
     CreatePartitionsTopic,
 )
-from kafka_lite.server.admin_manager import BROKER_RESOURCE
+from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE
 from tests.support.broker_process import BrokerProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, known_api_keys
 

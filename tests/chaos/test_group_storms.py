@@ -10,11 +10,11 @@ from typing import Self
 
 import pytest
 
+from kafka_learn.recording.group_by_hand import GroupByHand
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.partition_assignor import deserialize_assignment
+from kafka_lite.consumer.assignors.partition_assignor import deserialize_assignment
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.group_storm import (

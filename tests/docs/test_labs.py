@@ -11,12 +11,12 @@ import psutil
 import pytest
 from rich.console import Console
 
-from kafka_lite.learn.lab import all_labs, find_lab
-from kafka_lite.learn.lab_broker import LabBroker
-from kafka_lite.learn.lab_grader import check
-from kafka_lite.learn.lab_workspace import LabWorkspace
-from kafka_lite.learn.source import find_symbol, module_path
-from kafka_lite.tools.labs import score_table, verdict
+from kafka_learn.labs.command import score_table, verdict
+from kafka_learn.labs.lab import all_labs, find_lab
+from kafka_learn.labs.lab_broker import LabBroker
+from kafka_learn.labs.lab_grader import check
+from kafka_learn.labs.lab_workspace import LabWorkspace
+from kafka_learn.source import find_symbol, module_path
 
 LABS = all_labs()
 WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
@@ -150,7 +150,7 @@ def labs(tmp_path):
     def run(*arguments):
         program = (
             "import argparse, sys\n"
-            "from kafka_lite.tools.labs import register, run\n"
+            "from kafka_learn.labs.command import register, run\n"
             "parser = argparse.ArgumentParser(prog='kafka-lite')\n"
             "register(parser.add_subparsers(required=True))\n"
             "options = parser.parse_args()\n"

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import jupytext
 import pytest
 
-from kafka_lite.learn import notebooks
-from kafka_lite.learn.both_languages import CHINESE, InBothLanguages, with_chinese_twin
-from kafka_lite.learn.notebooks import discover, headings, texts, with_anchors_of
+from kafka_learn import notebooks
+from kafka_learn.both_languages import CHINESE, InBothLanguages, with_chinese_twin
+from kafka_learn.notebooks import discover, headings, texts, with_anchors_of
 
 HAN = re.compile(r"[\u3400-\u9fff]")
 LINK = re.compile(r"\]\(([^)]+)\)")

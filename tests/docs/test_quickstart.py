@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.learn.book_map import PROJECT_ROOT
-from kafka_lite.learn.runnable import Session, steps
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.site.runnable import Session, steps
 from kafka_lite.server.broker_process import free_port
 
 PAGES = sorted(

@@ -9,10 +9,12 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from kafka_lite.learn import notebooks, site, staging
-from kafka_lite.learn.book_map import PROJECT_ROOT
-from kafka_lite.learn.directives import DirectiveError
-from kafka_lite.learn.site_check import check
+from kafka_learn import notebooks
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.site import docs_site as site
+from kafka_learn.site import staging
+from kafka_learn.site.directives import DirectiveError
+from kafka_learn.site.site_check import check
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def test_a_paired_notebook_has_the_cells_of_its_script(tmp_path):
 
 
 def test_the_command_line_of_the_site_knows_its_verbs():
-    command = [sys.executable, "-m", "kafka_lite.learn.site", "--help"]
+    command = [sys.executable, "-m", "kafka_learn.site", "--help"]
     shown = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout
     assert "build" in shown
     assert "serve" in shown

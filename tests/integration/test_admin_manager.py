@@ -23,7 +23,7 @@ from kafka_lite.protocol.messages.api_33_alter_configs import AlterableConfig, A
 from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig as ConfigOp
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
-from kafka_lite.server.admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, AdminManager
+from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, AdminManager
 from kafka_lite.server.config_handler import BrokerConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager

@@ -16,7 +16,7 @@ from bench.group_members import Sight
 from bench.groups import is_shared, seen_again
 from bench.measure import KERNEL, MESSAGES, SHARE
 from bench.raw_workloads import ManyPartitions
-from kafka_lite.learn.bench_results import as_markdown
+from kafka_learn.site.bench_results import as_markdown
 
 pytestmark = pytest.mark.timeout(400)  # some forty seconds on a quiet machine
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_lite.learn import consumer_figures, consumer_runs
-from kafka_lite.learn.recorded_run import Kind, RecordedRun
+from chapters.ch04_new_consumer.figures import consumer_figures, consumer_runs
+from kafka_learn.recording.recorded_run import Kind, RecordedRun
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.learn import delivery_semantics
-from kafka_lite.learn.delivery_semantics import (
+from chapters.ch04_new_consumer.figures import delivery_semantics
+from chapters.ch04_new_consumer.figures.delivery_semantics import (
     AFTER_THE_SESSION_S,
     Store,
     at_least_once,
@@ -19,6 +18,7 @@ from kafka_lite.learn.delivery_semantics import (
     mortal_consumer,
     play,
 )
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing import Cluster
 
 pytestmark = pytest.mark.timeout(120)
@@ -31,7 +31,7 @@ REPEATED = ["1", "2", "3", "4", "5", "6"], ["4", "5", "6"]
 READER = """
 import os, signal, sys
 from kafka_lite.consumer import KafkaConsumer
-from kafka_lite.learn import delivery_semantics
+from chapters.ch04_new_consumer.figures import delivery_semantics
 
 loop, servers, topic, polls, dies_after, output = sys.argv[1:]
 consumer = KafkaConsumer({

@@ -18,7 +18,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return subprocess.Popen(
-            [sys.executable, "-u", "-m", "kafka_lite.spark.demo"],
+            [sys.executable, "-u", "-m", "pipeline.demo"],
             cwd=folder,
             env=os.environ | {"COLUMNS": "110"},
             stdout=subprocess.PIPE,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kafka_lite.spark.demo import MARKER, DemoError, make_folder
-from kafka_lite.spark.nycflights import FLIGHT_COUNT, WEATHER_COUNT, load_flights, load_weather, to_json_lines
-from kafka_lite.spark.weather_chart import draw
-from kafka_lite.spark.weather_delays import FACTORS, delays_in_pandas, differences
+from pipeline.demo import MARKER, DemoError, make_folder
+from pipeline.nycflights import FLIGHT_COUNT, WEATHER_COUNT, load_flights, load_weather, to_json_lines
+from pipeline.weather_chart import draw
+from pipeline.weather_delays import FACTORS, delays_in_pandas, differences
 from tests.support.eventually import eventually
 
 HOUR = "2013-01-01T10:00:00Z"
@@ -86,7 +86,7 @@ def test_only_a_folder_of_the_demo_is_removed(tmp_path: Path) -> None:
 
 PROGRAM = """
 import signal, subprocess, sys, time
-from kafka_lite.spark.stop_signals import StopSignals
+from pipeline.stop_signals import StopSignals
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def farewell():

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import ConfigSource
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_cleaner import LogCleaner
+from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.network.connection_quotas import TooManyConnectionsError
 from kafka_lite.testing.cluster import Cluster
 from tests.support.broker_configs import BrokerAdmin, alter_all_brokers

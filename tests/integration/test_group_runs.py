@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from kafka_lite.learn import group_figures, group_runs
-from kafka_lite.learn.group_by_hand import PARKED, GroupByHand
-from kafka_lite.learn.recorded_run import Kind, RecordedRun
+from chapters.ch05_coordinator.figures import group_figures, group_runs
+from kafka_learn.recording.group_by_hand import PARKED, GroupByHand
+from kafka_learn.recording.recorded_run import Kind, RecordedRun
 from kafka_lite.testing import Cluster
 
 

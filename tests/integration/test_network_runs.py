@@ -2,9 +2,9 @@
 
 import pytest
 
-from kafka_lite.learn import network_runs
-from kafka_lite.learn.recorded_run import Kind, RecordedRun
-from kafka_lite.learn.sequence_diagram import sequence_diagram
+from chapters.ch02_producer.figures import network_runs
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.recorded_run import Kind, RecordedRun
 
 MOST_STEPS = 40
 
@@ -58,6 +58,6 @@ def test_nothing_is_lost_by_it(full):
     assert sorted(answers) == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("run", network_runs.NETWORK_RUNS.values(), ids=network_runs.NETWORK_RUNS)
+@pytest.mark.parametrize("run", network_runs.RUNS.values(), ids=network_runs.RUNS)
 def test_each_has_a_figure_that_can_be_read(run):
     assert 10 < len(sequence_diagram(run()).layout.steps) <= MOST_STEPS

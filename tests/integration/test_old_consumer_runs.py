@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_lite.learn.old_consumer_figures import assign, ownership, znodes_of_two
-from kafka_lite.learn.old_consumer_runs import (
+from chapters.ch03_old_consumer.figures.old_consumer_figures import assign, ownership, znodes_of_two
+from chapters.ch03_old_consumer.figures.old_consumer_runs import (
     commit_to_both,
     commit_to_zookeeper,
     low_level,
@@ -11,7 +11,7 @@ from kafka_lite.learn.old_consumer_runs import (
     queue_and_iterator,
     rebalance,
 )
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 
 
 def calls(run: RecordedRun, what: str) -> list[Event]:

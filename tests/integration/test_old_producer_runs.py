@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_lite.learn.old_producer_runs import (
+from chapters.ch02_producer.figures.old_producer_runs import (
     BACKOFF_MS,
     QUEUE_TIME_MS,
     REQUEST_TIMEOUT_MS,
@@ -11,7 +11,7 @@ from kafka_lite.learn.old_producer_runs import (
     leader_moved,
     queued,
 )
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 
 
 def calls(run: RecordedRun, what: str) -> list[Event]:

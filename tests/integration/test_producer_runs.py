@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka_lite.learn import connection_runs, producer_figures, producer_runs
-from kafka_lite.learn.broker_watches import watch_wire
-from kafka_lite.learn.client_watches import FILLING, FULL, IN_FLIGHT, watch_batches
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
-from kafka_lite.learn.recording import Recording
+from chapters.ch02_producer.figures import connection_runs, producer_figures, producer_runs
+from kafka_learn.recording.broker_watches import watch_wire
+from kafka_learn.recording.client_watches import FILLING, FULL, IN_FLIGHT, watch_batches
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recording import Recording
 from kafka_lite.network.selector import Selector
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord

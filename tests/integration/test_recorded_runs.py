@@ -1,22 +1,23 @@
 """Runs of a real broker are recorded, and show what happens in it; runs that are kept are still what happens."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import pytest
 
+from chapters.ch02_producer.figures import request_runs
+from kafka_learn import runs
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.time_line import time_line
+from kafka_learn.recording import run_store
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.watches import watch_state_machine, watch_states
+from kafka_learn.site.directives import DirectiveError, Page, expand
 from kafka_lite.controller.partition_state_machine import PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaStateMachine
-from kafka_lite.learn import run_store, runs
-from kafka_lite.learn.book_map import PROJECT_ROOT
-from kafka_lite.learn.directives import DirectiveError, Page, expand
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.sequence_diagram import sequence_diagram
-from kafka_lite.learn.time_line import time_line
-from kafka_lite.learn.watches import watch_state_machine, watch_states
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
@@ -26,17 +27,17 @@ MOST_STEPS = 40
 
 @pytest.fixture(scope="module")
 def produce() -> RecordedRun:
-    return runs.produce_request()
+    return request_runs.produce_request()
 
 
 @pytest.fixture(scope="module")
 def inline_produce() -> RecordedRun:
-    return runs.inline_produce_request()
+    return request_runs.inline_produce_request()
 
 
 @pytest.fixture(scope="module")
 def purgatory() -> RecordedRun:
-    return runs.fetch_in_purgatory()
+    return request_runs.fetch_in_purgatory()
 
 
 def in_order(run: RecordedRun, *names: str) -> bool:
@@ -129,14 +130,14 @@ def test_a_fetch_waits_until_the_producer_s_record_is_there(purgatory):
     assert [event.detail["result"] for event in tries] == [False, False, True], "before and after it is put on the list"
 
 
-@pytest.mark.parametrize("name", runs.RUNS)
+@pytest.mark.parametrize("name", runs.all_runs())
 def test_every_run_makes_a_figure_of_a_size_that_one_can_take_in(name, request):
     fixtures = {
         "produce-request": "produce",
         "inline-produce-request": "inline_produce",
         "fetch-in-purgatory": "purgatory",
     }
-    run = request.getfixturevalue(fixtures[name]) if name in fixtures else runs.RUNS[name]()
+    run = request.getfixturevalue(fixtures[name]) if name in fixtures else runs.all_runs()[name]()
     diagram = sequence_diagram(run)
     assert len(diagram.layout.steps) <= MOST_STEPS
     busy = {lane for step in diagram.layout.steps for lane in (step.source, step.target)}
@@ -145,7 +146,7 @@ def test_every_run_makes_a_figure_of_a_size_that_one_can_take_in(name, request):
 
 
 def test_recordings_of_one_run_have_one_structure(produce):
-    assert runs.produce_request().structure() == produce.structure()
+    assert request_runs.produce_request().structure() == produce.structure()
 
 
 def test_state_changes_of_channels_and_of_the_controller_are_recorded():
@@ -216,8 +217,8 @@ def test_a_page_shows_a_recording_with_its_steps_in_words(kept):
     ("fence", "problem"),
     [
         ("chapters/none.jsonl", "there is no file chapters/none.jsonl"),
-        ("kafka_lite.learn.runs:none", "there is no 'none'"),
-        ("kafka_lite.learn.run_brokers:open_connections", "has recorded nothing: TypeError"),
+        ("chapters.ch02_producer.figures.request_runs:none", "there is no 'none'"),
+        ("kafka_learn.recording.run_brokers:open_connections", "has recorded nothing: TypeError"),
         ("{kept} view=round", "view=round: must be one of sequence, time-line"),
         ("{kept} lanes=Procesor", "nothing of Procesor is in the recorded run"),
         ("{kept} returns=some", "returns=some: must be one of"),
@@ -240,14 +241,14 @@ def test_a_run_is_recorded_once_for_every_state_of_the_code(kept, monkeypatch):
     monkeypatch.setattr(run_store, "record", record)
     for _ in range(2):
         assert len(run_store.recorded_run("some.module:run")) == 1
-    monkeypatch.setattr(run_store, "_code_digest", lambda: "another")
+    monkeypatch.setattr(run_store, "code_digest", lambda: "another")
     run_store.recorded_run("some.module:run")
     assert recorded == ["some.module:run"] * 2
     assert len(list(run_store.RECORDED.iterdir())) == 1
 
 
 def test_the_command_prints_saves_and_draws(capsys, tmp_path, monkeypatch, produce):
-    monkeypatch.setitem(runs.RUNS, "produce-request", lambda: produce)
+    monkeypatch.setitem(request_runs.RUNS, "produce-request", lambda: produce)
     assert runs.main(["produce-request"]) == 0
     assert "append_as_leader" in capsys.readouterr().out
     assert runs.main(["produce-request", "--view", "time-line"]) == 0
@@ -256,4 +257,3 @@ def test_the_command_prints_saves_and_draws(capsys, tmp_path, monkeypatch, produ
     assert json.loads((tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()[0])["title"] == produce.title
     assert runs.main(["produce-request", "--svg", str(tmp_path / "run.svg")]) == 0
     assert (tmp_path / "run.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert sys.modules["kafka_lite.learn.runs"] is runs

@@ -11,9 +11,9 @@ import pytest
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.assignors import assignors_of
-from kafka_lite.consumer.partition_assignor import Subscription
-from kafka_lite.consumer.sticky_assignor import encode_user_data
+from kafka_lite.consumer.assignors.builtin_assignors import assignors_of
+from kafka_lite.consumer.assignors.partition_assignor import Subscription
+from kafka_lite.consumer.assignors.sticky_assignor import encode_user_data
 from tests.support.jvm import classpath, compile_java, run_java
 
 pytestmark = pytest.mark.jvm

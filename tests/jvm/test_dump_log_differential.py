@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.log.aborted_txn import AbortedTxn
-from kafka_lite.log.producer_snapshot import encode_snapshot
-from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.producers.producer_snapshot import encode_snapshot
+from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder

@@ -29,7 +29,7 @@ from kafka_lite.old_producer.partitioner import DefaultPartitioner
 from kafka_lite.producer import KafkaProducer, ProducerRecord, RecordMetadata
 from kafka_lite.producer.partitioner import partition_for_key
 from kafka_lite.server.broker_process import BrokerProcess
-from kafka_lite.spark.nycflights import FLIGHT_COUNT, load_flights, to_json_lines
+from pipeline.nycflights import FLIGHT_COUNT, load_flights, to_json_lines
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.real_kafka import OLD, TODAYS, create_topics, real_kafka
 

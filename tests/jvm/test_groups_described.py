@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_learn.recording.group_by_hand import GroupByHand
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.partition_assignor import Assignment, serialize_assignment
+from kafka_lite.consumer.assignors.partition_assignor import Assignment, serialize_assignment
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.kafka_tools import KafkaTools, Lines, as_3_9_prints, our_tool, words

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from kafka_learn.recording.group_by_hand import GroupByHand
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group import group_metadata_records as group_records
-from kafka_lite.learn.group_by_hand import GroupByHand
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey
 from kafka_lite.testing.cluster import Cluster
 from tests.support.group_sequences import NEW_CLIENTS, OLD_CLIENTS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 
 NETWORK = "kafka-network-thread-0-PLAINTEXT-1"
 

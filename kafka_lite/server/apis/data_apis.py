@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from kafka_lite.common.errors import ApiError, Errors, shorten_message
 from kafka_lite.common.sendable import Buffer, Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
-from kafka_lite.log.file_message_set import FileMessageSetSlice
-from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
+from kafka_lite.log.files.file_message_set import FileMessageSetSlice
+from kafka_lite.log.files.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import (

@@ -10,7 +10,7 @@ from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
-from kafka_lite.log.producer_state_entry import ProducerStateEntry
+from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_lite.protocol.messages.api_61_describe_producers import (

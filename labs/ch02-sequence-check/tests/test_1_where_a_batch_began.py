@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.log.producer_state_entry import BatchMetadata
+from kafka_lite.log.producers.producer_state_entry import BatchMetadata
 
 
 def first_of(last_seq, offset_delta):

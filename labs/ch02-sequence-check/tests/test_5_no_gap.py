@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.log.producer_state_entry import ProducerStateEntry
+from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 
 OUT_OF_ORDER = Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
 

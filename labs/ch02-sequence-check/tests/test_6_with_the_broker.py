@@ -3,8 +3,8 @@
 import pytest
 from confluent_kafka import Producer
 
+from kafka_learn.labs.lab_clients import TOPIC, create_topic, must_read, numbered, read_all
 from kafka_lite.common.errors import Errors
-from kafka_lite.learn.lab_clients import TOPIC, create_topic, must_read, numbered, read_all
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest

@@ -2,10 +2,10 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
-from kafka_lite.learn.lab_groups import GROUP_BROKER
 
 ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.clients.request_future import RequestFuture
-from kafka_lite.learn.lab_groups import GROUP_BROKER
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,12 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import IllegalConsumerStateError
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER
 from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 from kafka_lite.consumer.subscription_state import SubscriptionState
-from kafka_lite.learn.lab_groups import GROUP_BROKER
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from kafka_learn.labs.lab_clients import create_topic, publish
+from kafka_learn.labs.lab_groups import OurMember, TheirMember, poll_until, settle, together
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.learn.lab_clients import create_topic, publish
-from kafka_lite.learn.lab_groups import OurMember, TheirMember, poll_until, settle, together
 
 
 @pytest.mark.points(5, task=5)

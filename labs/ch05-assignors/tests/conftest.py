@@ -2,9 +2,9 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
-from kafka_lite.consumer.partition_assignor import Subscription
-from kafka_lite.learn.lab_groups import GROUP_BROKER
+from kafka_lite.consumer.assignors.partition_assignor import Subscription
 
 NODE = Node(0, "localhost", 9092)
 

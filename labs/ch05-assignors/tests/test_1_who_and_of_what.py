@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.consumer.partition_assignor import AbstractPartitionAssignor, members_of, ordered_members
+from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAssignor, members_of, ordered_members
 
 
 class Notes(AbstractPartitionAssignor):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.consumer.range_assignor import RangeAssignor
+from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
+from kafka_lite.consumer.assignors.round_robin_assignor import RoundRobinAssignor
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
@@ -12,7 +13,6 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
-from kafka_lite.learn.lab_groups import GROUP_BROKER
 
 STEP_MS = 500
 

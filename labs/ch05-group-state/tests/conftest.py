@@ -2,11 +2,11 @@
 
 import pytest
 
+from kafka_learn.labs.lab_groups import GROUP_BROKER
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import MockTime
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.member_metadata import MemberMetadata
-from kafka_lite.learn.lab_groups import GROUP_BROKER
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.log.skimpy_offset_map import SkimpyOffsetMap
+from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 
 SLOT_BYTES = 24
 

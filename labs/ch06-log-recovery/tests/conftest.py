@@ -4,13 +4,13 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.log_append_info import analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_loader import LogLoader
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.producer_state_manager import ProducerStateManager
-from kafka_lite.log.swap_files import SwapFiles
+from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 

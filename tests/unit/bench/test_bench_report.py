@@ -24,7 +24,7 @@ from bench.measure import (
 from bench.report import Results, SectionResults, rich_table, write
 from bench.runner import Plan
 from bench.sections import sections, studies
-from kafka_lite.learn.bench_results import COMPILED, as_markdown, is_met, ratio, results_page, section_table, verdict
+from kafka_learn.site.bench_results import COMPILED, as_markdown, is_met, ratio, results_page, section_table, verdict
 
 OURS, KAFKA, NEWER = "kafka_lite", "Kafka 3.9.1", "Kafka 4.3.1"
 GOALS = {"produce": {MESSAGES: ratio_at_least(1.0), CPU: ratio_at_most(0.6)}, "idle": {MEGABYTES: value_at_most(60)}}
@@ -157,7 +157,7 @@ def test_the_terminal_shows_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("language", "words"), [("en", "make bench"), ("zh", "还没有运行过")])
 def test_without_results_the_page_says_so(language: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_lite.learn.bench_results.RESULTS", Path("no such file"))
+    monkeypatch.setattr("kafka_learn.site.bench_results.RESULTS", Path("no such file"))
     assert words in results_page(language)
 
 

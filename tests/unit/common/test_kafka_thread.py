@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
+from kafka_learn.recording.recording import actor_of
 from kafka_lite.common.kafka_thread import KafkaThread
-from kafka_lite.learn.recording import actor_of
 
 
 class Sleeper:

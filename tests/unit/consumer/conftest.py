@@ -10,7 +10,7 @@ import pytest
 from kafka_lite.clients import client_utils
 from kafka_lite.common.time import MockTime
 from kafka_lite.consumer import KafkaConsumer
-from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
+from kafka_lite.consumer.group.heartbeat_thread import HeartbeatThread
 from tests.support.scripted_broker import ScriptedBroker
 
 ConsumerFactory = Callable[..., KafkaConsumer]

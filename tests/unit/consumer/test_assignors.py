@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.abstract_sticky_assignor import Claims, MemberData, share_equally
-from kafka_lite.consumer.assignors import assignors_of
-from kafka_lite.consumer.cooperative_sticky_assignor import CooperativeStickyAssignor
-from kafka_lite.consumer.partition_assignor import (
+from kafka_lite.consumer.assignors.abstract_sticky_assignor import Claims, MemberData, share_equally
+from kafka_lite.consumer.assignors.builtin_assignors import assignors_of
+from kafka_lite.consumer.assignors.cooperative_sticky_assignor import CooperativeStickyAssignor
+from kafka_lite.consumer.assignors.partition_assignor import (
     Assignment,
     PartitionAssignor,
     Subscription,
@@ -24,9 +24,9 @@ from kafka_lite.consumer.partition_assignor import (
     serialize_assignment,
     serialize_subscription,
 )
-from kafka_lite.consumer.range_assignor import RangeAssignor
-from kafka_lite.consumer.round_robin_assignor import RoundRobinAssignor
-from kafka_lite.consumer.sticky_assignor import StickyAssignor, decode_user_data, encode_user_data
+from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
+from kafka_lite.consumer.assignors.round_robin_assignor import RoundRobinAssignor
+from kafka_lite.consumer.assignors.sticky_assignor import StickyAssignor, decode_user_data, encode_user_data
 
 NODE = Node(0, "h", 1)
 
@@ -331,7 +331,7 @@ def test_assignors_are_found_by_name_and_by_class() -> None:
         [java, "cooperative-sticky"],
         ["fair"],
         ["range", "range"],
-        ["kafka_lite.consumer.assignors.ConfigError"],
+        ["kafka_lite.consumer.assignors.builtin_assignors.ConfigError"],
     ):
         with pytest.raises(ConfigError):
             assignors_of(wrong, {})

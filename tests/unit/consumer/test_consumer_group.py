@@ -11,7 +11,11 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.assignors.partition_assignor import (
+    Subscription,
+    deserialize_subscription,
+    serialize_subscription,
+)
 from kafka_lite.consumer.consumer_errors import (
     CommitFailedError,
     ConsumerTimeoutError,
@@ -19,10 +23,10 @@ from kafka_lite.consumer.consumer_errors import (
     WakeupError,
 )
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
-from kafka_lite.consumer.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.group.group_rebalance_config import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.consumer.partition_assignor import Subscription, deserialize_subscription, serialize_subscription
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponseMember
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse

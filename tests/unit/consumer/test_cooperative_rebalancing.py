@@ -13,10 +13,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.consumer.group_rebalance_config import MemberState
-from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.consumer.partition_assignor import (
+from kafka_lite.consumer.assignors.partition_assignor import (
     Assignment,
     PartitionAssignor,
     RebalanceProtocol,
@@ -24,6 +21,9 @@ from kafka_lite.consumer.partition_assignor import (
     deserialize_assignment,
     deserialize_subscription,
 )
+from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from tests.support.scripted_broker import ScriptedBroker

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from kafka_lite.common.time import SYSTEM_TIME
-from kafka_lite.consumer.heartbeat import Heartbeat
-from kafka_lite.consumer.heartbeat_thread import HeartbeatThread
+from kafka_lite.consumer.group.heartbeat import Heartbeat
+from kafka_lite.consumer.group.heartbeat_thread import HeartbeatThread
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from kafka_lite.learn import beanstalk
-from kafka_lite.learn.beanstalk import BeanstalkClient, BeanstalkError, running_beanstalkd
+from chapters.ch01_introduction.figures import beanstalk
+from chapters.ch01_introduction.figures.beanstalk import BeanstalkClient, BeanstalkError, running_beanstalkd
 
 
 @pytest.fixture

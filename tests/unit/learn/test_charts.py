@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kafka_lite.learn.charts import BarChart, LineChart, rounded
+from kafka_learn.drawing.charts import BarChart, LineChart, rounded
 
 
 def lengths(chart):

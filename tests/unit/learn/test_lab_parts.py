@@ -3,12 +3,12 @@ import sys
 
 import pytest
 
-from kafka_lite.learn import overlay
-from kafka_lite.learn.lab import UnknownLabError, all_labs, find_lab
-from kafka_lite.learn.lab_pytest import running_loop
-from kafka_lite.learn.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
-from kafka_lite.learn.source import find_symbol, module_path
-from kafka_lite.learn.starter import starter
+from kafka_learn.labs import overlay
+from kafka_learn.labs.lab import UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.lab_pytest import running_loop
+from kafka_learn.labs.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
+from kafka_learn.labs.starter import starter
+from kafka_learn.source import find_symbol, module_path
 
 LAB = find_lab("ch06-offset-index")
 
@@ -85,9 +85,9 @@ def test_an_overlay_replaces_a_module_for_one_process(tmp_path):
 
 
 def test_an_overlay_that_comes_too_late_is_refused(tmp_path):
-    assert "kafka_lite.learn.overlay" in sys.modules
+    assert "kafka_learn.labs.overlay" in sys.modules
     with pytest.raises(RuntimeError, match="too late"):
-        overlay.install({"kafka_lite.learn.overlay": tmp_path / "x.py"})
+        overlay.install({"kafka_learn.labs.overlay": tmp_path / "x.py"})
 
 
 def test_a_loop_without_end_is_found_where_it_is_not_in_what_it_calls(tmp_path):

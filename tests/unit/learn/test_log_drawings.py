@@ -2,9 +2,16 @@
 
 import pytest
 
-from kafka_lite.learn import compaction_drawings, log_drawings
-from kafka_lite.learn.compaction_drawings import COMPACTED, EXAMPLE, append_pairs, clean, draw_messages, draw_slots
-from kafka_lite.learn.log_drawings import draw_log, draw_reads, draw_validation, example_log, fill
+from chapters.ch06_storage.figures import compaction_drawings, log_drawings
+from chapters.ch06_storage.figures.compaction_drawings import (
+    COMPACTED,
+    EXAMPLE,
+    append_pairs,
+    clean,
+    draw_messages,
+    draw_slots,
+)
+from chapters.ch06_storage.figures.log_drawings import draw_log, draw_reads, draw_validation, example_log, fill
 
 FIGURES = [
     pytest.param(function, id=name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.learn.network_drawings import THREADS_OF_KAFKA, three_layers
+from chapters.ch02_producer.figures.network_drawings import THREADS_OF_KAFKA, three_layers
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -1,10 +1,10 @@
-"""What `python -m kafka_lite.learn.notebooks` says before it executes anything."""
+"""What `python -m kafka_learn.notebooks` says before it executes anything."""
 
 from __future__ import annotations
 
 import pytest
 
-from kafka_lite.learn.notebooks import main
+from kafka_learn.notebooks import main
 
 
 def test_what_is_no_notebook_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_lite.learn.disk_measurements import stages_of_a_write, write_back
-from kafka_lite.learn.page_cache import dirty_kb, page_cache_state, write_back_settings
+from chapters.ch01_introduction.figures.disk_measurements import stages_of_a_write, write_back
+from chapters.ch01_introduction.figures.page_cache import dirty_kb, page_cache_state, write_back_settings
 
 
 def test_every_page_that_was_written_is_in_memory(tmp_path):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from kafka_lite.learn import persistence_figures as figures
-from kafka_lite.learn.queue_measurements import BinlogState
+from chapters.ch01_introduction.figures import persistence_figures as figures
+from chapters.ch01_introduction.figures.queue_measurements import BinlogState
 
 FIGURES = [getattr(figures, name) for name in dir(figures) if name.endswith("_figure")]
 

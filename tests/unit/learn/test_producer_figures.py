@@ -3,15 +3,15 @@
 import html
 import re
 
+from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_accumulator, requests_in_flight
+from kafka_learn.recording.client_watches import interest_word, watch_batches, watch_in_flight, watch_memory
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.watches import watch
 from kafka_lite.clients.client_request import ClientRequest, RequestBuilder
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.learn.client_watches import interest_word, watch_batches, watch_in_flight, watch_memory
-from kafka_lite.learn.producer_figures import batch_lives, draw_accumulator, requests_in_flight
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
-from kafka_lite.learn.recording import Recording
-from kafka_lite.learn.watches import watch
 from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.producer.buffer_pool import BufferPool

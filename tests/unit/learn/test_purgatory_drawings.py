@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kafka_lite.learn.purgatory_drawings import (
+from chapters.ch06_storage.figures.purgatory_drawings import (
     NamedOperation,
     SteppedTimer,
     draw_wheels,
@@ -14,9 +14,9 @@ from kafka_lite.learn.purgatory_drawings import (
     way_down_figure,
     wheels_figure,
 )
-from kafka_lite.learn.purgatory_runs import PURGATORY_RUNS
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.sequence_diagram import sequence_diagram
+from chapters.ch06_storage.figures.purgatory_runs import RUNS
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.recorded_run import Kind
 
 
 def texts(svg):
@@ -90,10 +90,10 @@ def test_a_named_operation_notes_what_becomes_of_it():
 
 @pytest.fixture(scope="module")
 def runs():
-    return {name: record() for name, record in PURGATORY_RUNS.items()}
+    return {name: record() for name, record in RUNS.items()}
 
 
-@pytest.mark.parametrize("name", PURGATORY_RUNS)
+@pytest.mark.parametrize("name", RUNS)
 def test_a_run_shows_all_its_lanes(runs, name):
     diagram = sequence_diagram(runs[name])
     busy = {lane for step in diagram.layout.steps for lane in (step.source, step.target)}

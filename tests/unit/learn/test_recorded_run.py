@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun, matches
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun, matches
 from tests.support.recorded_runs import small_run
 
 

@@ -6,11 +6,11 @@ from enum import Enum
 
 import pytest
 
-from kafka_lite.learn import broker_watches
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.recording import Call, Recording, RecordingError, Watch
-from kafka_lite.learn.summaries import fields, summary
-from kafka_lite.learn.watches import watch, watch_queue, watch_state_machine, watch_states
+from kafka_learn.recording import broker_watches
+from kafka_learn.recording.recorded_run import Kind
+from kafka_learn.recording.recording import Call, Recording, RecordingError, Watch
+from kafka_learn.recording.summaries import fields, summary
+from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.protocol.messages.headers import RequestHeader
 
 

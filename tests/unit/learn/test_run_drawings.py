@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun, thread_names
-from kafka_lite.learn.sequence_diagram import GUTTER, LABEL, sequence_diagram
-from kafka_lite.learn.sequence_layout import StepKind, lay_out
-from kafka_lite.learn.svg import shorten, text_width
-from kafka_lite.learn.time_line import Axis, time_line
+from kafka_learn.drawing.sequence_diagram import GUTTER, LABEL, sequence_diagram
+from kafka_learn.drawing.sequence_layout import StepKind, lay_out
+from kafka_learn.drawing.svg import shorten, text_width
+from kafka_learn.drawing.time_line import Axis, time_line
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun, thread_names
 from tests.support.recorded_runs import small_run
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,8 +1,8 @@
 import pytest
 
-from kafka_lite.learn.recorded_run import Event, Kind, RecordedRun
-from kafka_lite.learn.run_words import lane_name, phrase
-from kafka_lite.learn.sequence_diagram import sequence_diagram
+from kafka_learn.drawing.run_words import lane_name, phrase
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from kafka_lite.learn.runnable import MismatchError, Session, Step, matches, steps
+from kafka_learn.site.runnable import MismatchError, Session, Step, matches, steps
 
 SLEEPER = (
     "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit({code}));"

@@ -4,8 +4,15 @@ import re
 
 import pytest
 
-from kafka_lite.learn import architecture_figure, drawing, segment_drawings
-from kafka_lite.learn.segment_drawings import draw_bytes, draw_search, draw_segment, example_segment, record_search
+from chapters.ch06_storage.figures import segment_drawings
+from chapters.ch06_storage.figures.segment_drawings import (
+    draw_bytes,
+    draw_search,
+    draw_segment,
+    example_segment,
+    record_search,
+)
+from kafka_learn.drawing import architecture_figure, drawing
 
 
 def texts(svg):

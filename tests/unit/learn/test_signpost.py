@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.learn.signpost import with_signpost
+from kafka_learn.site.signpost import with_signpost
 
 BOOK = """
 [[chapter]]

@@ -1,7 +1,7 @@
 import pytest
 
-from kafka_lite.learn.directives import Directive, DirectiveError, Page, expand
-from kafka_lite.learn.source import UnknownSymbolError, find_symbol, render
+from kafka_learn.site.directives import Directive, DirectiveError, Page, expand
+from kafka_learn.source import UnknownSymbolError, find_symbol, render
 
 INDEX = "kafka_lite.log.offset_index:OffsetIndex"
 
@@ -34,7 +34,7 @@ def test_bodies_can_be_left_out():
 
 
 def test_an_assignment_comes_with_the_comment_above_it():
-    code = render(find_symbol("kafka_lite.learn.drawing:PLAIN"))
+    code = render(find_symbol("kafka_learn.drawing.drawing:PLAIN"))
     assert code.splitlines()[0].startswith("# Fills")
 
 
@@ -87,7 +87,7 @@ def test_a_directive_inside_a_list_keeps_its_indentation(page):
         ("```source kafka_lite.gone:X\n```", "there is no module kafka_lite.gone"),
         (f"```source {INDEX} docstring=maybe\n```", "must be yes or no"),
         (f"```source {INDEX} docstring\n```", "not of the form option=value"),
-        ("```figure kafka_lite.learn.segment_drawings:gone\n```", "no 'gone'"),
+        ("```figure chapters.ch06_storage.figures.segment_drawings:gone\n```", "no 'gone'"),
         (f"```source {INDEX}.lookup", "never closed"),
     ],
 )
@@ -109,7 +109,7 @@ def test_other_blocks_stay_as_they_are(page):
 
 
 def test_a_figure_is_one_block_of_svg(page):
-    text = expand('```figure kafka_lite.learn.segment_drawings:entry_figure caption="a < b"\n```\n', page)
+    text = expand('```figure chapters.ch06_storage.figures.segment_drawings:entry_figure caption="a < b"\n```\n', page)
     assert text.count("<svg") == 1
     assert "a &lt; b" in text
     assert "\n\n" not in text.strip()

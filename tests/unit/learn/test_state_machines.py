@@ -1,7 +1,7 @@
 from enum import Enum
 
+from kafka_learn.drawing.state_machines import draw_states, modules_with_a_table, page, state_docs
 from kafka_lite.controller.replica_state_machine import VALID_PREVIOUS_STATES, ReplicaState
-from kafka_lite.learn.state_machines import draw_states, modules_with_a_table, page, state_docs
 
 
 class Door(Enum):

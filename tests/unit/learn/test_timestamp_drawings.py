@@ -1,7 +1,6 @@
 """The tables of timestamps are what the page says they are: each of its claims is a row here."""
 
-from kafka_lite.learn.recorded_run import Kind
-from kafka_lite.learn.timestamp_drawings import (
+from chapters.ch10_advanced.figures.timestamp_drawings import (
     converted_times,
     draw_retention,
     formats_figure,
@@ -9,7 +8,8 @@ from kafka_lite.learn.timestamp_drawings import (
     retention_figure,
     stored_times,
 )
-from kafka_lite.learn.timestamp_runs import offset_by_time
+from chapters.ch10_advanced.figures.timestamp_runs import offset_by_time
+from kafka_learn.recording.recorded_run import Kind
 
 
 def rows(table):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.log.file_log_input_stream import READ_AHEAD_BYTES
-from kafka_lite.log.file_message_set import FileMessageSet
+from kafka_lite.log.files.file_log_input_stream import READ_AHEAD_BYTES
+from kafka_lite.log.files.file_message_set import FileMessageSet
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import CorruptRecordError
 from tests.support.logs import record_set

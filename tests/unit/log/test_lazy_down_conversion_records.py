@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.log import lazy_down_conversion_records
-from kafka_lite.log.file_message_set import FileMessageSet
-from kafka_lite.log.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
+from kafka_lite.log.files import lazy_down_conversion_records
+from kafka_lite.log.files.file_message_set import FileMessageSet
+from kafka_lite.log.files.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder

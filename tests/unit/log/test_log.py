@@ -9,7 +9,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
-from kafka_lite.log.file_message_set import FileMessageSetSlice
+from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata

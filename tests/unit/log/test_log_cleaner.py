@@ -14,10 +14,10 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.cleaner_config import CleanerConfig
+from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
+from kafka_lite.log.cleaning.log_cleaner import LogCleaner
+from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningState
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_cleaner import LogCleaner
-from kafka_lite.log.log_cleaning_state import LogCleaningState
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_manager import LogManager

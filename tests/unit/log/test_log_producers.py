@@ -107,7 +107,7 @@ def test_a_clean_start_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     log = open_log(tmp_path)
     send(log, 0)
     log.close()
-    monkeypatch.setattr("kafka_lite.log.producer_state_loader._load_producers", None)
+    monkeypatch.setattr("kafka_lite.log.producers.producer_state_loader._load_producers", None)
     assert send(open_log(tmp_path, had_clean_shutdown=True), 0) == 0
 
 
@@ -119,7 +119,7 @@ def test_a_log_from_before_producers_is_not_read(tmp_path: Path, monkeypatch: py
     log.close()
     for file in log.dir.glob("*.snapshot"):
         file.unlink()
-    monkeypatch.setattr("kafka_lite.log.producer_state_loader._load_producers", None)
+    monkeypatch.setattr("kafka_lite.log.producers.producer_state_loader._load_producers", None)
     assert snapshots(open_log(tmp_path, had_clean_shutdown=True)) == [2, 3]
 
 

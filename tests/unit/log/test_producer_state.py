@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import AppendOrigin
-from kafka_lite.log.producer_snapshot import CorruptSnapshotError, decode_snapshot, encode_snapshot
-from kafka_lite.log.producer_state_entry import BatchMetadata, ProducerStateEntry
-from kafka_lite.log.producer_state_manager import ProducerStateManager
-from kafka_lite.log.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, decode_snapshot, encode_snapshot
+from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
+from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.log.skimpy_offset_map import SkimpyOffsetMap
+from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 
 
 def new_map(slots: int) -> SkimpyOffsetMap:

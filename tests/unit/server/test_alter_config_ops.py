@@ -2,7 +2,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig
-from kafka_lite.server.alter_config_ops import AlterConfigOp, apply_config_ops
+from kafka_lite.server.admin.alter_config_ops import AlterConfigOp, apply_config_ops
 
 LISTS = {"cleanup.policy": ["delete"]}
 

@@ -13,8 +13,8 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.file_log_input_stream import FileChannelRecordBatch
-from kafka_lite.log.file_message_set import FileMessageSetSlice
+from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
+from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request import Request

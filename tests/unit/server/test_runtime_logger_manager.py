@@ -10,7 +10,7 @@ import pytest
 from kafka_lite.common import log_levels
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig
-from kafka_lite.server.runtime_logger_manager import RuntimeLoggerManager
+from kafka_lite.server.admin.runtime_logger_manager import RuntimeLoggerManager
 
 NAME = "runtime_logger_manager_test.package.module"
 PACKAGE = "runtime_logger_manager_test.package"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.log.aborted_txn import AbortedTxn
-from kafka_lite.log.producer_snapshot import read_snapshot
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.producers.producer_snapshot import read_snapshot
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.tools import terminal

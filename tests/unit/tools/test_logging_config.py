@@ -102,7 +102,7 @@ def test_the_shipped_file_writes_kafkas_files(files: Path, capsys: pytest.Captur
     logging.getLogger("kafka_lite.server.x").info("of the server")
     logging.getLogger("kafka_lite.controller.x").log(TRACE, "of the controller")
     logging.getLogger("state.change.logger").log(TRACE, "of a state")
-    logging.getLogger("kafka_lite.log.log_cleaner").info("of the cleaner")
+    logging.getLogger("kafka_lite.log.cleaning.log_cleaner").info("of the cleaner")
     logging.getLogger("kafka.request.logger").debug("of a request")
     logging.getLogger("kafka.request.logger").setLevel(logging.DEBUG)
     logging.getLogger("kafka.request.logger").debug("of the next")
@@ -111,7 +111,7 @@ def test_the_shipped_file_writes_kafkas_files(files: Path, capsys: pytest.Captur
         "server.log": ["INFO of the server (kafka_lite.server.x)"],
         "controller.log": ["TRACE of the controller (kafka_lite.controller.x)"],
         "state-change.log": ["TRACE of a state (state.change.logger)"],
-        "log-cleaner.log": ["INFO of the cleaner (kafka_lite.log.log_cleaner)"],
+        "log-cleaner.log": ["INFO of the cleaner (kafka_lite.log.cleaning.log_cleaner)"],
         "kafka-request.log": ["DEBUG of the next (kafka.request.logger)"],
     }
     assert [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()] == [lines["server.log"][0][26:]]

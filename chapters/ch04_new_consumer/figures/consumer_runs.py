@@ -1,0 +1,446 @@
+"""Recorded runs of the new consumer: its first poll, polls in a row, futures, heartbeats, commits, two deaths.
+
+Book 4. One partition, whose records the user works on three at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from chapters.ch04_new_consumer.figures import delivery_semantics
+from chapters.ch05_coordinator.figures.group_runs import QUIET
+from kafka_learn.recording.broker_watches import watch_wire
+from kafka_learn.recording.consumer_watches import (
+    SUBSCRIPTION,
+    offsets_in_words,
+    poll_watches,
+    watch_deaths,
+    watch_futures,
+    watch_member_state,
+    watch_positions,
+)
+from kafka_learn.recording.recorded_run import Kind, RecordedRun
+from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.run_brokers import TOPIC, in_thread, wait_until
+from kafka_learn.recording.watches import watch
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.consumer_record import ConsumerRecords
+from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
+from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.offset_committer import CommitRequestManager
+from kafka_lite.consumer.timer import Timer
+from kafka_lite.testing.cluster import Cluster
+
+_MODULE = "chapters.ch04_new_consumer.figures.consumer_runs"
+PARTITION = TopicPartition(TOPIC, 0)
+POLL_MS = 60_000
+RECORDS_PER_POLL = 3
+HEARTBEAT_MS = 60
+WORK_MS = 150
+"""Some heartbeats long."""
+SHORT_WORK_MS = 60
+POLL_INTERVAL_MS = 200
+COMMIT_INTERVAL_MS = 40
+BROKER = "Processor"
+ATTEMPTS = 5
+_WIRE = ("connection", "request", "answer")
+
+
+class User:
+    """Who uses the consumer: polls, and works on what it gets."""
+
+    def __init__(self, recording: Recording, consumer: KafkaConsumer) -> None:
+        self._recording = recording
+        self.consumer = consumer
+
+    def poll(self) -> ConsumerRecords:
+        """The next records; waits until there are some."""
+        return self.consumer.poll(POLL_MS)
+
+    def poll_and_work(self, work_ms: float = SHORT_WORK_MS) -> None:
+        """One turn of the loop that every user writes."""
+        records = list(self.poll())
+        self._recording.note(f"works on {offsets_in_words(records)}")
+        self.work(work_ms)
+
+    def work(self, work_ms: float) -> None:
+        """What takes its time."""
+        SYSTEM_TIME.sleep(work_ms)
+
+    def commit_sync(self) -> None:
+        """Commit what was returned, and wait for it."""
+        self.consumer.commit_sync()
+
+
+@contextmanager
+def running_cluster(records: int = 5) -> Iterator[Cluster]:
+    """A broker with the topic and some records, and ``__consumer_offsets``: a first consumer has been there."""
+    with Cluster({"offsets.topic.num.partitions": "1"}) as cluster:
+        cluster.create_topic(TOPIC)
+        cluster.produce(TOPIC, *(f"record {offset}" for offset in range(records)))
+        with consumer_of(cluster, group_id="first") as first:
+            first.subscribe([TOPIC])
+            wait_until(lambda: bool(first.poll(20)))
+        yield cluster
+
+
+@contextmanager
+def consumer_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
+    """A consumer; ``configs`` are keys with underscores in the place of dots."""
+    settings: dict[str, object] = {
+        "bootstrap.servers": cluster.bootstrap_servers, "client.id": "consumer", "auto.offset.reset": "earliest",
+        "enable.auto.commit": False, "max.poll.records": RECORDS_PER_POLL, "retry.backoff.ms": 10,
+        "heartbeat.interval.ms": HEARTBEAT_MS, "session.timeout.ms": 10_000,
+    }  # fmt: skip
+    with KafkaConsumer(settings | {key.replace("_", "."): value for key, value in configs.items()}) as consumer:
+        yield consumer
+
+
+@contextmanager
+def member_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
+    """A consumer that is in the group, and knows where it begins; nothing is fetched yet."""
+    with consumer_of(cluster, **{"group_id": "readers", **configs}) as consumer:
+        consumer.subscribe([TOPIC])
+        wait_until(lambda: not consumer.poll(0) and bool(consumer.assignment))
+        consumer.position(PARTITION)
+        _forget_fetches(consumer)
+        yield consumer
+
+
+def _forget_fetches(consumer: KafkaConsumer) -> None:
+    """Wait for answers that are under way and throw them away: the run shall show every fetch from its beginning."""
+    consumer.pause([PARTITION])
+    wait_until(lambda: not consumer.poll(0) and consumer._client.pending_request_count() == 0)
+    consumer._fetcher.on_assignment(frozenset())
+    consumer.seek(PARTITION, 0)
+    consumer.resume([PARTITION])
+
+
+def with_requests(run: RecordedRun, *apis: str) -> RecordedRun:
+    """Of all that went over the wire only these requests (``FETCH``, …) and their answers."""
+    answers = tuple("".join(part.capitalize() for part in api.split("_")) + "Response" for api in apis)
+    kept = {
+        (event.what, event.number) for event in run if str(event.detail.get("thing", "")).startswith((*apis, *answers))
+    }
+    return run.where(lambda event: event.what not in _WIRE or (event.what, event.number) in kept)
+
+
+def without_vain_calls(run: RecordedRun) -> RecordedRun:
+    """Without calls inside of which nothing happened that was recorded."""
+    inner = {event.parent for event in run if event.kind is not Kind.RETURN}
+    vain = {event.number for event in run if event.kind is Kind.CALL and event.number not in inner}
+    return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in vain)
+
+
+def without_idle_turns(run: RecordedRun) -> RecordedRun:
+    """Without a poll's turns in which nothing comes and nothing is sent, but for the first: their number is chance."""
+    idle: set[int] = set()
+    busy = {event.parent for event in run if event.kind is not Kind.RETURN}
+    seen: set[tuple[int | None, str, str]] = set()
+    for call in run.calls():
+        begin, result = call.begin, call.end.detail.get("result") if call.end else None
+        if begin.number in busy:
+            continue
+        what = (begin.parent, begin.who, begin.what)
+        if what in seen and str(result) in ("{}", "0", "None"):
+            idle.add(begin.number)
+        seen.add(what)
+    return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in idle)
+
+
+def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
+    return replace(run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+
+
+# ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def first_poll() -> RecordedRun:
+    """A new consumer's first poll that returns something: coordinator, group, position, records."""
+    watches = (
+        watch_wire(),
+        watch(KafkaConsumer.poll, ConsumerCoordinator.poll, AbstractCoordinator.join_group_if_needed, show=()),
+        watch(ConsumerCoordinator.refresh_committed_offsets_if_needed, show=()),
+        watch_positions("position"),
+        watch_member_state(),
+    )
+    with (
+        Recording(*watches, title="The first poll", paused=True) as recording,
+        running_cluster() as cluster,
+        consumer_of(cluster, group_id="readers", group_instance_id="one") as consumer,
+    ):
+        consumer.subscribe([TOPIC])
+        with recording.running():
+            in_thread("user", lambda: consumer.poll(POLL_MS))
+            recording.pause()
+    run = with_requests(
+        recording.run, "FIND_COORDINATOR", "JOIN_GROUP", "SYNC_GROUP", "OFFSET_FETCH", "LIST_OFFSETS", "FETCH"
+    )
+    # Later turns of the same poll find everything done: only the first call of each is worth a line.
+    lanes = ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER)
+    return _of(without_vain_calls(run), "first_poll", lanes)
+
+
+def polls_in_a_row() -> RecordedRun:
+    """Three polls: one waits for the network, one has its records already, one finds what was fetched meanwhile."""
+    watches = (watch_wire(), poll_watches())
+    with (
+        Recording(*watches, title="Three polls in a row", paused=True) as recording,
+        running_cluster() as cluster,
+        member_of(cluster) as consumer,
+    ):
+        user = User(recording, consumer)
+
+        def three_turns() -> None:
+            user.poll_and_work()
+            user.poll_and_work()
+            user.poll_and_work()
+
+        with recording.running():
+            reader = threading.Thread(target=three_turns, name="user")
+            reader.start()
+            wait_until(lambda: consumer._subscriptions.position(PARTITION) == 5)
+            cluster.produce(TOPIC, *(f"record {offset}" for offset in range(5, 8)))
+            reader.join()
+            recording.pause()
+    run = with_requests(recording.run, "FETCH")
+    lanes = ("user", "KafkaConsumer", "Fetcher", SUBSCRIPTION, "ConsumerNetworkClient", BROKER)
+    return _of(without_idle_turns(run), "polls_in_a_row", lanes)
+
+
+# ── futures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def futures_of_a_join() -> RecordedRun:
+    """A join as four futures: an answer makes a request, and the last answer completes the first future.
+
+    The member is a static one (it has a ``group.instance.id``), which need not ask for an id first.
+    """
+    watches = (
+        watch_futures(),
+        watch_member_state(),
+        watch(ConsumerNetworkClient.poll_future, show=()),
+        watch(AbstractCoordinator.joined, show=()),
+    )
+    with (
+        Recording(*watches, title="The futures of a join", paused=True) as recording,
+        running_cluster() as cluster,
+        consumer_of(cluster, group_id="readers", group_instance_id="one") as consumer,
+    ):
+        consumer.subscribe([TOPIC])
+        coordinator = consumer._parts.coordinator
+        assert coordinator is not None
+        consumer.committed([PARTITION])  # so that the coordinator is known, and connected
+
+        def join() -> None:
+            coordinator.join_group_if_needed(Timer(SYSTEM_TIME, POLL_MS))
+
+        with recording.running():
+            in_thread("user", join)
+            recording.pause()
+    run = recording.run
+    futures = [event.who for event in run if event.who[0].isdigit()]
+    lanes = ("user", "ConsumerCoordinator", "ConsumerNetworkClient", *sorted(set(futures)))
+    return _of(run, "futures_of_a_join", lanes)
+
+
+# ── heartbeats ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def heartbeats_beside_work() -> RecordedRun:
+    """The user works for long; the heartbeat thread speaks for the member.
+
+    On a busy machine a heartbeat may be due before the records have come, and is answered in the user's poll, or when
+    the work has just ended: another story, so the run is recorded once more.
+    """
+    for _ in range(ATTEMPTS):
+        run = _record_heartbeats_beside_work()
+        (poll,) = (span for span in run.calls() if span.begin.what == "poll")
+        (work,) = (span for span in run.calls() if span.begin.what == "work")
+        poll_ended_ns, work_ended_ns = (span.begin.time_ns + span.duration_ns for span in (poll, work))
+        spoken = [event.time_ns for event in run if event.what in ("heartbeat_turn", "_send_heartbeat")]
+        if spoken and poll_ended_ns < min(spoken) and max(spoken) < work_ended_ns:
+            break
+    return run
+
+
+def _record_heartbeats_beside_work() -> RecordedRun:
+    watches = (
+        watch_wire(),
+        watch(User.poll, User.work, show=()),
+        watch(AbstractCoordinator.heartbeat_turn, AbstractCoordinator._send_heartbeat, show=()),
+        watch(AbstractCoordinator._on_heartbeat_answered, show=()),
+    )
+    with (
+        Recording(*watches, title="Heartbeats beside the work", paused=True) as recording,
+        running_cluster() as cluster,
+        member_of(cluster) as consumer,
+    ):
+        user = User(recording, consumer)
+        with recording.running():
+            in_thread("user", lambda: user.poll_and_work(WORK_MS))
+            recording.pause()
+    run = with_requests(recording.run, "FETCH", "HEARTBEAT")
+    return _of(run, "heartbeats_beside_work", ("user", "HeartbeatThread", "ConsumerCoordinator", BROKER))
+
+
+def work_for_too_long() -> RecordedRun:
+    """The user works for longer than ``max.poll.interval.ms``: the heartbeat thread leaves the group."""
+    watches = (
+        watch_wire(),
+        watch_member_state(),
+        watch(User.poll, User.commit_sync, show=(), who="KafkaConsumer"),
+    )
+    with (
+        quiet(*QUIET),
+        Recording(*watches, title="Work for too long", paused=True) as recording,
+        running_cluster() as cluster,
+        member_of(
+            cluster, max_poll_interval_ms=POLL_INTERVAL_MS, heartbeat_interval_ms=3 * HEARTBEAT_MS // 2
+        ) as consumer,
+    ):
+        user = User(recording, consumer)
+
+        def too_long() -> None:
+            user.poll_and_work(0)
+            wait_until(lambda: not _is_member(consumer))
+            with suppress(CommitFailedError):
+                user.commit_sync()
+            user.poll()
+
+        with recording.running():
+            in_thread("user", too_long)
+            recording.pause()
+    run = with_requests(recording.run, "HEARTBEAT", "LEAVE_GROUP", "OFFSET_COMMIT", "OFFSET_FETCH")
+    return _of(run, "work_for_too_long", ("user", "KafkaConsumer", "ConsumerCoordinator", "HeartbeatThread", BROKER))
+
+
+def _is_member(consumer: KafkaConsumer) -> bool:
+    coordinator = consumer._parts.coordinator
+    return coordinator is not None and coordinator.state is MemberState.STABLE
+
+
+# ── commits ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def automatic_commits() -> RecordedRun:
+    """Each poll commits what the one before it has returned.
+
+    On a busy machine the interval may also be over while a poll waits for its records, which is another story: so the
+    run is recorded once more.
+    """
+    for _ in range(ATTEMPTS):
+        run = _record_automatic_commits()
+        if sum(event.kind is Kind.PUT and event.what == "request" for event in run) == 2:
+            break
+    return run
+
+
+def _record_automatic_commits() -> RecordedRun:
+    watches = (
+        watch_wire(),
+        watch(User.poll, show=(), who="KafkaConsumer"),
+        watch(ConsumerCoordinator.maybe_auto_commit_offsets_async, show=()),
+        watch(CommitRequestManager.send_commit, show=("offsets",), who="ConsumerCoordinator"),
+        watch_positions(),
+    )
+    with (
+        Recording(*watches, title="Automatic commits", paused=True) as recording,
+        running_cluster(8) as cluster,
+        # Rare heartbeats: so nobody but the user's thread reads answers.
+        member_of(
+            cluster, enable_auto_commit=True, auto_commit_interval_ms=COMMIT_INTERVAL_MS, heartbeat_interval_ms=3000
+        ) as consumer,
+    ):
+        user = User(recording, consumer)
+
+        def three_turns() -> None:
+            for _ in range(3):
+                user.poll_and_work()
+
+        with recording.running():
+            in_thread("user", three_turns)
+            recording.pause()
+    run = without_vain_calls(with_requests(recording.run, "OFFSET_COMMIT"))
+    return _of(run, "automatic_commits", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER))
+
+
+def commit_repeated() -> RecordedRun:
+    """A synchronous commit meets a coordinator that is loading, and is repeated."""
+    watches = (
+        watch_wire(),
+        watch(User.commit_sync, show=(), who="KafkaConsumer"),
+        watch(CommitRequestManager.send_commit, show=("offsets",), who="ConsumerCoordinator"),
+        watch_positions("committed"),
+    )
+    with (
+        quiet(*QUIET),
+        Recording(*watches, title="A commit is repeated", paused=True) as recording,
+        running_cluster() as cluster,
+        member_of(cluster) as consumer,
+        cluster.inject("OffsetCommit", Errors.COORDINATOR_LOAD_IN_PROGRESS).once(),
+    ):
+        user = User(recording, consumer)
+        user.poll()
+        with recording.running():
+            in_thread("user", user.commit_sync)
+            recording.pause()
+    run = with_requests(recording.run, "OFFSET_COMMIT")
+    return _of(run, "commit_repeated", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER))
+
+
+# ── two deaths ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def at_most_once() -> RecordedRun:
+    """Committed, then worked on: consumer 1 dies after record 1, and nobody works on 2 and 3."""
+    return _deaths("at_most_once", "At most once", delivery_semantics.at_most_once, "1")
+
+
+def at_least_once() -> RecordedRun:
+    """Worked on, then committed: consumer 1 dies after record 6, and consumer 2 works on 4, 5 and 6 again."""
+    return _deaths("at_least_once", "At least once", delivery_semantics.at_least_once, "6")
+
+
+def _deaths(name: str, title: str, loop: delivery_semantics.Loop, dies_after: str) -> RecordedRun:
+    watches = (
+        watch_wire(),
+        watch(KafkaConsumer.poll, KafkaConsumer.commit_sync, show=()),
+        watch_positions(),
+        watch_deaths(),
+    )
+    with (
+        quiet(*QUIET),
+        Recording(*watches, title=title, paused=True) as recording,
+        Cluster({"offsets.topic.num.partitions": "1"}) as cluster,
+        recording.running(),
+    ):
+        delivery_semantics.play(
+            cluster, loop, dies_after, lambda _, record: recording.note(f"record {record}", record=record)
+        )
+        recording.pause()
+    run = with_requests(recording.run, "OFFSET_COMMIT", "OFFSET_FETCH")
+    return _of(run, name, ("consumer 1", "consumer 2", "KafkaConsumer", SUBSCRIPTION, BROKER))
+
+
+RUNS: dict[str, Callable[[], RecordedRun]] = {
+    "first-poll": first_poll,
+    "polls-in-a-row": polls_in_a_row,
+    "futures-of-a-join": futures_of_a_join,
+    "heartbeats-beside-work": heartbeats_beside_work,
+    "work-for-too-long": work_for_too_long,
+    "automatic-commits": automatic_commits,
+    "commit-repeated": commit_repeated,
+    "at-most-once": at_most_once,
+    "at-least-once": at_least_once,
+}

@@ -1,0 +1,156 @@
+"""At most once, at least once, exactly once: three loops, each of them right for somebody. Book 4.4.4.
+
+A process that dies is played by ``Crash``, raised in the middle of the work, and by a consumer that ends without a word
+to anybody: no commit, no LeaveGroup, only connections that break.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from kafka_learn.recording.run_brokers import in_thread
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.testing.cluster import Cluster
+
+Process = Callable[[ConsumerRecord], None]
+"""The user's work on one record; what it does cannot be undone."""
+Loop = Callable[[KafkaConsumer, Process, int], None]
+RECORDS = 6
+RECORDS_PER_POLL = 3
+POLL_MS = 20_000
+SESSION_MS = 10_000
+AFTER_THE_SESSION_S = 11
+
+
+class Crash(Exception):
+    """The process ends here."""
+
+
+def at_most_once(consumer: KafkaConsumer, process: Process, polls: int) -> None:
+    """Commit first, then work: what was committed and not worked on is lost."""
+    for _ in range(polls):
+        records = consumer.poll(POLL_MS)
+        consumer.commit_sync()
+        for record in records:
+            process(record)
+
+
+def at_least_once(consumer: KafkaConsumer, process: Process, polls: int) -> None:
+    """Work first, then commit: what was worked on and not committed is repeated."""
+    for _ in range(polls):
+        records = consumer.poll(POLL_MS)
+        for record in records:
+            process(record)
+        consumer.commit_sync()
+
+
+class Store:
+    """A database that keeps the results, and beside them how far they reach: both or neither."""
+
+    def __init__(self) -> None:
+        self.database = sqlite3.connect(":memory:", check_same_thread=False)
+        with self.database:
+            self.database.execute("create table results (value text)")
+            self.database.execute("create table positions (partition text primary key, position integer)")
+
+    def position(self, partition: TopicPartition) -> int:
+        """Where to go on."""
+        row = self.database.execute("select position from positions where partition = ?", [str(partition)]).fetchone()
+        return row[0] if row is not None else 0
+
+    @property
+    def results(self) -> list[str]:
+        """All that was ever stored."""
+        return [value for (value,) in self.database.execute("select value from results order by rowid")]
+
+    def add(self, record: ConsumerRecord) -> None:
+        """Part of a transaction: the result of one record, and the position behind it."""
+        position = (str(record.topic_partition), record.offset + 1)
+        self.database.execute("insert into results values (?)", [record.value.decode()])
+        self.database.execute("insert or replace into positions values (?, ?)", position)
+
+
+def exactly_once(
+    consumer: KafkaConsumer, partition: TopicPartition, store: Store, process: Process, polls: int
+) -> None:
+    """Work and position in one transaction: a crash undoes both, and the next consumer goes on where the store says."""
+    consumer.assign([partition])
+    consumer.seek(partition, store.position(partition))
+    for _ in range(polls):
+        records = consumer.poll(POLL_MS)
+        with store.database:  # committed at the end of the block, rolled back by whatever is raised in it
+            for record in records:
+                process(record)
+                store.add(record)
+
+
+# ── the scene ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fill(cluster: Cluster, topic: str) -> None:
+    """Six records, called 1 to 6 as in the book: so record 4 is the one at offset 3."""
+    cluster.create_topic(topic)
+    cluster.produce(topic, *(str(number) for number in range(1, RECORDS + 1)))
+
+
+@contextmanager
+def mortal_consumer(cluster: Cluster, name: str, **configs: object) -> Iterator[KafkaConsumer]:
+    """A consumer that takes three records a poll; a ``Crash`` in the block ends it as kill -9 would, in silence.
+
+    ``configs`` are keys with underscores in the place of dots.
+    """
+    settings: dict[str, object] = {
+        "bootstrap.servers": cluster.bootstrap_servers, "client.id": name, "group.id": "readers",
+        "auto.offset.reset": "earliest", "enable.auto.commit": False, "max.poll.records": RECORDS_PER_POLL,
+        "session.timeout.ms": SESSION_MS, "retry.backoff.ms": 10, "internal.leave.group.on.close": False,
+    }  # fmt: skip
+    consumer = KafkaConsumer(settings | {key.replace("_", "."): value for key, value in configs.items()})
+    try:
+        yield consumer
+    except Crash:
+        pass
+    finally:
+        consumer.close(0)
+
+
+def dying_after(process: Process, value: str) -> Process:
+    """The work of a process that dies as soon as it has done this record; "" lets it live."""
+
+    def work(record: ConsumerRecord) -> None:
+        process(record)
+        if record.value.decode() == value:
+            raise Crash
+
+    return work
+
+
+def play(
+    cluster: Cluster, loop: Loop, dies_after: str, on_work: Callable[[str, str], None] | None = None
+) -> list[list[str]]:
+    """Consumer 1 reads until it dies, consumer 2 reads on; returns which records each of them worked on.
+
+    Each has a thread of its own, of its name. ``on_work(consumer, record)`` is told of every work when it is done.
+    """
+    topic = loop.__name__.replace("_", "-")
+    fill(cluster, topic)
+    worked: dict[str, list[str]] = {"consumer 1": [], "consumer 2": []}
+
+    def read(name: str, polls: int, end: str) -> None:
+        def work(record: ConsumerRecord) -> None:
+            value = record.value.decode()
+            worked[name].append(value)
+            if on_work is not None:
+                on_work(name, value)
+
+        with mortal_consumer(cluster, name.replace(" ", "-"), group_id=topic) as consumer:
+            consumer.subscribe([topic])
+            loop(consumer, dying_after(work, end), polls)
+
+    in_thread("consumer 1", lambda: read("consumer 1", 2, dies_after))
+    cluster.time.advance(seconds=AFTER_THE_SESSION_S)  # the coordinator hears nothing of it any more
+    in_thread("consumer 2", lambda: read("consumer 2", 1, ""))
+    return list(worked.values())

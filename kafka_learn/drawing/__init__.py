@@ -1,0 +1,1 @@
+"""Drawing what was recorded, and state machines: SVG for pages, boxes for terminals."""

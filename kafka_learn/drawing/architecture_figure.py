@@ -1,0 +1,21 @@
+"""The layers of the project, drawn from the import contract that CI enforces."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.drawing.drawing import BLUE, Drawing, cell, new_graph, table
+
+
+def layers(_language: str) -> str:
+    """One row for each layer, those that may use all others on top."""
+    contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layered = next(contract for contract in contracts["contracts"] if contract["type"] == "layers")
+    rows = [[part.strip().removeprefix("kafka_lite.") for part in row.split("|")] for row in layered["layers"]]
+    widest = math.lcm(*(len(row) for row in rows))
+    cells = [[cell(part, fill=BLUE, columns=widest // len(row)) for part in row] for row in rows]
+    graph = new_graph()
+    graph.node("layers", table(cells))
+    return Drawing(graph, "Layers, top to bottom: " + "; ".join(", ".join(row) for row in rows)).svg()

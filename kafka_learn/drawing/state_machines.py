@@ -1,0 +1,89 @@
+"""Every state machine of the project, drawn from the table that its code consults.
+
+A module with a ``VALID_PREVIOUS_STATES`` table is found by its source, so a new state machine gets its figure without
+anybody thinking of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import itertools
+import textwrap
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.drawing.drawing import BLUE, Drawing, new_graph
+from kafka_learn.source import module_path
+
+TABLE = "VALID_PREVIOUS_STATES"
+
+Table = Mapping[Any, Iterable[Any]]
+"""State → the states from which it may be reached; Any, since each machine has an Enum of its own."""
+
+
+def modules_with_a_table() -> list[str]:
+    """The modules of the broker that define such a table, by name."""
+    found = []
+    for path in sorted((PROJECT_ROOT / "kafka_lite").rglob("*.py")):
+        module = ".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts)
+        if _defines_table(path.read_text(encoding="utf-8")):
+            found.append(module)
+    return found
+
+
+def _defines_table(source: str) -> bool:
+    if TABLE not in source:
+        return False
+    targets = (node.target for node in ast.parse(source).body if isinstance(node, ast.AnnAssign))
+    return any(isinstance(target, ast.Name) and target.id == TABLE for target in targets)
+
+
+def draw_states(table: Table) -> Drawing:
+    """An arrow for each change that the table allows; a state that may follow itself has an arrow to itself."""
+    graph = new_graph("LR")
+    graph.attr("node", shape="box", style="rounded,filled", fillcolor=BLUE, margin="0.12,0.06")
+    for state in table:
+        graph.node(state.name)
+    for state, previous in table.items():
+        for before in sorted(previous, key=lambda other: other.name):
+            graph.edge(before.name, state.name)
+    changes = "; ".join(f"to {state.name} from {', '.join(sorted(s.name for s in table[state]))}" for state in table)
+    return Drawing(graph, changes)
+
+
+def state_docs(states: type[Enum]) -> dict[str, str]:
+    """What the enum's source says below each state."""
+    tree = ast.parse(module_path(states.__module__).read_text(encoding="utf-8"))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == states.__name__)
+    docs = {}
+    for state, following in itertools.pairwise(body):
+        if isinstance(state, ast.Assign) and isinstance(following, ast.Expr) and isinstance(state.targets[0], ast.Name):
+            docs[state.targets[0].id] = " ".join(str(ast.literal_eval(following.value)).split())
+    return docs
+
+
+def page(_language: str) -> str:
+    """All of them as Markdown: what the states are of, the figure, what each state means."""
+    return "\n\n".join(_section(module) for module in modules_with_a_table())
+
+
+def _section(module: str) -> str:
+    table: Table = getattr(importlib.import_module(module), TABLE)
+    states = type(next(iter(table)))
+    docs = state_docs(states)
+    rows = [f"`{state.name}`\n:   {docs[state.name]}" for state in table if state.name in docs]
+    drawn = f'<figure class="drawing">\n{draw_states(table).svg()}\n</figure>'
+    about = _as_markdown(inspect.getdoc(states) or "")
+    return "\n\n".join([f"## {states.__name__}", about, f"In `{module}`.", drawn, *rows])
+
+
+def _as_markdown(docstring: str) -> str:
+    """A class's docstring: a list stays a list, anything else keeps the layout of the source."""
+    about, _, more = docstring.partition("\n\n")
+    if not more or more.startswith("- "):
+        return docstring.replace("``", "`")
+    return f"{about}\n\n```text\n{textwrap.dedent(more.removeprefix('::')).strip()}\n```"

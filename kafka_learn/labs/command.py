@@ -1,0 +1,270 @@
+"""``kafka-lite labs``: start a lab, check it, watch it, ask for a hint, begin anew, see the solution."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.lab_grader import CheckResult, TestOutcome, check
+from kafka_learn.labs.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError
+from kafka_learn.source import module_path
+
+WATCH_POLL_S = 0.5
+UNWRITTEN = "your task "
+"""What a body that was left out raises begins so; a test that ran into one has nothing to say yet."""
+
+
+NAME = "labs"
+SUMMARY = "graded labs on the code of the broker itself"
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``labs`` and its verbs to a command's parser, which runs what it finds as ``run``."""
+    parser = subparsers.add_parser(NAME, help=SUMMARY, description=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.")
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The verbs and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="the labs, and how far you are").set_defaults(run_verb=_list)
+    _verb(verbs, "start", "make a working folder with the starter", _start)
+    checking = _verb(verbs, "check", "run the tests, then boot the broker with your code", _check)
+    checking.add_argument("--no-broker", action="store_true", help="the tests only")
+    watching = _verb(verbs, "watch", "check again whenever you save", _watch)
+    watching.add_argument("--no-broker", action="store_true", help="the tests only")
+    hinting = _verb(verbs, "hint", "the next hint for the task at hand", _hint)
+    hinting.add_argument("task", nargs="?", type=int, help="the number of another task")
+    _verb(verbs, "reset", "begin anew (your work is moved aside)", _reset)
+    solving = _verb(verbs, "solution", "how the shipped code differs from yours", _solution)
+    solving.add_argument("--code", action="store_true", help="the shipped functions themselves")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the verb; 0; 1: a check that is not green; 2: what the learner can mend; 130: Ctrl-C."""
+    verb: Callable[[argparse.Namespace], int] = options.run_verb
+    try:
+        return verb(options)
+    except (UnknownLabError, NotStartedError, AlreadyStartedError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    description: str,
+    run_verb: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=description, description=description)
+    parser.add_argument("lab", help="its name, or how it begins: ch06")
+    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
+    parser.set_defaults(run_verb=run_verb)
+    return parser
+
+
+def _workspace(options: argparse.Namespace) -> LabWorkspace:
+    return LabWorkspace(find_lab(options.lab), options.dir)
+
+
+def _list(_options: argparse.Namespace) -> int:
+    table = Table("lab", "book", "title", "tasks", "points", box=None, pad_edge=False, header_style="bold")
+    for lab in all_labs():
+        progress = LabWorkspace(lab).progress()
+        points = f"{progress.best}/{progress.total}" if progress.checks else "not begun"
+        table.add_row(lab.name, lab.section, f"{lab.title} · {lab.title_zh}", str(len(lab.tasks)), points)
+    Console().print(table)
+    return 0
+
+
+def _start(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    lab = workspace.lab
+    files = workspace.start()
+    console = Console()
+    console.print(f"[bold]{escape(lab.title)}[/] · book {lab.section}\n")
+    console.print("Your files, the shipped modules with some bodies left out:")
+    for path in files:
+        console.print(f"  {_shown(path)}", highlight=False)
+    console.print(f"The tasks:  {_shown(lab.folder / 'README.md')}", highlight=False)
+    console.print(f"The tests:  {_shown(lab.tests)}, yours to read", highlight=False)
+    console.print(f"\nNext:  [bold]kafka-lite labs check {lab.name}[/]   (it will be red: nothing is written yet)")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    result = _run_check(workspace, Console(), broker=not options.no_broker)
+    return 0 if result.passed else 1
+
+
+def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> CheckResult:
+    files = workspace.files()
+    with console.status(f"checking {workspace.lab.name} (at most {workspace.lab.time_limit_s:g} s)"):
+        result = check(workspace.lab, files, broker=broker)
+    progress = workspace.progress()
+    progress.checks += 1
+    progress.tasks_passed = result.tasks_passed()
+    if result.outcomes and broker:
+        progress.best, progress.total = max(progress.best, result.score), result.total
+    workspace.remember(progress)
+    console.print(score_table(workspace.lab, result))
+    console.print(verdict(workspace, result))
+    return result
+
+
+def score_table(lab: Lab, result: CheckResult) -> Table:
+    """One row for each test: what it asks, whether it passed, and the mistake if not."""
+    table = Table(title=f"{lab.title} · book {lab.section}", title_justify="left", expand=False)
+    table.add_column("task")
+    table.add_column("test", ratio=2)
+    table.add_column("points", justify="right")
+    task_before = 0
+    for outcome in sorted(result.outcomes, key=lambda row: (row.task, row.broker)):
+        if outcome.task != task_before:
+            if task_before:
+                table.add_section()
+            title = lab.task(outcome.task).title
+            task_before = outcome.task
+        else:
+            title = ""
+        table.add_row(f"{outcome.task}  {escape(title)}" if title else "", _outcome_text(outcome), _points(outcome))
+    table.add_section()
+    legend = "[bold]total[/]   [dim]✓ right   ✗ wrong   · waits for a body, or for other tests[/]"
+    table.add_row("", legend, f"[bold]{result.score}/{result.total}")
+    return table
+
+
+def _outcome_text(outcome: TestOutcome) -> Group | Text:
+    if outcome.passed:
+        return Text(f"✓ {outcome.title}", style="green")
+    if outcome.skipped or UNWRITTEN in outcome.message:
+        return Text(f"· {outcome.title}", style="dim")
+    return Group(Text(f"✗ {outcome.title}", style="red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
+
+
+def _points(outcome: TestOutcome) -> str:
+    earned = outcome.points if outcome.passed else 0
+    return f"[{'green' if earned else 'red'}]{earned}[/]/{outcome.points}"
+
+
+def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
+    """What the learner should make of the result, and do next."""
+    lab = workspace.lab
+    if result.passed and any(outcome.broker for outcome in result.outcomes):
+        return Text(f"All green, and a real broker ran with your code. Compare: kafka-lite labs solution {lab.name}")
+    if result.passed:
+        return Text(f"The tests are green. Now into the broker: kafka-lite labs check {lab.name}")
+    if result.failure:
+        return Text(result.failure, style="red")
+    task = next_task(workspace, result)
+    functions = ", ".join(function.partition(":")[2] for function in task.functions)
+    what = f"Your task: {task.number}, {task.title}" + (f": write {functions}" if functions else "")
+    hint = f"Stuck? kafka-lite labs hint {lab.name}"
+    if workspace.untouched():
+        return Text(f"This failure is expected: the functions have no bodies yet.\n{what}.\n{hint}")
+    return Text(f"{what}.\n{hint}")
+
+
+def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
+    """The first task that is not done."""
+    done = result.tasks_passed()
+    return next((task for task in workspace.lab.tasks if task.number not in done), workspace.lab.tasks[-1])
+
+
+def _watch(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    console = Console()
+    seen: tuple[int, ...] | None = None
+    while True:
+        now = workspace.fingerprint()
+        if now != seen:
+            console.clear()
+            result = _run_check(workspace, console, broker=not options.no_broker)
+            seen = now
+            if result.passed:
+                return 0
+            console.print("[dim]Watching: save a file to check again, Ctrl-C to end.[/]")
+        time.sleep(WATCH_POLL_S)
+
+
+def _hint(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    workspace.files()
+    lab, progress = workspace.lab, workspace.progress()
+    open_tasks = [task.number for task in lab.tasks if task.number not in progress.tasks_passed]
+    number = options.task or (open_tasks[0] if open_tasks else lab.tasks[-1].number)
+    try:
+        task = lab.task(number)
+    except KeyError as error:
+        sys.stderr.write(f"{error.args[0]}\n")
+        return 2
+    given = progress.hints.get(str(number), 0)
+    console = Console()
+    console.print(f"[bold]Task {task.number}: {escape(task.title)}[/]")
+    for index, hint in enumerate(task.hints[: given + 1], 1):
+        console.print(f"  {index}/{len(task.hints)}  {escape(hint)}", highlight=False)
+    if given + 1 > len(task.hints):
+        console.print(f"That was the last hint. There is still: kafka-lite labs solution {lab.name}")
+    progress.hints[str(number)] = min(given + 1, len(task.hints))
+    workspace.remember(progress)
+    return 0
+
+
+def _reset(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    kept = workspace.reset()
+    Console().print(f"A fresh starter is in {_shown(workspace.folder)}.", highlight=False)
+    if kept:
+        Console().print(f"What you had is in {_shown(kept)}.", highlight=False)
+    return 0
+
+
+def _solution(options: argparse.Namespace) -> int:
+    workspace = _workspace(options)
+    for module in workspace.lab.modules:
+        shipped = module_path(module)
+        if options.code or not workspace.started:
+            _show(shipped.read_text(encoding="utf-8"), "python")
+        else:
+            _show(_difference(workspace.files()[module], shipped), "diff")
+    return 0
+
+
+def _show(text: str, language: str) -> None:
+    """Coloured on a terminal, and as it is in a pipe."""
+    console = Console()
+    if console.is_terminal:
+        console.print(Syntax(text, language, background_color="default", word_wrap=True))
+    else:
+        sys.stdout.write(text + "\n")
+
+
+def _difference(mine: Path, shipped: Path) -> str:
+    before, after = (path.read_text(encoding="utf-8").splitlines() for path in (mine, shipped))
+    rows = difflib.unified_diff(before, after, f"yours/{mine.name}", f"shipped/{shipped.name}", lineterm="", n=2)
+    return "\n".join(rows) or f"{mine.name}: yours is the shipped code, letter by letter."
+
+
+def _shown(path: Path) -> str:
+    """A path as short as can be: relative to the current folder when it is below it, or to the project."""
+    for base in (Path.cwd(), PROJECT_ROOT):
+        if path.is_relative_to(base):
+            return escape(str(path.relative_to(base)))
+    return escape(str(path))

@@ -1,0 +1,119 @@
+"""What a lab is: ``labs/<name>/lab.toml``, its tasks (README.md) and its open tests (tests/).
+
+A lab names functions of the shipped code. Its starter is generated from that code by leaving their bodies out, and its
+solution is that code: neither can drift from what the broker runs.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.source import module_path
+
+LABS = PROJECT_ROOT / "labs"
+
+
+class UnknownLabError(LookupError):
+    """There is no lab of that name."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of a lab: the functions to write and the hints that are given one by one."""
+
+    number: int
+    title: str
+    functions: tuple[str, ...]
+    """As ``module:Class.method``."""
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab; ``time_limit_s`` bounds a whole check, broker included, and ``test_limit_s`` each test of it."""
+
+    name: str
+    folder: Path
+    title: str
+    title_zh: str
+    section: str
+    time_limit_s: float
+    test_limit_s: float
+    tasks: tuple[Task, ...]
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules that the learner works on, in the order of the tasks."""
+        names = (function.partition(":")[0] for task in self.tasks for function in task.functions)
+        return tuple(dict.fromkeys(names))
+
+    def title_in(self, language: str) -> str:
+        """The title, in the language of the page."""
+        return self.title_zh if language == "zh" else self.title
+
+    @property
+    def tests(self) -> Path:
+        """The folder of the open tests."""
+        return self.folder / "tests"
+
+    def functions_of(self, module: str) -> dict[str, Task]:
+        """The functions of one module that are the learner's, each with its task."""
+        return {
+            function.partition(":")[2]: task
+            for task in self.tasks
+            for function in task.functions
+            if function.partition(":")[0] == module
+        }
+
+    def task(self, number: int) -> Task:
+        """The task of that number; KeyError when the lab has fewer."""
+        for task in self.tasks:
+            if task.number == number:
+                return task
+        raise KeyError(f"{self.name} has {len(self.tasks)} tasks, there is no task {number}")
+
+
+def working_file(module: str) -> str:
+    """The file of a module in the learner's working folder."""
+    return module_path(module).name
+
+
+def load_lab(folder: Path) -> Lab:
+    """Read ``lab.toml``; KeyError names what it lacks."""
+    data = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
+    return Lab(
+        name=folder.name,
+        folder=folder,
+        title=data["title"],
+        title_zh=data["title_zh"],
+        section=data["section"],
+        time_limit_s=float(data["time_limit_s"]),
+        test_limit_s=float(data["test_limit_s"]),
+        tasks=tuple(_task(number, row) for number, row in enumerate(data["task"], 1)),
+    )
+
+
+def _task(number: int, row: dict[str, Any]) -> Task:
+    return Task(number, row["title"], tuple(row["functions"]), tuple(row["hints"]))
+
+
+def all_labs(root: Path = LABS) -> list[Lab]:
+    """Every lab, by name, which is by chapter; UnknownLabError when there is none."""
+    labs = [load_lab(path.parent) for path in sorted(root.glob("*/lab.toml"))]
+    if not labs:
+        raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
+    return labs
+
+
+def find_lab(name: str, root: Path = LABS) -> Lab:
+    """The lab of that name, or the only one that begins so; UnknownLabError lists the labs there are."""
+    labs = all_labs(root)
+    exact = [lab for lab in labs if lab.name == name]
+    found = exact or [lab for lab in labs if lab.name.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    raise UnknownLabError(f"there is no lab {name!r}; the labs are: {', '.join(lab.name for lab in labs)}")

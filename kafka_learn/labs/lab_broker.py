@@ -1,0 +1,39 @@
+"""The real broker, in a process of its own, with a learner's modules in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kafka_learn.labs import overlay
+from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
+
+
+class BrokerDiedError(AssertionError):
+    """The broker ended, or did not get ready in time; the message has the end of its log."""
+
+
+class LabBroker(BrokerProcess):
+    """``kafka-lite server-start`` on a free port over ``folder``, to be stopped, killed and started again."""
+
+    def __init__(self, folder: Path, files: dict[str, Path], overrides: dict[str, str]) -> None:
+        self.log_dir = folder / "data"
+        """Where the partitions' folders lie."""
+        # In this process's group on purpose: whoever ends the check with all its processes ends the broker too.
+        super().__init__(
+            folder,
+            # The labs' numbered messages are of 1970: the first check of retention would delete them.
+            {"log.dirs": str(self.log_dir), "log.retention.ms": "-1", **overrides},
+            start_command=overlay.command(files, "kafka_lite.tools.main", "server-start"),
+            own_session=False,
+        )
+
+    def start(self) -> float:
+        """Start the broker and wait until it takes connections; BrokerDiedError when it does not."""
+        try:
+            return super().start()
+        except BrokerStartError as error:
+            raise BrokerDiedError(str(error)) from None
+
+    def log_tail(self, lines: int = 12) -> str:
+        """The end of the broker's log."""
+        return self.end_of_log(lines)

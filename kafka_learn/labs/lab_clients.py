@@ -1,0 +1,153 @@
+"""What the labs' tests with the broker share: clients that publish numbered messages and read them back.
+
+A message's value begins with its number, so that one that is lost, moved or doubled can be named. What reads is
+confluent-kafka, which nobody here wrote; it publishes too, unless it is the producer that the learner has a part in.
+Clients are imported when they are used: most checks of a lab never come to its broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka_learn.labs.lab_broker import LabBroker
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+    from kafka_lite.old_producer import KeyedMessage
+    from kafka_lite.producer import ProducerRecord, RecordMetadata
+
+TOPIC = "lab"
+TIMEOUT_S = 60
+FIRST_TIMESTAMP = 1_000_000
+
+
+def numbered(number: int) -> dict[str, Any]:
+    """The fields of message ``number``: its value is the number again and again, its timestamp tells it as well."""
+    return {"value": f"{number:06d}".encode() * 20, "timestamp": FIRST_TIMESTAMP + number}
+
+
+def create_topic(broker: LabBroker, topic: str = TOPIC, partitions: int = 1, **config: str) -> None:
+    """Make a topic, and wait for it."""
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(TIMEOUT_S)
+
+
+# ── Publishing ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def publish(
+    broker: LabBroker,
+    first: int,
+    count: int,
+    fields: Callable[[int], Mapping[str, Any]] = numbered,
+    topic: str = TOPIC,
+    **settings: Any,
+) -> None:
+    """Messages ``first`` … by confluent-kafka, in small batches; all acknowledged when this returns."""
+    from confluent_kafka import Producer
+
+    failed: list[object] = []
+    defaults = {"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 0, "batch.num.messages": 10}
+    producer = Producer({**defaults, **settings})
+    for number in range(first, first + count):
+        producer.produce(
+            topic, **fields(number), on_delivery=lambda error, _message: failed.append(error) if error else None
+        )
+        producer.poll(0)
+    waiting = producer.flush(TIMEOUT_S)
+    assert not failed, f"the broker refused messages: {failed[0]}\n{broker.log_tail()}"
+    assert waiting == 0, f"the broker has not acknowledged {waiting} messages\n{broker.log_tail()}"
+
+
+def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -> list[RecordMetadata]:
+    """Records by our KafkaProducer, which has the learner's modules in it; where each of them lies."""
+    from kafka_lite.producer import KafkaProducer
+
+    producer = KafkaProducer({"bootstrap.servers": broker.bootstrap_servers, **configs})
+    try:
+        futures = [producer.send(record) for record in records]
+        assert producer.flush(TIMEOUT_S * 1000), f"flush is not through after {TIMEOUT_S} s: something was never sent"
+        return [future.get(0) for future in futures]
+    finally:
+        producer.close(1000)
+
+
+def send_as_of_old(broker: LabBroker, messages: Sequence[KeyedMessage], **configs: Any) -> None:
+    """Messages by the old producer, in one call; acknowledged when this returns."""
+    from kafka_lite.old_producer import Producer
+
+    defaults = {"metadata.broker.list": broker.bootstrap_servers, "request.required.acks": "1"}
+    with Producer({**defaults, **configs}) as producer:
+        producer.send(*messages)
+
+
+# ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def consumer_of(broker: LabBroker, **settings: Any) -> Consumer:
+    """A consumer for a few partitions that are assigned to it; close it."""
+    from confluent_kafka import Consumer
+
+    defaults = {"group.id": "lab", "enable.auto.commit": False, "auto.offset.reset": "error"}
+    return Consumer({"bootstrap.servers": broker.bootstrap_servers, **defaults, **settings})
+
+
+def read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> list[tuple[int, int]]:
+    """``count`` messages of partition 0 from ``offset`` on: pairs of offset and number."""
+    from confluent_kafka import TopicPartition
+
+    consumer = consumer_of(broker)
+    try:
+        consumer.assign([TopicPartition(topic, 0, offset)])
+        messages: list[Any] = consumer.consume(count, timeout=TIMEOUT_S)
+        errors = [message.error() for message in messages if message.error()]
+        assert not errors, f"reading from offset {offset}: {errors[0]}\n{broker.log_tail()}"
+        return [(message.offset(), int(message.value()[:6])) for message in messages]
+    finally:
+        consumer.close()
+
+
+def must_read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> None:
+    """Reading from an offset gives the message of that number and those behind it, with none missing."""
+    got, want = read(broker, offset, count, topic), [(number, number) for number in range(offset, offset + count)]
+    wrong = next((pair for pair in zip(got, want, strict=False) if pair[0] != pair[1]), None)
+    assert wrong is None, f"reading from {offset}: got (offset, number) {wrong[0]}, not {wrong[1]}"
+    assert len(got) == count, f"reading from {offset}: {len(got)} of {count} messages came\n{broker.log_tail()}"
+
+
+def read_all(broker: LabBroker, partitions: int = 1, topic: str = TOPIC) -> dict[int, list[Any]]:
+    """Every message of every partition, up to its end, as confluent-kafka has it."""
+    from confluent_kafka import KafkaError, TopicPartition
+
+    found: dict[int, list[Any]] = {partition: [] for partition in range(partitions)}
+    consumer = consumer_of(broker, **{"enable.partition.eof": True})
+    try:
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in found])
+        ends = 0
+        while ends < partitions:
+            message: Any = consumer.poll(TIMEOUT_S)
+            assert message is not None, f"nothing came for {TIMEOUT_S} s\n{broker.log_tail()}"
+            if message.error():
+                assert message.error().code() == KafkaError._PARTITION_EOF, f"{message.error()}\n{broker.log_tail()}"
+                ends += 1
+            else:
+                found[message.partition()].append(message)
+        return found
+    finally:
+        consumer.close()
+
+
+def log_end_offset(broker: LabBroker, topic: str = TOPIC) -> int:
+    """The log end offset of partition 0, as a client sees it."""
+    from confluent_kafka import TopicPartition
+
+    consumer = consumer_of(broker)
+    try:
+        return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=TIMEOUT_S)[1])
+    finally:
+        consumer.close()

@@ -1,0 +1,142 @@
+"""Checks a learner's modules: the lab's open tests, then the real broker, in processes that end in bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.labs import overlay
+from kafka_learn.labs.lab import Lab
+
+OUTPUT_LINES = 15
+
+
+@dataclass(frozen=True)
+class TestOutcome:
+    """What became of one test; ``message`` names the mistake when it did not pass."""
+
+    test: str
+    title: str
+    task: int
+    points: int
+    broker: bool
+    passed: bool
+    skipped: bool
+    message: str
+
+    __test__ = False  # a class of the runner, not a test for pytest to collect
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What became of a check. ``failure`` is why the tests could not run to their end, empty when they could."""
+
+    outcomes: tuple[TestOutcome, ...]
+    failure: str = ""
+
+    @property
+    def score(self) -> int:
+        """Points earned."""
+        return sum(outcome.points for outcome in self.outcomes if outcome.passed)
+
+    @property
+    def total(self) -> int:
+        """Points that could be earned."""
+        return sum(outcome.points for outcome in self.outcomes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all is green, the broker included."""
+        return bool(self.outcomes) and not self.failure and all(outcome.passed for outcome in self.outcomes)
+
+    def tasks_passed(self) -> list[int]:
+        """The numbers of the tasks all of whose tests pass."""
+        tasks = {outcome.task for outcome in self.outcomes}
+        return sorted(tasks - {outcome.task for outcome in self.outcomes if not outcome.passed})
+
+
+def check(lab: Lab, files: dict[str, Path], *, broker: bool = True) -> CheckResult:
+    """Run the lab's tests over ``files`` (module → the learner's file), then those with the real broker."""
+    for module, path in files.items():
+        if problem := _syntax_problem(path):
+            return CheckResult((), f"{path.name} ({module}) is not Python yet: {problem}")
+    with tempfile.TemporaryDirectory(prefix="kafka-lite-lab-") as scratch:
+        report = Path(scratch) / "report.json"
+        command = _pytest_command(lab, files, report, Path(scratch), broker)
+        returncode, output = _run_bounded(command, lab.time_limit_s)
+        return _result(lab, report, returncode, output)
+
+
+def _syntax_problem(path: Path) -> str:
+    try:
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Path, broker: bool) -> list[str]:
+    """Pytest in a process where the learner's modules are found first; the project's own pytest settings stay out."""
+    modules = [f"--lab-module={module}={path}" for module, path in files.items()]
+    options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
+    # Without rewriting of asserts, which would cost a fifth of the check: messages are the tests' own.
+    options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.lab_pytest"]
+    options += ["--basetemp", str(scratch / "tmp")]
+    options += ["--lab-report", str(report), f"--lab-test-limit={lab.test_limit_s}", *modules]
+    options += [] if broker else ["--lab-no-broker"]
+    return overlay.command(files, "pytest", *options, str(lab.tests))
+
+
+def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
+    """Run a command in a process group of its own, of which nothing is left afterwards; None as code: out of time."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    # Above all the project's own plugin: pytest would import what is replaced with it, before it can be replaced.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=environment, start_new_session=True
+        )
+        try:
+            returncode: int | None = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            returncode = None
+        finally:
+            _end_group(process)
+        output.seek(0)
+        return returncode, output.read().decode("utf-8", errors="replace")
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End whatever the command has left running, a broker included."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _result(lab: Lab, report: Path, returncode: int | None, output: str) -> CheckResult:
+    outcomes = _outcomes(report)
+    if returncode is None:
+        return CheckResult(outcomes, f"the check was ended after {lab.time_limit_s:g} s, its time limit")
+    if returncode < 0:
+        return CheckResult(outcomes, f"Python itself was ended by {signal.Signals(-returncode).name}: {_tail(output)}")
+    if not outcomes or returncode > 1:
+        return CheckResult(outcomes, f"the tests could not be run:\n{_tail(output)}")
+    return CheckResult(outcomes)
+
+
+def _outcomes(report: Path) -> tuple[TestOutcome, ...]:
+    if not report.exists():
+        return ()
+    return tuple(TestOutcome(**row) for row in json.loads(report.read_text(encoding="utf-8")))
+
+
+def _tail(output: str) -> str:
+    return "\n".join(output.strip().splitlines()[-OUTPUT_LINES:])

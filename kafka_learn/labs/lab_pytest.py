@@ -1,0 +1,195 @@
+"""The pytest plugin that a lab's tests run under: points, a time limit for each test, a broker, a report as JSON.
+
+A test earns points: ``@pytest.mark.points(5, task=2)``; its docstring's first line is its title in the score table.
+Tests that take the fixture ``start_broker``, or ``broker``, run last, and only when all others have passed.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import signal
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from kafka_learn.labs.lab_broker import LabBroker
+
+MESSAGE_LINES = 8
+BROKER_FIXTURES = frozenset({"start_broker", "broker"})
+TOO_SLOW_LIMIT = 2
+"""So many tests may run into their time limit; the rest would only wait for the same loop."""
+_PLUGIN = "kafka-lite-lab"
+_MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
+
+
+class TooSlowError(AssertionError):
+    """A test ran into its time limit."""
+
+
+class LabPlugin:
+    """Collects what became of each test."""
+
+    def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float) -> None:
+        self._report = report
+        self.files = files
+        self._test_limit_s = test_limit_s
+        self._outcomes: dict[str, dict[str, Any]] = {}
+        self._too_slow = 0
+
+    @pytest.fixture
+    def start_broker(self, tmp_path: Path) -> Iterator[Callable[..., LabBroker]]:
+        """``start_broker(**{"key": "value"})``: a running broker with the learner's modules; ended after the test."""
+        started: list[LabBroker] = []
+
+        def start(**overrides: str) -> LabBroker:
+            folder = tmp_path / f"broker-{len(started)}"
+            folder.mkdir()
+            started.append(LabBroker(folder, self.files, overrides))
+            started[-1].start()
+            return started[-1]
+
+        yield start
+        for broker in started:
+            broker.kill()
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Make the marker known."""
+        config.addinivalue_line(
+            "markers", "points(points, task): what a test is worth, and the task that it belongs to"
+        )
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Broker tests last, or not at all."""
+        if config.getoption("--lab-no-broker"):
+            items[:] = [item for item in items if not _needs_broker(item)]
+        items.sort(key=_needs_broker)
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Leave the broker out while any other test is red: its failure would tell less than theirs."""
+        if self._too_slow >= TOO_SLOW_LIMIT:
+            pytest.skip("not run: the tests above did not end")
+        if _needs_broker(item) and any(not row["passed"] for row in self._outcomes.values() if not row["broker"]):
+            pytest.skip("runs when all the tests above pass")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """A loop that never ends becomes a failure that says so; a broker has its own limits."""
+        limit = 0.0 if _needs_broker(item) else self._test_limit_s
+
+        def stop(_signal: int, frame: FrameType | None) -> None:
+            self._too_slow += 1
+            where = running_loop(frame, self.files.values())
+            raise TooSlowError(f"still running after {limit:g} s, in {where}: does that loop come closer to its end?")
+
+        previous = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> _MakingReport:
+        """Note how a test ended."""
+        report = yield
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            self._outcomes[item.nodeid] = _outcome(item, report, call)
+        return report
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the report."""
+        self._report.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def broker_settings() -> dict[str, str]:
+    """The settings of ``broker``; a lab may have its own fixture of this name."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def broker(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, broker_settings: dict[str, str]
+) -> Iterator[LabBroker]:
+    """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
+    plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
+    with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, broker_settings) as running:
+        yield running
+
+
+def running_loop(frame: FrameType | None, files: Iterable[Path]) -> str:
+    """The line of the learner's innermost loop that is being run: what it calls is rarely what does not end."""
+    frames = [] if frame is None else [frame for frame, _ in traceback.walk_stack(frame)]
+    own = {str(file.resolve()) for file in files}
+    learners = [frame for frame in frames if str(Path(frame.f_code.co_filename).resolve()) in own]
+    candidates = [*filter(_is_in_loop, learners), *learners, *frames]
+    return f"line {candidates[0].f_lineno} of {candidates[0].f_code.co_qualname}" if candidates else "an unknown line"
+
+
+def _is_in_loop(frame: FrameType) -> bool:
+    tree = ast.parse(Path(frame.f_code.co_filename).read_text(encoding="utf-8"))
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For)]
+    return any(loop.lineno <= frame.f_lineno <= (loop.end_lineno or loop.lineno) for loop in loops)
+
+
+def _needs_broker(item: pytest.Item) -> bool:
+    return not BROKER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+
+
+def _outcome(item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
+    marker = item.get_closest_marker("points")
+    if marker is None:
+        raise pytest.UsageError(f"{item.nodeid} has no points")
+    return {
+        "test": item.nodeid.rpartition("::")[2],
+        "title": _title(item),
+        "task": marker.kwargs["task"],
+        "points": marker.args[0],
+        "broker": _needs_broker(item),
+        "passed": report.passed,
+        "skipped": report.skipped,
+        "message": "" if report.passed else _message(report, call),
+    }
+
+
+def _title(item: pytest.Item) -> str:
+    """The first line of the test's docstring, and which of its cases this is."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    case = getattr(getattr(item, "callspec", None), "id", "").replace("-", " ")
+    return docstring.strip().splitlines()[0] + (f": {case}" if case else "")
+
+
+def _message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
+    """What went wrong: the assertion's own words, or the exception and the learner's line that raised it."""
+    if report.skipped or call.excinfo is None:
+        return str(report.longrepr[2]).removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+    error = call.excinfo.value
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        words = str(error) or f"this does not hold: {str(call.excinfo.traceback[-1].statement).strip()}"
+        return "\n".join(words.splitlines()[:MESSAGE_LINES])
+    if isinstance(error, NotImplementedError):
+        return str(error)  # the starter's own words: your task …
+    place = call.excinfo.traceback[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.path).name}, line {place.lineno + 1})"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the runner passes on."""
+    parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
+    parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker is to run with")
+    parser.addoption("--lab-no-broker", action="store_true", help="leave out the tests with the broker")
+    parser.addoption("--lab-test-limit", type=float, default=5.0, help="seconds for each test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the plugin with what the runner passed on."""
+    pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
+    files = {module: Path(file) for module, _, file in pairs}
+    plugin = LabPlugin(config.getoption("--lab-report"), files, config.getoption("--lab-test-limit"))
+    config.pluginmanager.register(plugin, _PLUGIN)

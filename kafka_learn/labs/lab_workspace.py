@@ -1,0 +1,102 @@
+"""The learner's working folder: the modules to write, and how far the learner has come."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from kafka_learn.labs.lab import Lab, working_file
+from kafka_learn.labs.starter import starter
+
+DEFAULT_BASE = Path("labs-work")
+PROGRESS_FILE = ".progress.json"
+
+
+class NotStartedError(Exception):
+    """The working folder has not been made yet, or lacks one of its files."""
+
+
+class AlreadyStartedError(Exception):
+    """The working folder has work in it that a starter would overwrite."""
+
+
+@dataclass
+class Progress:
+    """What is remembered between two calls: best score, hints given by task number, tasks that passed last."""
+
+    best: int = 0
+    total: int = 0
+    checks: int = 0
+    hints: dict[str, int] = field(default_factory=dict)
+    tasks_passed: list[int] = field(default_factory=list)
+
+
+class LabWorkspace:
+    """One lab's working folder, by default ``labs-work/<lab>``."""
+
+    def __init__(self, lab: Lab, folder: Path | None = None) -> None:
+        self.lab = lab
+        self.folder = (folder or DEFAULT_BASE / lab.name).resolve()
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a starter in the folder."""
+        return any(file.exists() for file in self._paths().values())
+
+    def start(self) -> list[Path]:
+        """Write the starters; AlreadyStartedError when there is work already."""
+        if self.started:
+            raise AlreadyStartedError(f"there is work in {self.folder} already: go on, or begin anew with labs reset")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for module, path in self._paths().items():
+            path.write_text(starter(self.lab, module), encoding="utf-8")
+        return list(self._paths().values())
+
+    def reset(self) -> Path | None:
+        """Begin anew; the work so far is moved into a folder of its own, whose path is returned."""
+        kept = None
+        if self.started:
+            kept = self.folder / time.strftime("before-reset-%Y%m%d-%H%M%S")
+            kept.mkdir()
+            for path in self._paths().values():
+                if path.exists():
+                    shutil.move(path, kept / path.name)
+        self._progress_path.unlink(missing_ok=True)
+        self.start()
+        return kept
+
+    def files(self) -> dict[str, Path]:
+        """The learner's file of each module; NotStartedError when one is not there."""
+        for path in self._paths().values():
+            if not path.exists():
+                raise NotStartedError(f"{path} is not there: begin with kafka-lite labs start {self.lab.name}")
+        return self._paths()
+
+    def untouched(self) -> bool:
+        """Whether the folder still holds the starter as it was generated."""
+        return all(path.read_text(encoding="utf-8") == starter(self.lab, m) for m, path in self.files().items())
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """Changes when the learner saves a file."""
+        return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths().values())
+
+    def progress(self) -> Progress:
+        """What is remembered; from the beginning when nothing is, or it cannot be read."""
+        try:
+            return Progress(**json.loads(self._progress_path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return Progress()
+
+    def remember(self, progress: Progress) -> None:
+        """Keep it for the next call."""
+        self._progress_path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+    @property
+    def _progress_path(self) -> Path:
+        return self.folder / PROGRESS_FILE
+
+    def _paths(self) -> dict[str, Path]:
+        return {module: self.folder / working_file(module) for module in self.lab.modules}

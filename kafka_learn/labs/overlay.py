@@ -1,0 +1,59 @@
+"""Runs a program with some modules of kafka_lite replaced by other files: a learner's in the place of the shipped ones.
+
+``python -m kafka_learn.labs.overlay [MODULE=FILE]… -m PROGRAM [ARGUMENT]…`` works like ``python -m PROGRAM``, in a
+process of its own, so that nothing of a wrong answer stays behind. Imports nothing but the standard library: what it
+replaces must not have been imported yet.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import runpy
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+
+class OverlayFinder(importlib.abc.MetaPathFinder):
+    """Finds the replaced modules before anything else does."""
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        self._files = files
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The spec of a replaced module; None, so that the next finder is asked, for any other."""
+        file = self._files.get(fullname)
+        return importlib.util.spec_from_file_location(fullname, file) if file else None
+
+
+def install(files: dict[str, Path]) -> None:
+    """From now on, imports of these modules load these files; RuntimeError when one is loaded already."""
+    loaded = sorted(files.keys() & sys.modules.keys())
+    if loaded:
+        raise RuntimeError(f"too late to replace {', '.join(loaded)}")
+    sys.meta_path.insert(0, OverlayFinder(files))
+
+
+def command(files: dict[str, Path], program: str, *arguments: str) -> list[str]:
+    """The command line that runs ``python -m program arguments`` with the modules replaced."""
+    replaced = [f"{module}={file}" for module, file in files.items()]
+    return [sys.executable, "-m", "kafka_learn.labs.overlay", *replaced, "-m", program, *arguments]
+
+
+def main() -> None:
+    """Replace the modules named on the command line and become the program that follows."""
+    separator = sys.argv.index("-m")
+    pairs = [argument.partition("=") for argument in sys.argv[1:separator]]
+    install({module: Path(file) for module, _, file in pairs})
+    program = sys.argv[separator + 1]
+    sys.argv = [program, *sys.argv[separator + 2 :]]
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""The chapters' notebooks: percent scripts, executed for real, then shown on the site or opened in Jupyter.
+
+A notebook is a Python script with ``# %%`` cells (jupytext's percent format), so that it is reviewed, linted and
+renamed through like any code. ``python -m kafka_learn.notebooks`` executes all of them; ``--pair`` writes an
+``.ipynb`` beside each script for those who prefer the file that Jupyter saves.
+
+Code is there once, text twice: each English cell is followed by its Chinese one, ``# %% [markdown] lang="zh"``. Of one
+execution two pages are made, with the same code and the same outputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pymdownx.slugs import slugify  # type: ignore[import-untyped]
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.both_languages import CHINESE
+from kafka_learn.source import code_digest
+
+EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
+CELL_TIMEOUT_S = 120
+_NOT_INLINE = ("<?xml", "<!DOCTYPE")
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_SLUG = slugify(case="lower")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class NotebookError(Exception):
+    """A cell of a notebook failed; the message has the notebook, the cell and its traceback."""
+
+
+def discover(root: Path = PROJECT_ROOT) -> list[Path]:
+    """Every notebook of the chapters, in the chapters' order."""
+    return sorted(path for path in (root / "chapters").glob("*/*.py") if "# %%" in path.read_text(encoding="utf-8"))
+
+
+def read(path: Path) -> Any:
+    """A notebook, from a script or from an ``.ipynb``."""
+    import jupytext  # here and below: it takes seconds, in which others compile the grammars of forty kinds of names
+
+    return jupytext.read(path)
+
+
+def write(notebook: Any, path: Path) -> None:
+    """Write a notebook as the suffix of the path says."""
+    import jupytext
+
+    jupytext.write(notebook, path)
+
+
+def execute(script: Path) -> Any:
+    """Run a notebook from its first cell to its last in a fresh kernel; NotebookError at the first cell that fails."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from traitlets.config import Config
+
+    notebook = read(script)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
+    place = {"metadata": {"path": str(script.parent)}}
+    with tempfile.TemporaryDirectory(prefix="kafka-lite-kernel-") as sockets:
+        no_ports = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        client = NotebookClient(
+            notebook, timeout=CELL_TIMEOUT_S, resources=place, config=no_ports, coalesce_streams=True
+        )
+        try:
+            return client.execute(env=environment)
+        except CellExecutionError as error:
+            raise NotebookError(f"{script.name}: {_ANSI.sub('', str(error))}") from error
+
+
+def executed(script: Path) -> Any:
+    """The notebook with its outputs: from the last execution, if neither its code nor what that runs has changed since.
+
+    Its text is the script's: who corrects a sentence need not wait for an execution.
+    """
+    notebook = read(script)
+    cache = EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
+    if not cache.exists():
+        done = execute(script)
+        EXECUTED.mkdir(parents=True, exist_ok=True)
+        for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
+            stale.unlink()
+        write(done, cache)
+    for cell, done in zip(_code(notebook), _code(read(cache)), strict=True):
+        cell.outputs = done.outputs
+    return notebook
+
+
+def as_pages(script: Path) -> Iterator[tuple[str, str]]:
+    """A language and the executed notebook as a page in it: Markdown, code blocks, outputs, drawings as inline SVG."""
+    notebook = executed(script)
+    relative = script.relative_to(PROJECT_ROOT)
+    for language, how_to_open in _HOW_TO_OPEN.items():
+        parts = list(_parts(notebook, language))
+        parts.insert(1, how_to_open.format(script=relative, notebook=relative.with_suffix(".ipynb")))
+        yield language, "\n\n".join(parts) + "\n"
+
+
+_COMMANDS = """
+
+    ```console
+    $ .venv/bin/python -m kafka_learn.notebooks --pair {script}
+    $ .venv/bin/jupyter lab {notebook}
+    ```"""
+_HOW_TO_OPEN = {
+    "en": """!!! tip "Run it yourself"
+    This page is the executed notebook `{script}`. In a clone of the project, after `make setup`:"""
+    + _COMMANDS,
+    "zh": """!!! tip "自己运行"
+    本页就是执行过的笔记本 `{script}`。在项目的克隆里，`make setup` 之后："""
+    + _COMMANDS,
+}
+
+
+def texts(notebook: Any) -> Iterator[tuple[Any, Any]]:
+    """Each English cell of text with its Chinese one; None where one of them is missing."""
+    waiting = None
+    for cell in notebook.cells:
+        if waiting is not None:
+            yield waiting, cell if is_chinese(cell) else None
+        elif is_chinese(cell):
+            yield None, cell
+        waiting = cell if cell.cell_type == "markdown" and not is_chinese(cell) else None
+    if waiting is not None:
+        yield waiting, None
+
+
+def is_chinese(cell: Any) -> bool:
+    """Whether a cell is text in Chinese."""
+    return bool(cell.cell_type == "markdown" and cell.metadata.get("lang") == "zh")
+
+
+def _parts(notebook: Any, language: str) -> Iterator[str]:
+    chinese = {id(english): cell.source for english, cell in texts(notebook) if english and cell}
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and not is_chinese(cell):
+            translated = chinese.get(id(cell)) if language == "zh" else None
+            yield with_anchors_of(cell.source, translated) if translated else cell.source
+        elif cell.cell_type == "code" and cell.source.strip():
+            if "hide-input" not in cell.metadata.get("tags", []):
+                yield f"````python\n{cell.source}\n````"
+            yield from filter(None, (_output(output, language) for output in cell.outputs))
+
+
+def headings(text: str) -> list[str]:
+    """The headings of a cell, with their signs."""
+    return _HEADING.findall(text)
+
+
+def with_anchors_of(english: str, chinese: str) -> str:
+    """The Chinese text, with the English headings' anchors: a link leads to the same place in both languages.
+
+    >>> with_anchors_of("## Two deaths\\n\\nSix records.", "## 两次崩溃\\n\\n六条记录。")
+    '## 两次崩溃 { #two-deaths }\\n\\n六条记录。'
+    """
+    if len(headings(english)) != len(headings(chinese)):
+        raise NotebookError(f"the headings of the two languages differ: {headings(english)}, {headings(chinese)}")
+    slugs = iter([_SLUG(heading.lstrip("# "), "-") for heading in headings(english)])
+    return _HEADING.sub(lambda heading: f"{heading[0]} {{ #{next(slugs)} }}", chinese)
+
+
+def _output(output: Any, language: str) -> str:
+    """One output of a cell: drawings and tables as they are, text in a block."""
+    if output.output_type == "stream":
+        return _text(output.text)
+    data = output.get("data", {})
+    if language == "zh" and CHINESE in data:
+        kind = "image/svg+xml" if "<svg" in data[CHINESE] else "text/markdown"
+        data = {kind: data[CHINESE]}
+    for mime in ("image/svg+xml", "text/html"):
+        if mime in data:
+            rows = (
+                row for row in data[mime].splitlines() if row.strip() and not row.startswith(("<?xml", "<!DOCTYPE"))
+            )
+            return '<figure class="drawing">\n' + "\n".join(rows) + "\n</figure>"
+    if "text/markdown" in data:
+        return str(data["text/markdown"])
+    return _text(data.get("text/plain", ""))
+
+
+def _text(text: str) -> str:
+    text = _ANSI.sub("", text).rstrip("\n")
+    return f"````{{ .text .output }}\n{text}\n````" if text else ""
+
+
+def _code(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _digest(notebook: Any) -> str:
+    """Over the notebook's code and all code that it may run."""
+    cells = "\0".join(cell.source for cell in _code(notebook))
+    return hashlib.sha256(f"{code_digest()}\0{cells}".encode()).hexdigest()[:16]
+
+
+def pair(script: Path) -> Path:
+    """Write the notebook as an ``.ipynb`` beside its script, without outputs; returns its path."""
+    path = script.with_suffix(".ipynb")
+    notebook = read(script)
+    notebook.metadata["jupytext"] = {"formats": "ipynb,py:percent"}
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Execute the given notebooks, or all; exit code 1 when a cell fails."""
+    parser = argparse.ArgumentParser(prog="python -m kafka_learn.notebooks", description="Execute notebooks.")
+    parser.add_argument("--pair", action="store_true", help="write an .ipynb beside each script instead")
+    parser.add_argument("scripts", nargs="*", type=Path, help="default: every notebook of the chapters")
+    options = parser.parse_args(arguments)
+    known = discover()
+    for path in options.scripts:
+        if path.resolve() not in known:
+            there_are = "\n  ".join(str(script.relative_to(PROJECT_ROOT)) for script in known)
+            parser.error(f"{path} is no notebook of the chapters. They are:\n  {there_are}")
+    failures = 0
+    for script in [path.resolve() for path in options.scripts] or known:
+        try:
+            shown = pair(script) if options.pair else executed(script) and script
+            sys.stdout.write(f"{'written' if options.pair else 'executed'}: {shown.relative_to(PROJECT_ROOT)}\n")
+        except NotebookError as error:
+            sys.stderr.write(f"{error}\n")
+            failures += 1
+    if not options.pair and not failures:
+        sys.stdout.write("make site shows them with their output\n")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

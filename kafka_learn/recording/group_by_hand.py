@@ -1,0 +1,198 @@
+"""A group whose members do nothing by themselves: every request is made by hand, and nothing else happens.
+
+For what a real consumer would not do, or not at the moment that matters: book 5.2 to 5.4. The coordinator is a running
+broker's own, with its log and its clock; requests are given to it without a network, so that they are answered, or
+parked, when the call returns::
+
+    with Cluster() as cluster:
+        group = GroupByHand(cluster)
+        ann = group.member("ann")
+        ann.join()
+        print(ann.answer, group.state)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kafka_learn.recording.run_brokers import wait_until
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.assignors.partition_assignor import Subscription, serialize_subscription
+from kafka_lite.coordinator.group.group_coordinator import JoiningClient
+from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.coordinator.group.offset_manager import Committer, Outcomes
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
+from kafka_lite.protocol.messages.api_11_join_group import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    JoinGroupResponse,
+)
+from kafka_lite.protocol.messages.api_13_leave_group import MemberIdentity
+from kafka_lite.protocol.messages.api_14_sync_group import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+    SyncGroupResponse,
+)
+
+if TYPE_CHECKING:
+    from kafka_lite.testing.cluster import Cluster
+
+PARTITION = TopicPartition("demo", 0)
+PARKED = "…"
+"""In the place of an answer that has not come."""
+SESSION_TIMEOUT_MS = 10_000
+REBALANCE_TIMEOUT_MS = 60_000
+
+
+class GroupByHand:
+    """A group of one broker's coordinator."""
+
+    def __init__(self, cluster: Cluster, group_id: str = "readers") -> None:
+        """Asks who coordinates, as every client does first; that makes ``__consumer_offsets``."""
+        self.group_id = group_id
+        groups = cluster.server.groups
+        self.coordinator, self.offsets = groups.coordinator, groups.offset_manager
+        host, _, port = cluster.bootstrap_servers.rpartition(":")
+        with BlockingChannel(host, int(port)) as channel:
+            channel.exchange(FindCoordinatorRequest(key=group_id), 0)
+        wait_until(lambda: self.coordinator.check_group(group_id) is Errors.NONE)
+
+    def member(self, name: str, **settings: int) -> MemberByHand:
+        """Somebody who may join; ``settings``: ``session_timeout_ms``, ``rebalance_timeout_ms``, ``version``."""
+        return MemberByHand(self, name, **settings)
+
+    @property
+    def metadata(self) -> GroupMetadata | None:
+        """What the coordinator has of it; None before anybody came."""
+        return self.coordinator.group_manager.get_group(self.group_id)
+
+    @property
+    def state(self) -> str:
+        """The name of its state."""
+        return self.metadata.state.name if self.metadata is not None else "none"
+
+    def wait_for(self, state: str) -> None:
+        """Wait until the group is in a state: what has become due by the clock is done by other threads."""
+        wait_until(lambda: self.state == state)
+
+    def __str__(self) -> str:
+        """Generation, state, and the members, those in brackets whose JoinGroup or SyncGroup is parked."""
+        group = self.metadata
+        if group is None:
+            return "no such group"
+        members = ", ".join(
+            f"[{member.client_id}]" if member.is_awaiting_join or member.is_awaiting_sync else member.client_id
+            for member in group.members.values()
+        )
+        return f"generation {group.generation_id}, {group.state.name}, members: {members or 'none'}"
+
+
+class MemberByHand:
+    """A member: what it knows of itself, and the last answer it got."""
+
+    def __init__(
+        self,
+        group: GroupByHand,
+        name: str,
+        *,
+        session_timeout_ms: int = SESSION_TIMEOUT_MS,
+        rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS,
+        version: int = 1,
+    ) -> None:
+        """``version`` is that of JoinGroup: 1 is the book's; from 4 on new members are given an id first."""
+        self.name = name
+        self.member_id = ""
+        self.generation_id = -1
+        self.answer = PARKED
+        self.assignment = b""
+        self._group = group
+        self._timeouts_ms = (session_timeout_ms, rebalance_timeout_ms)
+        self._version = version
+
+    def join(self, *assignors: str, topics: tuple[str, ...] = ("demo",)) -> MemberByHand:
+        """JoinGroup, with the assignors that the member knows (by default ``range``) and what it subscribes to."""
+        self.answer = PARKED
+        session_ms, rebalance_ms = self._timeouts_ms
+        metadata = serialize_subscription(Subscription(topics))
+        request = JoinGroupRequest(
+            group_id=self._group.group_id,
+            session_timeout_ms=session_ms,
+            rebalance_timeout_ms=rebalance_ms,
+            member_id=self.member_id,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name=name, metadata=metadata) for name in assignors or ("range",)],
+        )
+        client = JoiningClient(self.name, "/127.0.0.1", self._version >= 4, self._version >= 9)
+        self._group.coordinator.handle_join_group(request, client, self._joined)
+        return self
+
+    def _joined(self, answer: JoinGroupResponse) -> None:
+        error = Errors.for_code(answer.error_code)
+        if error in (Errors.NONE, Errors.MEMBER_ID_REQUIRED):
+            self.member_id = answer.member_id
+        if error is Errors.NONE:
+            self.generation_id = answer.generation_id
+            leads = answer.leader == answer.member_id
+            role = f"leader of {len(answer.members)}" if leads else "follower"
+            self.answer = f"generation {answer.generation_id}, {role}"
+        else:
+            self.answer = error.name
+
+    def sync(self, assignment: Mapping[MemberByHand, bytes] | None = None) -> MemberByHand:
+        """SyncGroup; a leader brings the assignment."""
+        self.answer = PARKED
+        request = SyncGroupRequest(
+            group_id=self._group.group_id,
+            generation_id=self.generation_id,
+            member_id=self.member_id,
+            assignments=[
+                SyncGroupRequestAssignment(member_id=member.member_id, assignment=part)
+                for member, part in (assignment or {}).items()
+            ],
+        )
+        self._group.coordinator.handle_sync_group(request, self._synced)
+        return self
+
+    def _synced(self, answer: SyncGroupResponse) -> None:
+        error = Errors.for_code(answer.error_code)
+        self.assignment = bytes(answer.assignment)
+        part = self.assignment.decode(errors="backslashreplace")
+        self.answer = f"assignment {part!r}" if error is Errors.NONE else error.name
+
+    def heartbeat(self) -> MemberByHand:
+        """Heartbeat."""
+        coordinator = self._group.coordinator
+        error = coordinator.handle_heartbeat(self._group.group_id, self.member_id, None, self.generation_id)
+        self.answer = error.name
+        return self
+
+    def leave(self) -> MemberByHand:
+        """LeaveGroup."""
+        identity = MemberIdentity(member_id=self.member_id)
+        answer = self._group.coordinator.handle_leave_group(self._group.group_id, [identity])
+        code = answer.members[0].error_code if answer.members else answer.error_code
+        self.answer = Errors.for_code(code).name
+        return self
+
+    def commit(self, offset: int, partition: TopicPartition = PARTITION) -> MemberByHand:
+        """OffsetCommit."""
+        self.answer = PARKED
+
+        def committed(outcomes: Outcomes) -> None:
+            self.answer = outcomes[partition].name
+
+        self._group.offsets.handle_commit_offsets(
+            self._group.group_id,
+            Committer(self.member_id, self.generation_id),
+            {partition: OffsetAndMetadata(offset, "", commit_timestamp_ms=0)},
+            committed,
+        )
+        return self
+
+    def __str__(self) -> str:
+        """Name and last answer."""
+        return f"{self.name}: {self.answer}"

@@ -1,0 +1,80 @@
+"""Recorded runs for pages: recorded when the site is built, or read from a file beside the chapter.
+
+A run that is named by its function: ``chapters.ch02_producer.figures.request_runs:produce_request``, is run once
+for every state of the code: what was recorded is kept under ``.build`` until any module changes. A run that takes long,
+or that the text discusses in detail, is kept as ``chapters/…/name.jsonl``; a test records it anew and compares the
+structure, so that it cannot drift from the code.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from pathlib import Path
+
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.recording.recorded_run import RecordedRun
+from kafka_learn.source import UnknownSymbolError, code_digest, find_symbol
+
+RECORDED = PROJECT_ROOT / ".build" / "runs"
+
+
+def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
+    """The run of a function ``module:function``, or of a file ``path/in/the/repository.jsonl``.
+
+    Raises UnknownSymbolError when there is no such function or file, ValueError when there is no run in it.
+    """
+    if not reference.endswith(".jsonl"):
+        return _recorded_now(reference)
+    path = root / reference
+    if not path.is_file():
+        raise UnknownSymbolError(f"there is no file {reference}")
+    return RecordedRun.load(path)
+
+
+def record(reference: str) -> RecordedRun:
+    """Execute ``module:function``, which records a run.
+
+    Raises UnknownSymbolError when there is no such function, ValueError when it fails or returns something else.
+    """
+    find_symbol(reference)
+    module, _, name = reference.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    try:
+        run = function()
+    except Exception as error:
+        raise ValueError(f"{reference} has recorded nothing: {error!r}") from error
+    if not isinstance(run, RecordedRun):
+        raise ValueError(f"{reference} returns no RecordedRun")
+    return run
+
+
+def drift(path: Path) -> list[str]:
+    """What happens now and not in a kept run (``+``), and the other way round (``-``); empty when they are alike.
+
+    Raises what ``record`` and ``RecordedRun.load`` raise.
+    """
+    kept = RecordedRun.load(path)
+    now = record(kept.recorded_by)
+    differences = difflib.ndiff(_lines(kept.structure()), _lines(now.structure()))
+    return [line for line in differences if line.startswith(("+", "-"))]
+
+
+def _lines(structure: dict[str, list[str]]) -> list[str]:
+    return [f"{thread}: {line}" for thread, lines in sorted(structure.items()) for line in lines]
+
+
+def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
+    """The runs that are kept beside chapters."""
+    return sorted((root / "chapters").rglob("*.jsonl"))
+
+
+def _recorded_now(reference: str) -> RecordedRun:
+    name = reference.rpartition(".")[2].replace(":", "-")
+    path = RECORDED / f"{name}-{code_digest()}.jsonl"
+    if not path.exists():
+        run = record(reference)
+        for stale in RECORDED.glob(f"{name}-*.jsonl"):
+            stale.unlink(missing_ok=True)
+        run.save(path)
+    return RecordedRun.load(path)

@@ -1,0 +1,1 @@
+"""The docs site: pages gathered, fences expanded, links checked."""

@@ -1,0 +1,236 @@
+"""The bench's results as tables: medians, ratios and goals, for the site, for ``results.md`` and for the terminal.
+
+What ``make bench`` writes (``bench/results/results.json``)::
+
+    {"measured": "2026-11-21T16:20:00+00:00", "environment": {"processors": 2, "Python": "3.11.7", …},
+     "options": {"rounds": 3, …}, "notes": […],
+     "sections": [{"name": "One request in flight",
+                   "columns": ["kafka_lite", "Kafka 3.9.1"], "reference": "Kafka 3.9.1",
+                   "figures": [{"workload": "ApiVersions", "figure": "p50, ms",
+                                "goal": {"of": "ratio", "at_least": false, "bound": 1.0},
+                                "samples": {"kafka_lite": [0.11, 0.12], "Kafka 3.9.1": [0.14, 0.13]}}],
+                   "skipped": [{"workload": "…", "column": "kafka_lite", "reason": "…"}]}]}
+
+Columns named ``kafka_lite`` and ``kafka_lite, compiled`` are judged, each by itself, and where there is neither, the
+first one; a ratio is a column's median to that of the reference.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_learn.book_map import PROJECT_ROOT
+
+RESULTS = PROJECT_ROOT / "bench" / "results" / "results.json"
+
+PLAIN, COMPILED = "kafka_lite", "kafka_lite, compiled"
+"""The columns that are ours."""
+
+_UNITS = {"messages/s": ("thousand messages/s", 1e-3), "requests/s": ("thousand requests/s", 1e-3)}
+"""Figures that are shown in another unit than they are kept in."""
+
+_WORDS = {
+    "workload": ("workload", "负载"),
+    "figure": ("figure", "指标"),
+    "ratio": ("ratio to {}", "与 {} 之比"),
+    "goal": ("goal", "目标"),
+    "of ratio": ("ratio", "比值"),
+    "met": ("met", "达到"),
+    "compiled": ("compiled", "编译后达到"),
+    "plain": ("plain", "未编译时达到"),
+    "not met": ("not met", "未达到"),
+    "skipped": ("Not run", "未运行"),
+    "measured": ("Measured", "测量时间"),
+    "verdict": ("{met} of {all} goals are met.", "{all} 个目标中达到了 {met} 个。"),
+    "verdict compiled": ("With the hot modules compiled: {met} of {all}.", "编译热点模块后：{all} 个中达到 {met} 个。"),
+    "none": ("`make bench` has not been run here yet.", "这里还没有运行过 `make bench`。"),
+    "reading": (
+        "Rounds: {rounds}. Each cell is the median of the rounds, with the smallest and the largest in parentheses.",
+        "共 {rounds} 轮。每格为各轮的中位数，括号内为最小值和最大值。",
+    ),
+}
+"""English and Chinese."""
+
+_CHINESE = {
+    "Produce in batches, librdkafka": "批量生产，librdkafka",
+    "Produce prebuilt batches, the broker is the limit": "生产预先构造的批次，瓶颈在 broker",
+    "Produce in batches, Java": "批量生产，Java",
+    "Consume from the page cache": "从页缓存消费",
+    "One request in flight": "一次一个请求",
+    "Requests": "请求",
+    "End to end": "端到端",
+    "Connections and partitions beside": "同时存在的连接与分区",
+    "Start": "启动",
+    "Many gigabytes, and kill -9": "大量数据与 kill -9",
+    "A million timeouts": "一百万个超时任务",
+    "Producers of Python, to kafka_lite": "Python 生产者，发往 kafka_lite",
+    "Consumers of Python, from kafka_lite": "Python 消费者，读自 kafka_lite",
+    "Groups": "消费者组",
+    "first record of all, s": "所有成员收到第一条消息，s",
+    "one partition each, s": "每个成员各得一个分区，s",
+    "thousand messages/s": "千条消息/秒",
+    "thousand requests/s": "千个请求/秒",
+    "broker CPU, µs each": "broker CPU，每个 µs",
+    "of that in the kernel, µs each": "其中在内核里，每个 µs",
+    "client CPU, µs each": "客户端 CPU，每个 µs",
+    "peak memory, MB": "内存峰值，MB",
+    "throughput, share of that without": "吞吐量，占没有时的比例",
+    "broker CPU, share of that without": "broker CPU，占没有时的比例",
+    "read, per byte to recover": "每个待恢复字节的读取量",
+    "processor time, µs each": "处理器时间，每个 µs",
+    "tasks per outstanding task": "每个未到期任务所占的任务数",
+}
+"""Titles of sections and names of figures; what is not here is the same in both languages."""
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """One section of the results, ready to be shown; what was skipped is told below it."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    remarks: Sequence[str]
+
+
+def results_page(language: str) -> str:
+    """The results of the last full run, as Markdown, for a ``generated`` directive."""
+    if not RESULTS.exists():
+        return _word("none", language)
+    return as_markdown(json.loads(RESULTS.read_text(encoding="utf-8")), language)
+
+
+def as_markdown(document: Mapping[str, Any], language: str = "en") -> str:
+    """Where and when it was measured, how many goals are met, and a table for each section."""
+    facts = ", ".join(f"{name} {value}" for name, value in document["environment"].items())
+    parts = [f"{_word('measured', language)} {document['measured'][:16].replace('T', ' ')} UTC: {facts}."]
+    parts += [f"**{note}**" for note in document["notes"]]
+    reading = _word("reading", language).format(rounds=document["options"]["rounds"])
+    parts.append(f"{verdict(document, language)} {reading}")
+    for table in tables(document, language):
+        parts += [f"## {table.title}", _markdown_table(table), *table.remarks]
+    return "\n\n".join(parts)
+
+
+def verdict(document: Mapping[str, Any], language: str = "en") -> str:
+    """How many of the goals are met, of those that could be judged: by the plain package, and by the compiled one."""
+    said = [_count_met(document, "verdict", PLAIN, language)]
+    if any(COMPILED in section["columns"] for section in document["sections"]):
+        said.append(_count_met(document, "verdict compiled", COMPILED, language))
+    return (" " if language == "en" else "").join(said)
+
+
+def _count_met(document: Mapping[str, Any], words: str, wanted: str, language: str) -> str:
+    judged = []
+    for section in document["sections"]:
+        ours = _ours(section["columns"])
+        column = wanted if wanted in ours else ours[0]
+        judged += [is_met(figure, column, section["reference"]) for figure in section["figures"]]
+    known = [met for met in judged if met is not None]
+    return _word(words, language).format(met=sum(known), all=len(known))
+
+
+def tables(document: Mapping[str, Any], language: str = "en") -> list[ResultTable]:
+    """A table for each section."""
+    return [section_table(section, language) for section in document["sections"]]
+
+
+def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: bool = True) -> ResultTable:
+    """A line for each figure of each workload; ``ranges``: with the smallest and the largest of the rounds."""
+    columns, reference = section["columns"], section["reference"]
+    ours = _ours(columns)
+    with_ratio = reference in columns and reference not in ours
+    head = [_word("workload", language), _word("figure", language), *columns]
+    head += [_word("ratio", language).format(reference)] if with_ratio else []
+    with_goals = any(figure["goal"] for figure in section["figures"])
+    head += [_word("goal", language), ""] if with_goals else []
+    rows = []
+    for figure in section["figures"]:
+        unit, factor = _UNITS.get(figure["figure"], (figure["figure"], 1.0))
+        row = [
+            figure["workload"],
+            _named(unit, language),
+            *(_cell(figure["samples"].get(column), factor, ranges) for column in columns),
+        ]
+        row += [" / ".join(_number(ratio(figure, column, reference)) for column in ours)] if with_ratio else []
+        row += [_goal(figure["goal"], language), _judgement(figure, ours, reference, language)] if with_goals else []
+        rows.append(row)
+    remarks = [
+        f"{_word('skipped', language)}: {each['workload']}, {each['column']}: {each['reason']}."
+        for each in section["skipped"]
+    ]
+    return ResultTable(_named(section["name"], language), head, rows, remarks)
+
+
+def _ours(columns: Sequence[str]) -> list[str]:
+    """The columns that are judged, in their order."""
+    return [column for column in columns if column in (PLAIN, COMPILED)] or list(columns[:1])
+
+
+def ratio(figure: Mapping[str, Any], column: str, reference: str) -> float | None:
+    """The median of a column to that of the reference; None when one is not there, or not above zero."""
+    ours, theirs = figure["samples"].get(column), figure["samples"].get(reference)
+    if not ours or not theirs or min(statistics.median(ours), statistics.median(theirs)) <= 0:
+        return None
+    return float(statistics.median(ours) / statistics.median(theirs))
+
+
+def is_met(figure: Mapping[str, Any], column: str, reference: str) -> bool | None:
+    """Whether a column reaches the figure's goal; None when there is no goal, or nothing to judge."""
+    goal, ours = figure["goal"], figure["samples"].get(column)
+    if not goal or not ours:
+        return None
+    found = statistics.median(ours) if goal["of"] == "value" else ratio(figure, column, reference)
+    if found is None:
+        return None
+    return bool(found >= goal["bound"] if goal["at_least"] else found <= goal["bound"])
+
+
+def _judgement(figure: Mapping[str, Any], ours: Sequence[str], reference: str, language: str) -> str:
+    """``met`` or ``not met``, or which of the two packages it is that meets the goal."""
+    judged = {column: met for column in ours if (met := is_met(figure, column, reference)) is not None}
+    if not judged:
+        return ""
+    if len(set(judged.values())) == 1:
+        return _word("met" if any(judged.values()) else "not met", language)
+    return _word("compiled" if judged[COMPILED] else "plain", language)
+
+
+def _goal(goal: Mapping[str, Any] | None, language: str) -> str:
+    if not goal:
+        return ""
+    what = f"{_word('of ratio', language)} " if goal["of"] == "ratio" else ""
+    return f"{what}{'≥' if goal['at_least'] else '≤'} {goal['bound']:g}"
+
+
+def _cell(samples: Sequence[float] | None, factor: float, ranges: bool) -> str:
+    if not samples:
+        return "–"
+    low, middle, high = (_number(value * factor) for value in (min(samples), statistics.median(samples), max(samples)))
+    return middle if len(samples) == 1 or not ranges else f"{middle} ({low}–{high})"
+
+
+def _number(value: float | None) -> str:
+    """Three digits that count."""
+    if value is None:
+        return "–"
+    size = abs(value)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 3
+    return f"{value:,.{digits}f}"
+
+
+def _markdown_table(table: ResultTable) -> str:
+    lines = [table.head, ["---", "---"] + ["--:"] * (len(table.head) - 2), *table.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _named(text: str, language: str) -> str:
+    return _CHINESE.get(text, text) if language == "zh" else text
+
+
+def _word(name: str, language: str) -> str:
+    return _WORDS[name][language == "zh"]

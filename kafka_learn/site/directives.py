@@ -1,0 +1,219 @@
+"""What the pages of the site may ask for between fences, expanded when the site is built.
+
+::
+
+    ```source kafka_lite.log.offset_index:OffsetIndex.lookup docstring=no
+    ```
+    ```source kafka_lite.log.offset_index:OffsetIndex only=append,lookup bodies=no
+    ```
+    ```figure chapters.ch06_storage.figures.segment_drawings:offset_index caption="One entry for every 4 KiB"
+    ```
+    ```generated kafka_learn.site.reference:labs
+    ```
+    ```recording chapters.ch02_producer.figures.request_runs:produce_request lanes=producer,Log caption="Its way"
+    ```
+
+``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
+``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
+as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
+``threads``); below it the steps in words unfold, unless ``words=no``.
+Whatever goes wrong names the page and the line.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from kafka_learn.drawing.run_words import word
+from kafka_learn.drawing.sequence_diagram import SequenceDiagram, sequence_diagram
+from kafka_learn.drawing.time_line import TimeLine, time_line
+from kafka_learn.recording.recorded_run import RecordedRun, thread_names
+from kafka_learn.recording.run_store import recorded_run
+from kafka_learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
+
+
+class DirectiveError(Exception):
+    """A page asks for something that cannot be given: ``page:line: reason``."""
+
+
+@dataclass
+class Page:
+    """The page being expanded.
+
+    ``origin`` is its file in the repository (for messages), ``target`` its place in the site's source tree (for
+    relative links); ``sources`` collects the modules that its links lead to.
+    """
+
+    origin: str
+    target: PurePosixPath
+    language: str = "en"
+    sources: set[str] = field(default_factory=set)
+
+    def link(self, target: str) -> str:
+        """``target``, a path from the root of the site's source tree, relative to this page."""
+        return "../" * (len(self.target.parts) - 1) + target
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One fence: the verb, what it names, and its options."""
+
+    verb: str
+    reference: str
+    options: dict[str, str]
+
+    @classmethod
+    def parse(cls, info: str) -> Directive:
+        """Split an info string; ValueError when it is malformed."""
+        verb, reference, *rest = shlex.split(info)
+        pairs = [word.partition("=") for word in rest]
+        malformed = [name for name, equals, _ in pairs if not equals]
+        if malformed:
+            raise ValueError(f"{malformed[0]!r} is not of the form option=value")
+        return cls(verb, reference, {name: value for name, _, value in pairs})
+
+    def flag(self, name: str) -> bool:
+        """A yes/no option; yes when it is not given."""
+        value = self.options.get(name, "yes")
+        if value not in ("yes", "no"):
+            raise ValueError(f"{name}={value}: must be yes or no")
+        return value == "yes"
+
+
+def expand(text: str, page: Page) -> str:
+    """Expand every directive of a page; DirectiveError at the first one that cannot be."""
+    output: list[str] = []
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number])
+        if not opening:
+            output.append(lines[number])
+            number += 1
+            continue
+        end = _closing_fence(lines, number, opening["ticks"])
+        if end is None:
+            raise DirectiveError(f"{page.origin}:{number + 1}: this fence is never closed")
+        output += _expand_fence(lines[number : end + 1], opening, page, number + 1)
+        number = end + 1
+    return "\n".join(output) + "\n"
+
+
+def _closing_fence(lines: list[str], start: int, ticks: str) -> int | None:
+    closing = (n for n in range(start + 1, len(lines)) if lines[n].strip() == ticks)
+    return next(closing, None)
+
+
+def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> list[str]:
+    """A directive's fence becomes what it asks for; any other block stays, less the marks of runnable blocks."""
+    info = opening["info"].strip()
+    verb = info.split(" ")[0]
+    if verb not in _VERBS:
+        language = re.sub(r"\s+run(=\S+)?$", "", info).replace("text output", "{ .text .output }")
+        return [f"{opening['indent']}{opening['ticks']}{language}", *block[1:]]
+    try:
+        expanded = _VERBS[verb](Directive.parse(info), page)
+    except (UnknownSymbolError, ValueError) as error:
+        raise DirectiveError(f"{page.origin}:{line}: {error}") from error
+    return [opening["indent"] + row if row else row for row in expanded.splitlines()]
+
+
+def _source(directive: Directive, page: Page) -> str:
+    symbol = find_symbol(directive.reference)
+    only = tuple(filter(None, directive.options.get("only", "").split(",")))
+    code = render(symbol, docstring=directive.flag("docstring"), only=only, bodies=directive.flag("bodies"))
+    page.sources.add(symbol.module)
+    return f"```` python\n{code}\n````\n\n{source_link(symbol, page)}\n"
+
+
+def source_link(symbol: SourceSymbol, page: Page) -> str:
+    """A line below an excerpt: where it stands, leading to the whole file at that line."""
+    target = page.link(f"source/{symbol.relative_path.removesuffix('.py')}.md#__codelineno-0-{symbol.first_line}")
+    return f"[`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
+
+
+def _figure(directive: Directive, page: Page) -> str:
+    return _in_figure(_function(directive.reference)(page.language), directive)
+
+
+def _in_figure(svg: str, directive: Directive) -> str:
+    caption = directive.options.get("caption", "")
+    drawn = "\n".join(row for row in svg.splitlines() if row.strip())
+    below = f"\n<figcaption>{html.escape(caption, quote=False)}</figcaption>" if caption else ""
+    return f'<figure class="drawing">\n{drawn}{below}\n</figure>'
+
+
+def _recording(directive: Directive, page: Page) -> str:
+    """A figure, and below it the same in words for who cannot see it, or wants to search or copy it."""
+    run = recorded_run(directive.reference)
+    options = {name: value for name, value in directive.options.items() if name not in ("view", "caption", "words")}
+    view = directive.options.get("view", "sequence")
+    if view not in _VIEWS:
+        raise ValueError(f"view={view}: must be one of {', '.join(_VIEWS)}")
+    diagram = _VIEWS[view](run, options, page.language)
+    return _in_figure(diagram.svg(), directive) + (_words(diagram, page.language) if directive.flag("words") else "")
+
+
+def _words(diagram: SequenceDiagram | TimeLine, language: str) -> str:
+    rows = "\n".join(f"<li>{html.escape(row, quote=False)}</li>" for row in diagram.in_words())
+    return f"\n\n<details><summary>{word('In words', language)}</summary>\n<ol>\n{rows}\n</ol>\n</details>"
+
+
+def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> SequenceDiagram:
+    known = _known(options, "lanes", "hide", "returns", "by")
+    lanes, hide = _list(known.get("lanes")), _list(known.get("hide"))
+    threads = thread_names(run.threads).values()
+    if unknown := set(lanes) - {event.who for event in run} - set(run.actors.values()) - set(threads):
+        raise ValueError(f"nothing of {', '.join(sorted(unknown))} is in the recorded run")
+    returns, by = known.get("returns", "results"), known.get("by", "objects")
+    return sequence_diagram(run, lanes=lanes, hide=hide, returns=returns, by=by, language=language)
+
+
+def _time_line(run: RecordedRun, options: dict[str, str], language: str) -> TimeLine:
+    known = _known(options, "hide", "threads")
+    return time_line(run, hide=_list(known.get("hide")), threads=_list(known.get("threads")), language=language)
+
+
+def _known(options: dict[str, str], *names: str) -> dict[str, str]:
+    if unknown := sorted(set(options) - set(names)):
+        raise ValueError(f"{unknown[0]!r} is none of its options: {', '.join(names)}")
+    return options
+
+
+def _list(value: str | None) -> list[str]:
+    return [part for part in (value or "").split(",") if part]
+
+
+_VIEWS: dict[str, Callable[[RecordedRun, dict[str, str], str], SequenceDiagram | TimeLine]] = {
+    "sequence": _sequence,
+    "time-line": _time_line,
+}
+
+
+def _generated(directive: Directive, page: Page) -> str:
+    return _function(directive.reference)(page.language)
+
+
+def _function(reference: str) -> Callable[[str], str]:
+    module, _, name = reference.partition(":")
+    find_symbol(reference)
+    function = getattr(importlib.import_module(module), name)
+    if not callable(function):
+        raise UnknownSymbolError(f"{reference} is not a function")
+    return lambda language: str(function(language))
+
+
+_VERBS: dict[str, Callable[[Directive, Page], str]] = {
+    "source": _source,
+    "figure": _figure,
+    "generated": _generated,
+    "recording": _recording,
+}

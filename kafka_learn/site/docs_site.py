@@ -1,0 +1,115 @@
+"""The docs site: ``python -m kafka_learn.site build`` and ``… serve``.
+
+``build`` is strict: an unknown symbol, a notebook that fails, a dead link or anchor, or a page that would ask an
+outside host for anything ends it with exit code 1 and a line that names the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from kafka_learn.book_map import PROJECT_ROOT
+
+SITE = PROJECT_ROOT / "site"
+WATCHED = ("docs", "chapters", "labs", "kafka_lite", "kafka_learn")
+POLL_S = 1.0
+_QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
+"""Material announces its plans on stderr unless it is told not to."""
+_CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built", "Dumping model")
+"""What the segmenter of the Chinese search index says each time it starts."""
+_SITEMAP = "/sitemap.xml HTTP"
+"""Material's language switch asks for one beside every page; there is one in the site's root only, and no harm done."""
+
+
+def build(target: Path = SITE) -> int:
+    """Stage, build strictly into ``target``, check the built pages; returns the exit code."""
+    from kafka_learn.site.site_check import check
+
+    if _stage() or _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",)):
+        return 1
+    problems = check(target)
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {target}{os.sep}index.html\n")
+    return 1 if problems else 0
+
+
+def serve(address: str) -> int:
+    """Serve the site, staging anew whenever a page or the code that it shows changes; ends with Ctrl-C."""
+    if _stage():
+        return 1
+    stopped = threading.Event()
+    threading.Thread(target=_restage_on_change, args=(stopped,), name="site-stager", daemon=True).start()
+    try:
+        return _mkdocs("serve", "--dev-addr", address)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        stopped.set()
+
+
+def _stage() -> int:
+    """In a process of its own: pages may import any module, and the modules change while the site is served."""
+    return subprocess.call([sys.executable, "-m", "kafka_learn.site", "stage"], cwd=PROJECT_ROOT)
+
+
+def _mkdocs(*arguments: str, leave_out: tuple[str, ...] = ()) -> int:
+    """Run mkdocs; of what it says, lines that begin with ``leave_out`` are not shown.
+
+    Its own ``--quiet`` is no help: it would keep warnings from being counted, and so from failing a strict build.
+    """
+    command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
+    environment = {**os.environ, **_QUIET}
+    process = subprocess.Popen(command, cwd=PROJECT_ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    with process.stderr as messages:
+        for line in messages:
+            if not line.startswith((*_CHATTER, *leave_out)) and _SITEMAP not in line:
+                sys.stderr.write(line)
+    return process.wait()
+
+
+def _restage_on_change(stopped: threading.Event) -> None:
+    seen = _fingerprint()
+    while not stopped.wait(POLL_S):
+        now = _fingerprint()
+        if now != seen:
+            _stage()
+            seen = now
+
+
+def _fingerprint() -> dict[Path, int]:
+    files = (path for folder in WATCHED for path in (PROJECT_ROOT / folder).rglob("*") if path.suffix != ".pyc")
+    return {path: path.stat().st_mtime_ns for path in files if path.is_file()}
+
+
+def _run_stage() -> int:
+    from kafka_learn.notebooks import NotebookError
+    from kafka_learn.site.directives import DirectiveError
+    from kafka_learn.site.staging import stage
+
+    try:
+        stage()
+    except (DirectiveError, NotebookError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run ``build``, ``serve`` or ``stage``; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m kafka_learn.site", description="Build the docs site.")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("build", help="build into site/, strictly")
+    verbs.add_parser("stage", help="only gather the pages into .build/docs")
+    serving = verbs.add_parser("serve", help="serve, and rebuild on change")
+    serving.add_argument("--address", default="127.0.0.1:8000", help="host:port to listen on")
+    options = parser.parse_args(arguments)
+    if options.verb == "build":
+        return build()
+    return serve(options.address) if options.verb == "serve" else _run_stage()

@@ -1,0 +1,215 @@
+"""Runs the blocks of a page that are marked as runnable, and compares what they print with what the page says.
+
+::
+
+    ```console run                    commands after "$ "; the lines that follow are what each prints
+    ```console run=eventually         the same, repeated until that is what they print: something takes its time
+    ```console run=background         commands that keep running; their lines are waited for
+    ```console run=stop               commands that are running and end now, as by Ctrl-C
+    ```python run                     a program; a ```text output block behind it is what it prints
+
+In what is expected, ``…`` stands for anything within a line, and a line of just ``…`` for any lines. The site shows the
+same blocks without the marks (kafka_learn/site/directives.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+READY_TIMEOUT_S = 30.0
+COMMAND_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 20.0
+ENDED_BY_CTRL_C = 128 + signal.SIGINT
+_BLOCK = re.compile(
+    r"^```(console|python|text) (run=eventually|run=background|run=stop|run|output)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class MismatchError(AssertionError):
+    """A block printed something else than the page says, or failed."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command or program: where it stands in the page, how to run it, what it should print."""
+
+    line: int
+    kind: str
+    """``console``, ``eventually``, ``background``, ``stop`` or ``python``."""
+    code: str
+    expected: str
+
+
+def steps(text: str) -> list[Step]:
+    """The runnable steps of a page, in order; ValueError for an ``output`` block without a program before it."""
+    found: list[Step] = []
+    for match in _BLOCK.finditer(text):
+        line = text[: match.start()].count("\n") + 1
+        language, mark, body = match.groups()
+        if mark == "output":
+            if not found or found[-1].kind != "python" or found[-1].expected:
+                raise ValueError(f"line {line}: an output block must follow a python block")
+            found[-1] = Step(found[-1].line, "python", found[-1].code, body)
+        elif language == "python":
+            found.append(Step(line, "python", body, ""))
+        else:
+            found += _commands(line, "console" if mark == "run" else mark.removeprefix("run="), body)
+    return found
+
+
+def _commands(line: int, kind: str, body: str) -> list[Step]:
+    """Split a console block at its prompts."""
+    found: list[Step] = []
+    for number, row in enumerate(body.splitlines(), line + 1):
+        if row.startswith("$ "):
+            found.append(Step(number, kind, row.removeprefix("$ "), ""))
+        elif found:
+            last = found.pop()
+            found.append(Step(last.line, kind, last.code, last.expected + row + "\n"))
+    return found
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Whether a text is what the page says, ``…`` standing for anything."""
+    pattern = ""
+    for row in expected.strip("\n").splitlines():
+        if row.strip() == "…":
+            pattern += r"(?:.*\n)*"
+        else:
+            pattern += r".*".join(re.escape(piece.rstrip()) for piece in row.split("…")) + r"[ \t]*\n"
+    return re.fullmatch(pattern or r"\s*", printed.strip("\n") + "\n" if pattern else printed) is not None
+
+
+class Session:
+    """Runs steps one after the other in ``folder``; what runs in the background ends with the session.
+
+    ``replace`` maps words of the page to what they are here (a port that is free, say), in commands and in what is
+    expected.
+    """
+
+    def __init__(self, folder: Path, replace: dict[str, str], environment: dict[str, str]) -> None:
+        self._folder = folder
+        self._replace = replace
+        self._environment = {**os.environ, **environment}
+        self._background: dict[str, _Background] = {}
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        codes = [process.stop() for process in reversed(self._background.values())]
+        if kind is None and any(codes):
+            raise MismatchError(f"background commands ended with exit codes {codes}, not 0")
+
+    def run(self, step: Step) -> None:
+        """Run one step; MismatchError when it fails or prints something else."""
+        code, expected = self._here(step.code), self._here(step.expected)
+        if step.kind == "background":
+            self._background[code] = _Background(code, self._folder, self._environment)
+            self._background[code].wait_for(expected, step)
+        elif step.kind == "stop":
+            self._stop(code, step)
+        elif step.kind == "eventually":
+            self._repeat(code, expected, step)
+        else:
+            self._run_once(code, expected, step)
+
+    def _stop(self, code: str, step: Step) -> None:
+        if code not in self._background:
+            raise MismatchError(f"line {step.line}: {code}\nis not running")
+        exit_code = self._background.pop(code).stop()
+        if exit_code:
+            raise MismatchError(f"line {step.line}: {code}\nended with exit code {exit_code}, not 0")
+
+    def _repeat(self, code: str, expected: str, step: Step) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while True:
+            try:
+                self._run_once(code, expected, step)
+            except MismatchError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+            else:
+                return
+
+    def _run_once(self, code: str, expected: str, step: Step) -> None:
+        command = [sys.executable, "-c", code] if step.kind == "python" else ["bash", "-o", "pipefail", "-c", code]
+        result = subprocess.run(
+            command,
+            cwd=self._folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+        )
+        if result.returncode != 0:
+            raise MismatchError(f"line {step.line}: exit code {result.returncode}\n{code}\n{result.stdout}")
+        if expected.strip() and not matches(expected, result.stdout):
+            raise MismatchError(f"line {step.line}: {code}\nshould print\n{expected}\nand printed\n{result.stdout}")
+
+    def _here(self, text: str) -> str:
+        for word, other in self._replace.items():
+            text = text.replace(word, other)
+        return text
+
+
+class _Background:
+    """A command that keeps running, and what it has printed so far."""
+
+    def __init__(self, code: str, folder: Path, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            shlex.split(code),
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._printed = ""
+        self._reader = threading.Thread(target=self._read, name="page-background-reader", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._printed += line
+
+    def wait_for(self, expected: str, step: Step) -> None:
+        """Wait until every expected line has been printed."""
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        wanted = [row for row in expected.splitlines() if row.strip()]
+        while not all(any(matches(row, line) for line in self._printed.splitlines()) for row in wanted):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise MismatchError(f"line {step.line}: waited for\n{expected}\nand saw\n{self._printed}")
+            time.sleep(0.05)
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does. 0 if it ends by that, else its exit code, or that of a kill if it does not end."""
+        self._process.send_signal(signal.SIGINT)
+        try:
+            code = self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._reader.join(STOP_TIMEOUT_S)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        return 0 if code == ENDED_BY_CTRL_C else code

@@ -1,0 +1,138 @@
+"""Gathers the site's pages: docs/, the chapters' texts and notebooks, the labs' tasks, the source they show.
+
+The result, ``.build/docs``, is plain Markdown that mkdocs turns into the site. A file is written only when its content
+has changed, so that ``make site`` rebuilds no more than it must.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from kafka_learn import notebooks
+from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.site.directives import Page, expand
+from kafka_learn.site.signpost import with_signpost
+from kafka_learn.source import module_path
+
+STAGE = PROJECT_ROOT / ".build" / "docs"
+LANGUAGES = ("en", "zh")
+
+_HAN = r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef\u2018-\u201d"
+_CHINESE_END = re.compile(rf"^(?!#).*[{_HAN}]$")
+_CHINESE_START = re.compile(rf"\s*[{_HAN}]")
+_FENCE = re.compile(r"\s*(`{3,})")
+
+_SOURCE_PAGE = """---
+title: {path}
+hide:
+  - navigation
+  - toc
+search:
+  exclude: true
+---
+
+# `{path}` {{ .source-path }}
+
+``````{{ .python linenums="1" }}
+{code}
+``````
+"""
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A file of the repository and its place in the site's source tree."""
+
+    origin: Path
+    target: PurePosixPath
+
+
+def pages(root: Path = PROJECT_ROOT) -> Iterator[StagedFile]:
+    """Every hand-written file of the site: pages and assets."""
+    for origin in _files(root / "docs"):
+        yield StagedFile(origin, PurePosixPath(origin.relative_to(root / "docs").as_posix()))
+    for origin in _files(root / "chapters", "*.md"):
+        yield StagedFile(origin, "book" / PurePosixPath(origin.relative_to(root / "chapters").as_posix()))
+    for origin in sorted((root / "labs").glob("*/README*.md")):
+        suffix = origin.name.removeprefix("README")
+        yield StagedFile(origin, PurePosixPath("labs", origin.parent.name + suffix))
+
+
+def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
+    """Write the site's source tree; returns its files.
+
+    Raises DirectiveError when a page asks for what is not there, NotebookError when a notebook fails.
+    """
+    written: list[Path] = []
+    sources: set[str] = set()
+    for file in pages(root):
+        if file.target.suffix == ".md":
+            page = _page(file, root)
+            text = expand(file.origin.read_text(encoding="utf-8"), page)
+            if page.origin.startswith("chapters/"):
+                text = with_signpost(text, page.origin, page.language, root)
+            if page.language == "zh":
+                text = join_chinese_lines(text)
+            sources |= page.sources
+            written.append(_write(target / file.target, text.encode()))
+        else:
+            written.append(_write(target / file.target, file.origin.read_bytes()))
+    for notebook in notebooks.discover(root):
+        place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"
+        for language, text in notebooks.as_pages(notebook):
+            if language == "zh":
+                written.append(_write(place.with_suffix(".zh.md"), join_chinese_lines(text).encode()))
+            else:
+                written.append(_write(place, text.encode()))
+    written.extend(_source_page(module, target) for module in sorted(sources))
+    _remove_stale(target, set(written))
+    return written
+
+
+def join_chinese_lines(text: str) -> str:
+    """Join the lines of Chinese paragraphs: a browser would show each line's end as a space between two characters."""
+    joined: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if (mark := _FENCE.match(line)) and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        continues = joined and not fence and _CHINESE_END.search(joined[-1]) and _CHINESE_START.match(line)
+        if continues:
+            joined[-1] += line.strip()
+        else:
+            joined.append(line)
+    return "\n".join(joined) + "\n"
+
+
+def _page(file: StagedFile, root: Path) -> Page:
+    name_parts = file.target.name.split(".")
+    language = name_parts[-2] if len(name_parts) > 2 and name_parts[-2] in LANGUAGES else LANGUAGES[0]
+    return Page(file.origin.relative_to(root).as_posix(), file.target, language)
+
+
+def _source_page(module: str, target: Path) -> Path:
+    """The whole file of a module, with an anchor on every line."""
+    path = module_path(module)
+    relative = path.relative_to(PROJECT_ROOT).as_posix()
+    text = _SOURCE_PAGE.format(path=relative, code=path.read_text(encoding="utf-8").rstrip("\n"))
+    return _write(target / "source" / relative.replace(".py", ".md"), text.encode())
+
+
+def _write(path: Path, content: bytes) -> Path:
+    if not path.exists() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return path
+
+
+def _remove_stale(target: Path, written: set[Path]) -> None:
+    for path in _files(target):
+        if path not in written:
+            path.unlink()
+
+
+def _files(folder: Path, pattern: str = "*") -> list[Path]:
+    return sorted(path for path in folder.rglob(pattern) if path.is_file() and not path.name.startswith("."))

@@ -1,0 +1,167 @@
+"""Balanced shares that change as little as possible from one rebalance to the next.
+
+Kafka 2.4: clients/.../consumer/internals/AbstractStickyAssignor.java · book 5.1.3
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAssignor, Subscription, ordered_members
+from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
+
+Shares = dict[str, list[TopicPartition]]
+"""The partitions of each member, by its id."""
+
+
+class MemberData(NamedTuple):
+    """What a member says that it had, and when."""
+
+    partitions: Collection[TopicPartition]
+    generation: int = NO_GENERATION_ID
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Who had what, by what all members say of it. A member that was away claims what others have had since."""
+
+    owners: Mapping[TopicPartition, str]
+    """Whose claim is the newest."""
+    contested: frozenset[TopicPartition]
+    """Claimed by two members in one generation, which cannot both be right: nobody is believed."""
+
+    @staticmethod
+    def of(members: Mapping[str, MemberData]) -> Claims:
+        """Judge what the members say."""
+        newest: dict[TopicPartition, tuple[int, set[str]]] = {}
+        for member, (partitions, generation) in members.items():
+            for partition in partitions:
+                known, claimants = newest.setdefault(partition, (generation, set()))
+                if generation > known:
+                    newest[partition] = generation, {member}
+                elif generation == known:
+                    claimants.add(member)
+        return Claims(
+            {partition: next(iter(those)) for partition, (_, those) in newest.items() if len(those) == 1},
+            frozenset(partition for partition, (_, those) in newest.items() if len(those) > 1),
+        )
+
+    def must_be_given_up_first(self, partition: TopicPartition, new_owner: str) -> bool:
+        """Whether some other member may still be reading the partition."""
+        return partition in self.contested or self.owners.get(partition, new_owner) != new_owner
+
+
+class AbstractStickyAssignor(AbstractPartitionAssignor):
+    """Two goals, the first of which comes first: members differ by as few partitions as their subscriptions allow;
+    and of what a member had it keeps as much as that permits.
+
+    ::
+
+        C0: a b    C1: c d    C2: e f          C2 is gone:
+        round-robin:   C0: a c e   C1: b d f   (b and c change hands as well)
+        sticky:        C0: a b e   C1: c d f
+
+    The assignor has no memory in the group: each member tells the leader what it had, and in which generation; how,
+    subclasses know. When all have the same subscription, which is the rule, two passes are enough; otherwise partitions
+    are moved one by one until no move would make two members more equal.
+    """
+
+    @abstractmethod
+    def member_data(self, subscription: Subscription) -> MemberData:
+        """What the member had; nothing if it does not say."""
+
+    def claims(self, subscriptions: Mapping[str, Subscription]) -> Claims:
+        """Who had what."""
+        return Claims.of({member: self.member_data(each) for member, each in subscriptions.items()})
+
+    def assign_partitions(
+        self, partition_counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]
+    ) -> dict[str, list[TopicPartition]]:
+        """The partitions of each member."""
+        members = ordered_members(subscriptions)
+        wishes = {member: frozenset(subscriptions[member].topics) for member in members}
+        wanted_by = {topic: [member for member in members if topic in wishes[member]] for topic in partition_counts}
+        partitions = [
+            TopicPartition(topic, number)
+            for topic, count in sorted(partition_counts.items())
+            for number in range(count)
+        ]
+        owners = self.claims(subscriptions).owners
+        had: Shares = {member: [] for member in members}
+        for partition in partitions:
+            owner = owners.get(partition)
+            if owner is not None and partition.topic in wishes[owner]:
+                had[owner].append(partition)
+        if len(set(wishes.values())) == 1:
+            return share_equally(partitions, had)
+        _assign_the_rest(partitions, had, wanted_by)
+        _balance(had, wanted_by)
+        return had
+
+
+def share_equally(partitions: Collection[TopicPartition], had: Shares) -> Shares:
+    """Everybody wants everything: each keeps its part of what it had, then those with less are filled up in turn.
+
+    ::
+
+        7 partitions, 3 members: quota 7 // 3 = 2, and extra 7 % 3 = 1 member has one more
+        C0 had a b c d   keeps a b c (the extra one)      ─▶ a b c
+        C1 had e         keeps e          hungry          ─▶ e d
+        C2 is new                         hungry          ─▶ f g
+    """
+    quota, extra = divmod(len(partitions), len(had))
+    shares: Shares = {}
+    hungry, sated = deque[str](), deque[str]()
+    for member, owned in had.items():
+        limit = quota + 1 if extra > 0 and len(owned) > quota else quota
+        extra -= limit > quota
+        # The lowest numbers are kept, of all topics: so what goes is of all topics as well.
+        shares[member] = sorted(owned, key=lambda each: (each.partition, each.topic))[:limit]
+        if len(owned) < quota:
+            hungry.append(member)
+        elif limit == quota:
+            sated.append(member)
+    hungry, sated = deque(sorted(hungry)), deque(sorted(sated))
+    for partition in _not_in(shares, partitions):
+        member = hungry.popleft() if hungry else sated.popleft()
+        shares[member].append(partition)
+        if len(shares[member]) < quota:
+            hungry.append(member)
+        elif len(shares[member]) == quota:
+            sated.append(member)  # it gets another one when nobody is hungry any more, if there are extra ones
+    return shares
+
+
+def _not_in(shares: Shares, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+    taken = {partition for share in shares.values() for partition in share}
+    return [partition for partition in partitions if partition not in taken]
+
+
+def _assign_the_rest(partitions: Iterable[TopicPartition], shares: Shares, wanted_by: Mapping[str, list[str]]) -> None:
+    """Give each partition that nobody has to the member with the fewest, those that few want first."""
+    left = _not_in(shares, partitions)
+    for partition in sorted(left, key=lambda each: (len(wanted_by[each.topic]), each)):
+        member = min(wanted_by[partition.topic], key=lambda each: len(shares[each]))
+        shares[member].append(partition)
+
+
+def _balance(shares: Shares, wanted_by: Mapping[str, list[str]]) -> None:
+    """Move partitions from members with many to members with few, until no move would make the two more equal.
+
+    Each move brings the sum of the squares of the shares down, so there is an end.
+    """
+    moved = True
+    while moved:
+        moved = False
+        for owner in sorted(shares, key=lambda each: -len(shares[each])):
+            for partition in reversed(list(shares[owner])):  # what came last is the least missed
+                poorest = min(wanted_by[partition.topic], key=lambda each: len(shares[each]))
+                if len(shares[owner]) > len(shares[poorest]) + 1:
+                    shares[owner].remove(partition)
+                    shares[poorest].append(partition)
+                    moved = True

@@ -1,0 +1,65 @@
+"""The automatic commit of a member that is about to join.
+
+Kafka 3.4: clients/.../consumer/internals/ConsumerCoordinator.java (onJoinPrepare) · book 4.4.4, 5.1.4
+"""
+
+from __future__ import annotations
+
+import logging
+
+from kafka_lite.clients.request_future import RequestFuture
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.group.coordinator_lookup import CoordinatorRequestManager
+from kafka_lite.consumer.group.offset_committer import CommitRequestManager, Offsets
+from kafka_lite.consumer.timer import Backoff, Timer
+
+logger = logging.getLogger(__name__)
+
+
+class CommitBeforeJoin:
+    """Sent, and sent again, until it succeeds, is refused for good, or has taken as long as a rebalance may take.
+
+    If it fails, others read again what was read: nothing is lost.
+    """
+
+    def __init__(
+        self,
+        offsets: Offsets,
+        deadline: Timer,
+        backoff: Backoff,
+        commits: CommitRequestManager,
+        client: ConsumerNetworkClient,
+        finder: CoordinatorRequestManager,
+    ) -> None:
+        self.offsets = offsets
+        self.has_succeeded = False
+        self._deadline = deadline
+        self._backoff = backoff
+        self._commits = commits
+        self._client = client
+        self._finder = finder
+        self._future: RequestFuture[None] | None = None
+        """While it is under way, also from one poll to the next."""
+
+    def is_over(self, timer: Timer) -> bool:
+        """Go on, until the timer runs out; whether there is no more to wait for."""
+        self._deadline.update()
+        patience = timer.part(self._deadline.remaining_ms)
+        while self.offsets:
+            if self._future is None:
+                if not self._finder.ensure_ready(patience) or not self._backoff.is_over(patience):
+                    break
+                self._future = self._commits.send_commit(self.offsets)
+            if not self._client.poll_future(self._future, patience):
+                break
+            future, self._future = self._future, None
+            if future.succeeded:
+                self.has_succeeded = True
+                return True
+            if not future.is_retriable:
+                logger.warning("Auto-commit of %s before a rebalance failed: %s", self.offsets, future.exception)
+                return True
+            self._backoff.begin()
+        timer.update()
+        self._deadline.update()
+        return not self.offsets or self._deadline.is_expired

@@ -1,0 +1,531 @@
+"""The member of a consumer group: assignments out of subscriptions, and the commits.
+
+Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java · book 4.1.2, 4.4.1, 5.1.3, 5.1.4
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kafka_lite.clients.cluster import Cluster
+from kafka_lite.clients.metadata import Metadata
+from kafka_lite.clients.request_future import is_retriable
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.assignors.builtin_assignors import common_protocol
+from kafka_lite.consumer.assignors.cooperative_sticky_assignor import validate_cooperative_assignment
+from kafka_lite.consumer.assignors.partition_assignor import (
+    PROTOCOL_TYPE,
+    PartitionAssignor,
+    RebalanceProtocol,
+    Subscription,
+    deserialize_assignment,
+    deserialize_subscription,
+    serialize_assignment,
+    serialize_subscription,
+)
+from kafka_lite.consumer.consumer_errors import RetriableCommitFailedError, WakeupError
+from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptors
+from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.group.commit_before_join import CommitBeforeJoin
+from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
+    ConsumerRebalanceListenerInvoker,
+    Partitions,
+    names,
+    raise_first,
+)
+from kafka_lite.consumer.group.group_rebalance_config import (
+    NO_GENERATION_ID,
+    Generation,
+    GroupRebalanceConfig,
+    MemberState,
+)
+from kafka_lite.consumer.group.offset_committer import CommitRequestManager, Offsets
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback
+from kafka_lite.consumer.subscription_state import SubscriptionState
+from kafka_lite.consumer.timer import Backoff, Timer, unlimited
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequestProtocol, JoinGroupResponseMember
+
+logger = logging.getLogger(__name__)
+
+MetadataSnapshot = dict[str, int | None]
+"""The number of partitions of each topic of the group: what the leader watches."""
+
+
+class ConsumerCoordinator(AbstractCoordinator):
+    """What ``poll`` does before it fetches.
+
+    ::
+
+        poll ─ callbacks of finished commits ─ heartbeat.poll ─ coordinator known? ─ in the group? ─ time to commit?
+
+        rejoin_needed   a heartbeat said so · the subscription has changed · as leader: the partitions of a topic have
+                              eager                               cooperative
+        is_ready_to_join      commit                              commit
+        on_join_prepare       on_partitions_revoked: all          –
+        perform_assignment    as leader: the assignor, on the subscriptions of all members
+        on_join_complete      –                                   on_partitions_revoked: what others are to have
+                              the new assignment                  the new assignment
+                              on_partitions_assigned: all         on_partitions_assigned: what is new
+                                                                  if anything was given up: join again
+
+    Which of the two columns, the assignors decide (``RebalanceProtocol``). A cooperative member reads on while it
+    joins, so its polls do not wait for the group: they look how far the join has come, and fetch.
+
+    Positions are committed in three ways. *Automatically*: asynchronously within poll, once in
+    ``auto.commit.interval.ms``, and synchronously before partitions are given up. What is committed is the position,
+    which is what the *previous* poll returned: whoever polls again is taken to have done with it. *By the user,
+    synchronously*: repeated until it succeeds, or is refused for good. *Asynchronously*: sent once.
+    """
+
+    def __init__(
+        self,
+        config: GroupRebalanceConfig,
+        client: ConsumerNetworkClient,
+        metadata: Metadata,
+        subscriptions: SubscriptionState,
+        assignors: Sequence[PartitionAssignor],
+        interceptors: ConsumerInterceptors,
+        *,
+        auto_commit_interval_ms: float | None,
+        exclude_internal_topics: bool,
+        read_committed: bool,
+        metrics: Metrics,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """Without an ``auto_commit_interval_ms`` only the user commits."""
+        self._metadata = metadata
+        self._subscriptions = subscriptions
+        super().__init__(config, client, metrics, time=time)
+        self._assignors = assignors
+        self._protocol = common_protocol(assignors)
+        self._listener = ConsumerRebalanceListenerInvoker(subscriptions, self.sensors, time)
+        self._interceptors = interceptors
+        self._auto_commit_interval_ms = auto_commit_interval_ms
+        self._exclude_internal_topics = exclude_internal_topics
+        fetch_backoff = Backoff(time, config.retry_backoff_ms)
+        self._commits = CommitRequestManager(self, client, subscriptions, fetch_backoff, require_stable=read_committed)
+        self._next_auto_commit_ms = math.inf
+        if auto_commit_interval_ms is not None:
+            self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
+        self._completed_commits: deque[Callable[[], None]] = deque()
+        self._pending_async_commits = 0
+        self._last_commit: CommitBeforeJoin | None = None
+        self._given_up: dict[TopicPartition, OffsetAndMetadata] = {}
+        """Positions of partitions that others are to have, to be committed before the member joins again."""
+        self._untold: Partitions = frozenset()
+        """New partitions, while the listener is told of them: a wakeup may have kept it from hearing of them."""
+        self._assigned_in = NO_GENERATION_ID
+        """The generation of the assignment."""
+        self._is_leader = False
+        self._joined_subscription: frozenset[str] | None = None
+        """With what the member has joined: also with nothing, when no topic has met its pattern."""
+        self._metadata_snapshot: MetadataSnapshot = {}
+        self._assignment_snapshot: MetadataSnapshot | None = None
+        self._newest_cluster: Cluster | None = metadata.fetch()
+        metadata.add_listener(self._on_metadata_update)
+
+    # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def poll(self, timer: Timer) -> bool:
+        """Be in the group, and commit what is due; false when that takes longer than the timer. Raises fatal errors."""
+        self._maybe_update_subscription_metadata()
+        self.invoke_completed_commit_callbacks()
+        if self._subscriptions.has_auto_assigned_partitions:
+            # Also when the join takes long: the user polls, which is what max.poll.interval.ms is about.
+            self.poll_heartbeat(timer.update())
+            patience = timer.part(0) if self.reads_on else timer
+            if self.finder.is_unknown and not self.finder.ensure_ready(patience):
+                return False
+            if self.rejoin_needed_or_pending() and not self._rejoin(patience):
+                return False
+        self.maybe_auto_commit_offsets_async(timer.update())
+        return True
+
+    @property
+    def reads_on(self) -> bool:
+        """Whether the member has partitions to read also while it is not (yet) in the next generation.
+
+        Those of a consumer that has assigned them to itself are none: it is no member.
+        """
+        if self._protocol is not RebalanceProtocol.COOPERATIVE or not self._subscriptions.has_auto_assigned_partitions:
+            return False
+        return self.assigned_partition_count() > 0
+
+    def _rejoin(self, timer: Timer) -> bool:
+        if self._subscriptions.has_pattern_subscription:
+            # The pattern must have met the topics of the cluster at least once, or the member joins for nothing.
+            if not self._client.ensure_fresh_metadata(timer):
+                return False
+            self._maybe_update_subscription_metadata()
+        return self.ensure_active_group(timer)
+
+    def time_to_next_poll(self, now_ms: float) -> float:
+        """How long the consumer may wait for records before there is something to do here."""
+        if self.reads_on and (self.finder.is_unknown or self.rejoin_needed_or_pending()):
+            return self.config.retry_backoff_ms  # what is due, and cannot be done, must not keep the poll awake
+        return min(max(0.0, self._next_auto_commit_ms - now_ms), self.time_to_next_heartbeat_ms(now_ms))
+
+    def on_subscription_changed(self) -> None:
+        """The user has subscribed to something else. Metadata that is here already may be all that is needed."""
+        known = self._metadata.fetch()
+        self._newest_cluster = self._newest_cluster or known  # unless there is newer metadata since a moment ago
+
+    # ── Topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _on_metadata_update(self, cluster: Cluster) -> None:
+        """In whichever thread polls: only remember it. With a pattern this is the only sight of all topics."""
+        self._newest_cluster = cluster
+
+    def _maybe_update_subscription_metadata(self) -> None:
+        cluster, self._newest_cluster = self._newest_cluster, None
+        if cluster is None:
+            return
+        if self._subscriptions.has_pattern_subscription:
+            self._update_pattern_subscription(cluster)
+        if self._subscriptions.has_auto_assigned_partitions:
+            self._metadata_snapshot = self._snapshot_of(cluster)
+            if any(count is None for count in self._metadata_snapshot.values()):
+                self._metadata.request_update()  # a topic that is to come, or is just being created
+
+    def _update_pattern_subscription(self, cluster: Cluster) -> None:
+        pattern = self._subscriptions.pattern
+        assert pattern is not None
+        topics = {
+            topic
+            for topic in cluster.topics
+            if pattern.fullmatch(topic) and not (self._exclude_internal_topics and topic in cluster.internal_topics)
+        }
+        if self._subscriptions.subscribe_from_pattern(topics):
+            self._set_metadata_topics()
+            self._metadata.request_update()  # their partitions, of which the metadata keeps only those asked for
+
+    def _snapshot_of(self, cluster: Cluster) -> MetadataSnapshot:
+        topics = self._subscriptions.metadata_topics
+        return {topic: cluster.partition_count_for_topic(topic) for topic in topics}
+
+    def _set_metadata_topics(self) -> None:
+        self._metadata.set_topics(self._subscriptions.metadata_topics)
+
+    # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def protocol_type(self) -> str:
+        """Consumers'."""
+        return PROTOCOL_TYPE
+
+    def assigned_partition_count(self) -> int:
+        """For the metric."""
+        return len(self._subscriptions.assigned_partitions)
+
+    def rejoin_needed(self) -> bool:
+        """Whether the member must join: see the class."""
+        if not self._subscriptions.has_auto_assigned_partitions:
+            return False
+        if self._assignment_snapshot is not None and self._assignment_snapshot != self._metadata_snapshot:
+            self.request_rejoin("cached metadata has changed since the last assignment")
+        elif self._joined_subscription is not None and self._joined_subscription != self._subscriptions.subscription:
+            self.request_rejoin("subscription has changed")
+        return super().rejoin_needed()
+
+    def protocols(self) -> list[JoinGroupRequestProtocol]:
+        """The assignors of this member, and its subscription as each of them wants to have it."""
+        self._joined_subscription = subscribed = self._subscriptions.subscription
+        topics = tuple(sorted(subscribed))
+        owned = tuple(sorted(self._subscriptions.assigned_partitions))
+        protocols = []
+        for assignor in self._assignors:
+            said = Subscription(topics, assignor.subscription_user_data(topics), owned, self._assigned_in)
+            protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=serialize_subscription(said)))
+        return protocols
+
+    def _assignor(self, name: str) -> PartitionAssignor:
+        for assignor in self._assignors:
+            if assignor.name == name:
+                return assignor
+        raise KafkaError(f"Coordinator selected invalid assignment protocol: {name!r}")
+
+    def on_join_prepare(self, generation: Generation) -> None:
+        """Give up what must not be read any more from here on: all; in cooperation, what is not subscribed to now."""
+        owned = self._subscriptions.assigned_partitions
+        is_eager = self._protocol is RebalanceProtocol.EAGER
+        is_lost = bool(owned) and generation.generation_id == NO_GENERATION_ID
+        given_up = owned
+        if not is_eager and not is_lost:
+            given_up = frozenset(each for each in owned if each.topic not in self._subscriptions.subscription)
+        failure = None
+        if given_up or is_eager:
+            failure = self._let_go(given_up, is_lost=is_lost)
+            self._subscriptions.reassign_from_subscribed(owned - given_up)
+        self._is_leader = False
+        self._assignment_snapshot = None
+        self._untold = frozenset()
+        self._subscriptions.reset_group_subscription()
+        raise_first([failure])
+
+    def _let_go(self, partitions: Partitions, *, is_lost: bool) -> KafkaError | None:
+        if is_lost:
+            return self._listener.invoke_partitions_lost(partitions)
+        return self._listener.invoke_partitions_revoked(partitions)
+
+    def perform_assignment(
+        self, leader_id: str, protocol_name: str, members: Sequence[JoinGroupResponseMember]
+    ) -> Mapping[str, bytes]:
+        """Let the assignor share the partitions of all topics of all members."""
+        assignor = self._assignor(protocol_name)
+        subscriptions = {
+            member.member_id: deserialize_subscription(member.metadata, member.group_instance_id) for member in members
+        }
+        topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
+        self._watch(topics)
+        self._is_leader = True
+        logger.debug("Group %s: leader %s assigns with %s", self.config.group_id, leader_id, assignor.name)
+        assignment = assignor.assign(self._metadata.fetch(), subscriptions)
+        if self._protocol is RebalanceProtocol.COOPERATIVE:
+            validate_cooperative_assignment(assignor, subscriptions, assignment)
+        assigned_topics = {partition.topic for each in assignment.values() for partition in each.partitions}
+        if topics - assigned_topics and self._protocol is RebalanceProtocol.EAGER:
+            logger.warning("Subscribed topics that no member is assigned: %s", sorted(topics - assigned_topics))
+        if assigned_topics - topics:
+            logger.info("Assigned topics that no member has subscribed to: %s", sorted(assigned_topics - topics))
+            self._watch(assigned_topics)
+        self._assignment_snapshot = self._snapshot_of(self._metadata.fetch())
+        self._metadata_snapshot = dict(self._assignment_snapshot)
+        return {member: serialize_assignment(each) for member, each in assignment.items()}
+
+    def _watch(self, topics: Iterable[str]) -> None:
+        """As the leader, know the partitions of these topics: from now on their changes are noticed."""
+        self._subscriptions.group_subscribe(topics)
+        self._set_metadata_topics()
+        self._client.ensure_fresh_metadata(unlimited(self._time), disable_wakeup=True)
+
+    def on_join_complete(self, generation: Generation, assignment: bytes) -> KafkaError | None:
+        """Take over what the leader has decided. Repeated if a wakeup comes in between."""
+        if not self._is_leader:
+            self._assignment_snapshot = None
+        assignor, assigned = self._assignor(generation.protocol_name or ""), deserialize_assignment(assignment)
+        if not all(self._subscriptions.matches_subscription(each) for each in assigned.partitions):
+            self.request_rejoin("the assignment has topics that are not subscribed to (any more)")
+            return None
+        partitions = frozenset(assigned.partitions)
+        revoked, added = self._changes(partitions)
+        failures = [self._give_up_for_others(revoked)] if revoked else []
+        self._add_matching_topics({partition.topic for partition in partitions})
+        self._untold, self._assigned_in = added, generation.generation_id
+        self._subscriptions.reassign_from_subscribed(assigned.partitions)
+        self._set_metadata_topics()
+        assignor.on_assignment(assigned, generation.generation_id)
+        if self._auto_commit_interval_ms is not None:
+            self._next_auto_commit_ms = self._time.hi_res_ms() + self._auto_commit_interval_ms
+        failures.append(self._listener.invoke_partitions_assigned(added))
+        self._untold = frozenset()
+        return next((each for each in failures if each is not None), None)
+
+    def _changes(self, assigned: Partitions) -> tuple[Partitions, Partitions]:
+        """What goes and what comes: nothing goes from a member that has given up everything before."""
+        if self._protocol is RebalanceProtocol.EAGER:
+            return frozenset(), assigned
+        owned = self._subscriptions.assigned_partitions
+        return owned - assigned, assigned - owned | self._untold
+
+    def _give_up_for_others(self, revoked: Partitions) -> KafkaError | None:
+        """They are free for others when this member has joined without them, with what was read of them committed."""
+        failure = self._listener.invoke_partitions_revoked(revoked)
+        if self._auto_commit_interval_ms is not None:
+            positions = self._subscriptions.all_consumed()
+            self._given_up |= {partition: positions[partition] for partition in revoked if partition in positions}
+        self.request_rejoin(f"partitions {names(revoked)} were given up for others")
+        return failure
+
+    def _add_matching_topics(self, assigned: set[str]) -> None:
+        """The leader may have seen a topic of the pattern before this member did."""
+        if self._subscriptions.has_pattern_subscription and assigned - self._subscriptions.subscription:
+            self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
+            self._joined_subscription = self._subscriptions.subscription
+
+    def on_leave_prepare(self) -> KafkaError | None:
+        """The partitions are given up, unless a wakeup comes in between: then all is as it was."""
+        partitions = self._subscriptions.assigned_partitions
+        failure = None
+        if self._subscriptions.has_auto_assigned_partitions and partitions:
+            is_out = self.generation.generation_id == NO_GENERATION_ID
+            is_lost = is_out or self.state is MemberState.REBALANCING  # in which nothing can be committed any more
+            failure = self._let_go(partitions, is_lost=is_lost)
+            self._subscriptions.assign_from_subscribed(())
+        self._is_leader = False
+        self._assignment_snapshot = None
+        self._joined_subscription = None
+        self._untold, self._given_up, self._last_commit = frozenset(), {}, None
+        return failure
+
+    # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def refresh_committed_offsets_if_needed(self, timer: Timer) -> bool:
+        """Let partitions without a position begin where the group has committed; false when the timer runs out."""
+        missing = self._subscriptions.initializing_partitions()
+        if not missing:
+            return True
+        offsets = self.fetch_committed_offsets(set(missing), timer)
+        if offsets is None:
+            return False
+        for partition, committed in offsets.items():
+            state = self._subscriptions.state_or_none(partition)
+            if state is not None and state.is_initializing:
+                logger.info("Setting offset for partition %s to the committed offset %d", partition, committed.offset)
+                state.committed = committed
+                state.seek(committed.offset)
+        return True
+
+    def fetch_committed_offsets(
+        self, partitions: set[TopicPartition], timer: Timer
+    ) -> dict[TopicPartition, OffsetAndMetadata] | None:
+        """What the group has committed for these; None when the timer runs out. Raises fatal errors."""
+        return self._commits.fetch_committed_offsets(partitions, timer)
+
+    # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit_offsets_sync(self, offsets: Offsets, timer: Timer) -> bool:
+        """Commit until it succeeds; false when the timer runs out. Raises what will not pass."""
+        self.invoke_completed_commit_callbacks()
+        while offsets:
+            if self.finder.is_unknown and not self.finder.ensure_ready(timer):
+                return False
+            future = self._commits.send_commit(offsets)
+            self._client.poll_future(future, timer)
+            # Callbacks of asynchronous commits that were sent before come before this returns.
+            self.invoke_completed_commit_callbacks()
+            if future.succeeded:
+                self._interceptors.on_commit(offsets)
+                return True
+            if future.failed and not future.is_retriable:
+                raise future.exception
+            timer.sleep(self.config.retry_backoff_ms)
+            if timer.is_expired:
+                return False
+        return self._await_pending_async_commits(timer)
+
+    def _await_pending_async_commits(self, timer: Timer) -> bool:
+        while self._pending_async_commits > 0 and timer.not_expired:
+            self._client.poll(timer)
+            self.invoke_completed_commit_callbacks()
+        return self._pending_async_commits == 0
+
+    def commit_offsets_async(self, offsets: Offsets, callback: OffsetCommitCallback | None = None) -> None:
+        """Commit once; ``callback`` is called by a later poll, commit or close."""
+        self.invoke_completed_commit_callbacks()
+        self._pending_async_commits += 1
+        if not self.finder.is_unknown:
+            self._do_commit_async(offsets, callback)
+        else:
+            # Not when the search ends, which may be in the heartbeat thread, but when this thread hears of it.
+            future = self.finder.lookup()
+            future.add_listener(
+                lambda _: self._completed_commits.append(lambda: self._do_commit_async(offsets, callback)),
+                lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
+            )
+        # So that it leaves now, and not with the next poll.
+        self._client.poll_no_wakeup()
+
+    def _do_commit_async(self, offsets: Offsets, callback: OffsetCommitCallback | None) -> None:
+        future = self._commits.send_commit(offsets)
+        future.add_listener(
+            lambda _: self._completed_commits.append(lambda: self._async_done(offsets, callback, None)),
+            lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
+        )
+
+    def _async_done(self, offsets: Offsets, callback: OffsetCommitCallback | None, error: BaseException | None) -> None:
+        """Tell who committed, in the thread that did."""
+        self._pending_async_commits -= 1
+        reported: Exception | None = None
+        if error is None:
+            self._interceptors.on_commit(offsets)
+        else:
+            reported = RetriableCommitFailedError(error) if is_retriable(error) else KafkaError(str(error))
+            if isinstance(error, Exception) and not is_retriable(error):
+                reported = error
+        if callback is not None:
+            callback(offsets, reported)
+        elif reported is not None:
+            logger.error("Offset commit with offsets %s failed: %s", dict(offsets), reported)
+
+    def invoke_completed_commit_callbacks(self) -> None:
+        """Call the callbacks of asynchronous commits that have ended."""
+        while self._completed_commits:
+            self._completed_commits.popleft()()
+
+    # ── Automatic commits ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def maybe_auto_commit_offsets_async(self, now_ms: float) -> None:
+        """Commit the positions if it is time to."""
+        if self._auto_commit_interval_ms is None or now_ms < self._next_auto_commit_ms:
+            return
+        self._next_auto_commit_ms = now_ms + self._auto_commit_interval_ms
+        offsets = self._subscriptions.all_consumed()
+        if offsets:
+            logger.debug("Sending asynchronous auto-commit of offsets %s", offsets)
+            self.commit_offsets_async(offsets, self._on_auto_commit)
+
+    def _on_auto_commit(self, offsets: Offsets, error: Exception | None) -> None:
+        if error is None:
+            logger.debug("Completed asynchronous auto-commit of offsets %s", offsets)
+        elif isinstance(error, RetriableCommitFailedError):
+            logger.debug("Asynchronous auto-commit failed due to retriable error: %s", error)
+            sooner_ms = self._time.hi_res_ms() + self.config.retry_backoff_ms
+            self._next_auto_commit_ms = min(self._next_auto_commit_ms, sooner_ms)
+        else:
+            logger.warning("Asynchronous auto-commit of offsets %s failed: %s", dict(offsets), error)
+
+    def is_ready_to_join(self, timer: Timer) -> bool:
+        """Commit before partitions are given up, over several polls if need be, as long as a rebalance may take."""
+        if self._auto_commit_interval_ms is None:
+            return True
+        if self._last_commit is None:
+            offsets = self._given_up | self._subscriptions.all_consumed()
+            deadline = Timer(self._time, self.config.rebalance_timeout_ms)
+            backoff = Backoff(self._time, self.config.retry_backoff_ms)
+            self._last_commit = CommitBeforeJoin(offsets, deadline, backoff, self._commits, self._client, self.finder)
+        commit = self._last_commit
+        is_over = commit.is_over(timer)
+        self.invoke_completed_commit_callbacks()
+        if not is_over:
+            return False
+        if commit.has_succeeded:
+            self._interceptors.on_commit(commit.offsets)
+        self._last_commit, self._given_up = None, {}
+        return True
+
+    def _maybe_auto_commit_offsets_sync(self, timer: Timer) -> None:
+        """Commit when the consumer closes."""
+        if self._auto_commit_interval_ms is None:
+            return
+        offsets = self._given_up | self._subscriptions.all_consumed()
+        try:
+            logger.debug("Sending synchronous auto-commit of offsets %s", offsets)
+            if not self.commit_offsets_sync(offsets, timer):
+                logger.debug("Auto-commit of offsets %s timed out before completion", offsets)
+        except WakeupError:
+            raise
+        except KafkaError as error:
+            logger.warning("Synchronous auto-commit of offsets %s failed: %s", offsets, error)
+
+    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self, timer: Timer) -> None:
+        """Commit, wait for asynchronous commits, leave."""
+        try:
+            self._maybe_auto_commit_offsets_sync(timer)
+            while self._pending_async_commits > 0 and timer.not_expired:
+                if not self.finder.ensure_ready(timer):
+                    break
+                self._client.poll(timer)
+                self.invoke_completed_commit_callbacks()
+        finally:
+            super().close(timer)
+            self.invoke_completed_commit_callbacks()
+            self._metadata.remove_listener(self._on_metadata_update)

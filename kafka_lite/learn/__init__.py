@@ -1,1 +1,0 @@
-"""What readers learn with: the site's helpers, notebooks, drawings, and the lab runner."""

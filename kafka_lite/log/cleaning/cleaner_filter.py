@@ -1,0 +1,100 @@
+"""Which records of a compacted log stay.
+
+Kafka 0.10.2: core/.../log/LogCleaner.scala (shouldRetainRecord); later checkBatchRetention · book 6.1.6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_lite.log.cleaning.cleaned_transaction_metadata import CleanedTransactionMetadata
+from kafka_lite.log.cleaning.cleaner_stats import CleanerStats
+from kafka_lite.log.cleaning.offset_map import OffsetMap
+from kafka_lite.log.producers.producer_state_manager import LastRecord
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.record_filter import BatchRetention, BatchRetentionResult, RecordFilter
+
+
+class CleanerFilter(RecordFilter):
+    """The rules of compaction.
+
+    A record stays when
+
+    * it lies beyond what the offset map knows, or
+    * no later record has its key, and it has a value, or is a tombstone that is still needed.
+
+    How long a tombstone (a null value) is needed: a reader that began before it was written, and has the old value,
+    must have ``delete.retention.ms`` to come by. In v2 the batch knows when that is over, its delete horizon, which it
+    gets from the first cleaning that leaves a tombstone in it. v0 and v1 have no room for that: there tombstones stay
+    as long as the segment is not older than the newest clean one minus ``delete.retention.ms``.
+
+    A record without a key (from before the topic was compacted) goes.
+    """
+
+    def __init__(
+        self,
+        offset_map: OffsetMap,
+        transactions: CleanedTransactionMetadata,
+        last_records: Mapping[int, LastRecord],
+        stats: CleanerStats,
+        *,
+        current_time_ms: int,
+        delete_retention_ms: int,
+        upper_bound_offset: int,
+    ) -> None:
+        """``upper_bound_offset``: where this cleaning of the log ends (not included)."""
+        super().__init__(current_time_ms, delete_retention_ms)
+        self._offset_map = offset_map
+        self._latest_offset = offset_map.latest_offset
+        self._transactions = transactions
+        self._last_records = last_records
+        self._stats = stats
+        self._upper_bound_offset = upper_bound_offset
+        self._discard_records = False
+        self.retain_legacy_deletes = True
+        """Whether tombstones of v0 and v1 stay, in the segment at hand."""
+
+    def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
+        """A batch that the log still needs stays even when it is empty."""
+        marker_for_empty_txn = False
+        self._discard_records = False
+        if batch.is_control:
+            marker_for_empty_txn = self._transactions.on_control_batch_read(batch)
+            self._discard_records = marker_for_empty_txn and self._is_past_delete_horizon(batch)
+        else:
+            self._transactions.on_batch_read(batch)
+        # The last batch of a round says how far the log went, even if a reader finds nothing in it.
+        if self._is_last_of_producer(batch) or batch.next_offset == self._upper_bound_offset:
+            retention = BatchRetention.RETAIN_EMPTY
+        else:
+            retention = BatchRetention.DELETE if self._discard_records else BatchRetention.DELETE_EMPTY
+        return BatchRetentionResult(retention, marker_for_empty_txn)
+
+    def _is_last_of_producer(self, batch: RecordBatch) -> bool:
+        """Whether the batch has the last sequence number of a producer that is known, or else its epoch."""
+        last = self._last_records.get(batch.producer_id) if batch.has_producer_id else None
+        if last is None:
+            return False
+        if last.last_data_offset is not None:
+            return batch.last_offset == last.last_data_offset
+        return batch.is_control and batch.producer_epoch == last.producer_epoch
+
+    def _is_past_delete_horizon(self, batch: RecordBatch) -> bool:
+        horizon_ms = batch.delete_horizon_ms if isinstance(batch, DefaultRecordBatch) else None
+        return horizon_ms is not None and horizon_ms <= self.current_time_ms
+
+    def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
+        """The rules above; control records stay or go with their batch."""
+        if self._discard_records:
+            return False
+        if batch.is_control or offset > self._latest_offset:
+            return True
+        if key is None:
+            self._stats.invalid_messages_read += 1
+            return False
+        return offset >= self._offset_map.get(key) and (has_value or self._retain_deletes(batch))
+
+    def _retain_deletes(self, batch: RecordBatch) -> bool:
+        return self.retain_legacy_deletes if batch.magic < MAGIC_V2 else not self._is_past_delete_horizon(batch)

@@ -1,0 +1,106 @@
+"""The format of producer snapshots: what a log remembered of its producers at an offset.
+
+Kafka 0.11: core/.../log/ProducerStateManager.scala (readSnapshot, writeSnapshot); since 3.8 ProducerSnapshot.json
+· book 10.3
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import deque
+from collections.abc import Collection
+from pathlib import Path
+
+from kafka_lite.common.crc32c import crc32c
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.log.producers.producer_state_entry import NUM_BATCHES_TO_RETAIN, BatchMetadata, ProducerStateEntry
+
+PRODUCER_SNAPSHOT_VERSION = 1
+NO_OFFSET = -1
+
+_VERSION = struct.Struct(">h")
+_CRC = struct.Struct(">I")
+_COUNT = struct.Struct(">i")
+_ENTRY = struct.Struct(">qhiqiqiq")
+_CRC_OFFSET = 2
+_PRODUCER_ENTRIES_OFFSET = 6
+_HEADER_SIZE = 10
+
+
+class CorruptSnapshotError(KafkaError):
+    """A snapshot that no broker has written to its end."""
+
+
+def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
+    """The bytes of a snapshot file.
+
+    ::
+
+        | version I16 = 1 | crc U32 (CRC-32C of what follows) | count I32 | entries of 46 bytes ...
+
+        entry:  producer id I64 | epoch I16 | last sequence I32 | last offset I64 | offset delta I32
+                | timestamp I64 | coordinator epoch I32 | current transaction's first offset I64 (-1: none) |
+
+    Of the five batches only the last one is kept: that is what the sequence goes on from.
+    """
+    body = bytearray(_COUNT.pack(len(entries)))
+    for entry in entries:
+        txn_offset = entry.current_txn_first_offset
+        body += _ENTRY.pack(
+            entry.producer_id,
+            entry.producer_epoch,
+            entry.last_seq,
+            entry.last_data_offset,
+            entry.last_offset_delta,
+            entry.last_timestamp,
+            entry.coordinator_epoch,
+            NO_OFFSET if txn_offset is None else txn_offset,
+        )
+    return _VERSION.pack(PRODUCER_SNAPSHOT_VERSION) + _CRC.pack(crc32c(body)) + bytes(body)
+
+
+def decode_snapshot(data: bytes) -> list[ProducerStateEntry]:
+    """The entries in the bytes of a snapshot file (see ``encode_snapshot``); raises CorruptSnapshotError."""
+    if len(data) < _HEADER_SIZE:
+        raise CorruptSnapshotError(f"the snapshot has only {len(data)} bytes")
+    (version,) = _VERSION.unpack_from(data)
+    if version != PRODUCER_SNAPSHOT_VERSION:
+        raise CorruptSnapshotError(f"the snapshot has the unknown version {version}")
+    (stored_crc,) = _CRC.unpack_from(data, _CRC_OFFSET)
+    computed_crc = crc32c(data[_PRODUCER_ENTRIES_OFFSET:])
+    if stored_crc != computed_crc:
+        raise CorruptSnapshotError(f"the CRC is not valid: stored {stored_crc}, computed {computed_crc}")
+    (count,) = _COUNT.unpack_from(data, _PRODUCER_ENTRIES_OFFSET)
+    if count < 0 or len(data) != _HEADER_SIZE + count * _ENTRY.size:
+        raise CorruptSnapshotError(f"{len(data)} bytes cannot be {count} entries")
+    return [_decode_entry(data, _HEADER_SIZE + i * _ENTRY.size) for i in range(count)]
+
+
+def _decode_entry(data: bytes, position: int) -> ProducerStateEntry:
+    producer_id, epoch, last_seq, last_offset, delta, timestamp, coordinator, txn_offset = _ENTRY.unpack_from(
+        data, position
+    )
+    batches = [BatchMetadata(last_seq, last_offset, delta, timestamp)] if last_offset >= 0 else []
+    return ProducerStateEntry(
+        producer_id,
+        epoch,
+        coordinator,
+        timestamp,
+        txn_offset if txn_offset >= 0 else None,
+        deque(batches, maxlen=NUM_BATCHES_TO_RETAIN),
+    )
+
+
+def read_snapshot(file: Path) -> list[ProducerStateEntry]:
+    """The entries in a file. Raises CorruptSnapshotError, OSError."""
+    return decode_snapshot(file.read_bytes())
+
+
+def write_snapshot(file: Path, entries: Collection[ProducerStateEntry], *, sync: bool) -> None:
+    """Write a file; with ``sync`` it is on disk on return. Raises OSError."""
+    with open(file, "wb") as out:
+        out.write(encode_snapshot(entries))
+        if sync:
+            out.flush()
+            os.fsync(out.fileno())

