@@ -39,9 +39,8 @@ from kafka_lite.protocol.messages.api_00_produce import (
     TopicProduceResponse,
 )
 from kafka_lite.server.apis.data_apis import DataApis
-from kafka_lite.server.inline_request_handler import InlineRequestHandler
+from kafka_lite.server.quick_requests import InlineRequestHandler
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.request_runner import RequestRunner
 
 TIMES = 8000
 WARMING = 4000
@@ -95,7 +94,7 @@ def one_connection(make_apis: Callable[[RequestChannel], Any]) -> Iterator[Calla
     channel.add_completion_listener(metrics.request_completed)
     quotas = ConnectionQuotas(1, {})
     processor = Processor(0, "network", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 100 << 20, 600_000, channel, quotas)
-    InlineRequestHandler(channel, RequestRunner(channel, make_apis(channel), SYSTEM_TIME), lambda _: True).start()
+    InlineRequestHandler(channel, make_apis(channel), lambda _: True)
     buffer = bytearray(1 << 16)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         accepted, (host, port) = server.accept()

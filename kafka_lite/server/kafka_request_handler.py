@@ -1,4 +1,4 @@
-"""The threads that handle requests.
+"""The request handlers: the threads that take requests from the channel and have them handled.
 
 Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala; resized: Kafka 1.1 · book 2.3.4
 """
@@ -6,91 +6,112 @@ Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala; resized: Kafka 1.1 · b
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
-from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
-from kafka_lite.server.inline_request_handler import InlineRequestHandler
-from kafka_lite.server.request_runner import ApiRequestHandler, RequestRunner
+
+logger = logging.getLogger(__name__)
 
 
-class KafkaRequestHandler(ShutdownableThread):
-    """Takes a request from the channel, gives it to the apis, takes the next one; ends when it is given none."""
+class ApiRequestHandler(Protocol):
+    """What responds to requests: KafkaApis, or a stand-in in a test."""
 
-    def __init__(self, number: int, request_channel: RequestChannel, runner: RequestRunner, time: Time) -> None:
-        super().__init__(f"kafka-request-handler-{number}")
+    def handle(self, request: Request) -> None:
+        """Respond through the request channel, now or later. Must not raise for anything that a client can do."""
+        ...
+
+
+class KafkaRequestHandler:
+    """Takes a request from the channel, gives it to the apis, takes the next one. Run by a ``KafkaThread``."""
+
+    def __init__(self, number: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time) -> None:
         self.number = number
         self._request_channel = request_channel
-        self._runner = runner
+        self._apis = apis
         self._time = time
-        # How long it has waited in all, and since when it waits again: one value, so that nobody sees half a change.
+        self.on_stop: Callable[[], object] = _do_nothing
+        """Called when this handler has taken the signal to stop: it ends the handler's thread."""
+        # Total idle time, and since when it has been idle again: one value, so that readers see no half of a change.
         self._idle: tuple[float, float | None] = (0.0, time.hi_res_ms())
 
     def idle_ms(self) -> float:
-        """For how long this thread has had nothing to do, up to now."""
+        """How long this handler has had nothing to do, up to now."""
         total_ms, since_ms = self._idle
         return total_ms if since_ms is None else total_ms + self._time.hi_res_ms() - since_ms
 
     def do_work(self) -> None:
-        """Wait for a request and handle it, and those that its client sent behind it."""
+        """Wait for a request, handle it, then handle those that its client sent behind it."""
         request = self._request_channel.receive_request()
         idle_ms = self.idle_ms()
         self._idle = (idle_ms, None)
-        if request is None:  # woken up to stop
-            self.initiate_shutdown()
+        if request is None:
+            self.on_stop()
             return
         while request is not None:
-            request = self._runner.run(request)
+            request = self.handle(request)
         self._idle = (idle_ms, self._time.hi_res_ms())
+
+    def wake_up(self) -> None:
+        """Does nothing: the pool wakes a handler through the channel, and it does not matter which one."""
+
+    def handle(self, request: Request) -> Request | None:
+        """Handle one request. Returns the one that its client sent behind it, if that may begin now."""
+        request.request_dequeue_time_ms = self._time.hi_res_ms()
+        try:
+            self._apis.handle(request)
+        except Exception:
+            # An error of ours. Its client learns of it because the connection closes; no other client is affected.
+            logger.exception(
+                "Error when handling a request of %s, apiKey %s", request.connection_id, request.header.api_key
+            )
+            self._request_channel.close_connection(request)
+        if request.api_local_complete_time_ms < 0:
+            responded_ms = request.response_complete_time_ms
+            request.api_local_complete_time_ms = responded_ms if responded_ms >= 0 else self._time.hi_res_ms()
+        return request.take_following() if request.following_may_begin else None
 
 
 class KafkaRequestHandlerPool:
-    """``num.io.threads`` handlers on one request channel, which run from the start.
-
-    Given ``is_quick``, they get those requests only of which it says no: see ``InlineRequestHandler``.
-    """
+    """``num.io.threads`` request handlers on one request channel. They start at once."""
 
     def __init__(
-        self,
-        num_threads: int,
-        request_channel: RequestChannel,
-        apis: ApiRequestHandler,
-        time: Time = SYSTEM_TIME,
-        is_quick: Callable[[Request], bool] | None = None,
+        self, num_threads: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time = SYSTEM_TIME
     ) -> None:
         self._request_channel = request_channel
+        self._apis = apis
         self._time = time
-        self._runner = RequestRunner(request_channel, apis, time)
         self._lock = threading.Lock()
         self._is_shut_down = False
         self._size = 0
-        self._handlers: list[KafkaRequestHandler] = []  # those, too, that are yet to end
+        # By number, including handlers that have been told to stop and have not ended yet.
+        self._handlers: dict[int, KafkaRequestHandler] = {}
+        self._threads: dict[int, KafkaThread] = {}
         self._ended_idle_ms = 0.0
-        self._idle_at_resize_ms = (0.0, 0.0)  # of a thread in the mean, and of all
+        self._idle_at_resize_ms = (0.0, 0.0)  # the mean of a thread, and the sum of all
         self._start_handlers(num_threads)
-        self._inline_handler: InlineRequestHandler | None = None
-        if is_quick is not None:
-            self._inline_handler = InlineRequestHandler(request_channel, self._runner, is_quick)
-            self._inline_handler.start()
 
     def _start_handlers(self, num_threads: int) -> None:
-        """Until there are so many, with the lowest numbers that are free."""
-        taken = {handler.number for handler in self._handlers}
-        free = (number for number in itertools.count() if number not in taken)
-        for number in itertools.islice(free, num_threads - self._size):
-            handler = KafkaRequestHandler(number, self._request_channel, self._runner, self._time)
-            handler.start()
-            self._handlers.append(handler)
+        """Start handlers until there are ``num_threads``, with the lowest numbers that are free."""
+        free = (number for number in itertools.count() if number not in self._handlers)
+        for number in list(itertools.islice(free, num_threads - self._size)):
+            handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time)
+            thread = KafkaThread(f"kafka-request-handler-{number}", handler)
+            handler.on_stop = thread.initiate_shutdown
+            thread.start()
+            self._handlers[number], self._threads[number] = handler, thread
             self._size += 1
 
     def resize(self, num_threads: int) -> None:
-        """So many threads from now on; at least one.
+        """Run ``num_threads`` handlers from now on; at least one.
 
-        More of them begin at once. Those that are too many end behind the requests that wait now, each when it has
-        nothing at hand any more: no request is lost, and nobody waits for that here. Nothing happens after the end.
+        New handlers start at once. Surplus ones stop after the requests that wait now, each when it has finished its
+        current request: no request is lost, and ``resize`` does not wait for that. After ``shutdown`` it does nothing.
         """
         with self._lock:
             if self._is_shut_down:
@@ -104,12 +125,12 @@ class KafkaRequestHandlerPool:
             self._start_handlers(num_threads)
 
     def _forget_ended(self) -> None:
-        ended = [handler for handler in self._handlers if not handler.is_alive()]
-        self._ended_idle_ms += sum(handler.idle_ms() for handler in ended)
-        self._handlers = [handler for handler in self._handlers if handler not in ended]
+        for number in [number for number, thread in self._threads.items() if not thread.is_alive()]:
+            self._ended_idle_ms += self._handlers.pop(number).idle_ms()
+            del self._threads[number]
 
     def average_idle_ns(self) -> float:
-        """For how long a thread has had nothing to do, in the mean: RequestHandlerAvgIdlePercent is the rate of it."""
+        """The mean time that a handler has had nothing to do; RequestHandlerAvgIdlePercent is its rate."""
         with self._lock:
             return self._average_idle_ms(self._total_idle_ms()) * 1_000_000
 
@@ -118,18 +139,20 @@ class KafkaRequestHandlerPool:
         return average_ms + (total_ms - of_all_ms) / max(self._size, 1)
 
     def _total_idle_ms(self) -> float:
-        return self._ended_idle_ms + sum(handler.idle_ms() for handler in self._handlers)
+        return self._ended_idle_ms + sum(handler.idle_ms() for handler in self._handlers.values())
 
     def shutdown(self) -> None:
-        """Let the requests at work end, then stop."""
-        if self._inline_handler is not None:
-            self._inline_handler.shutdown()
+        """Let each handler finish its current request, then stop."""
         with self._lock:
-            self._is_shut_down = True  # no handler begins any more: it might take what is to wake up another one
-            handlers = list(self._handlers)
-        for handler in handlers:
-            handler.initiate_shutdown()
-        for _ in handlers:
+            self._is_shut_down = True  # no handler starts any more: it might take the wake-up of another one
+            threads = list(self._threads.values())
+        for thread in threads:
+            thread.initiate_shutdown()
+        for _ in threads:
             self._request_channel.wake_up_handler()
-        for handler in handlers:
-            handler.await_shutdown()
+        for thread in threads:
+            thread.await_shutdown()
+
+
+def _do_nothing() -> None:
+    """What a handler without a thread does to stop."""

@@ -56,7 +56,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
-from kafka_lite.server.quick_requests import QuickRequests
+from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
@@ -428,17 +428,18 @@ class KafkaServer:
         apis = KafkaApis(channel, data, metadata, admin, producers, groups, offsets)
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
-        is_quick = None
+        config = self.dynamic_broker_config.current_config
+        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
+        self._on_stop("request handlers", self._handler_pool.shutdown)
         if config.inline_quick_requests:
-            is_quick = QuickRequests(
+            quick = QuickRequests(
                 self.replica_manager,
                 self.metadata_cache,
                 config.auto_create_topics_enable,
                 self.groups.group_manager.topic_partition_for,
-            ).includes
-        config = self.dynamic_broker_config.current_config
-        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time, is_quick)
-        self._on_stop("request handlers", self._handler_pool.shutdown)
+            )
+            inline = InlineRequestHandler(channel, apis, quick.includes, self.time)
+            self._on_stop("inline request handler", inline.shutdown)
         self.metrics.measure_handlers(self._handler_pool)
         handlers = DynamicThreadPool("num.io.threads", self._handler_pool.resize, config)
         self.dynamic_broker_config.add_broker_reconfigurable(handlers, goes_by=config)

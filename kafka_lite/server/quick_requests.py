@@ -1,17 +1,20 @@
-"""Which requests a network thread may handle itself, since nothing in them waits.
+"""Requests that a network thread handles itself, because nothing in them waits.
 
 Kafka 0.10.2: none; there every request goes through the request queue · book 2.3.3
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.sendable import Part
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.log_config import MAX_LONG
 from kafka_lite.network.request import Request
+from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
@@ -20,6 +23,7 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
 from kafka_lite.record.record_batch import CODEC_MASK
+from kafka_lite.server.kafka_request_handler import ApiRequestHandler, KafkaRequestHandler
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -29,21 +33,68 @@ FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
 FIRST_VERSION_AT_THE_COORDINATOR = 1
 """OffsetCommit and OffsetFetch of version 0 go to ZooKeeper."""
 V2_CODEC_POSITION = 22
-"""The byte of a v2 batch with its codec: the second one of the attributes."""
+"""The byte of a v2 batch that holds its codec: the second one of the attributes."""
 MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
-"""So much a network thread may have to decompress for one request. It takes a second to find that a hundred kilobytes
-of gzip hold a hundred megabytes; codecs let other threads run meanwhile, so that a handler keeps nobody waiting."""
+"""How many compressed bytes a network thread may decompress for one request. A hundred kilobytes of gzip can hold a
+hundred megabytes, which take a second. Codecs release the GIL, so a request handler delays nobody meanwhile."""
+SHUTDOWN_POLL_S = 0.001
+"""How often ``InlineRequestHandler.shutdown`` checks whether requests are still at work."""
 
 Condition = Callable[[int, Any], bool]
-"""Of the version and the body of a request."""
+"""Takes the version and the body of a request."""
+
+
+class InlineRequestHandler:
+    """Handles quick requests in the network threads that have read them.
+
+    ::
+
+        Processor ─▶ RequestChannel.dispatch ─┬─ quick ───▶ InlineRequestHandler, in this thread ─▶ response queue
+                                              └─ else ─▶ request queue ─▶ KafkaRequestHandler ─▶ response queue
+
+    Because of the GIL, computing is no reason to hand a request over: a request handler that computes keeps the network
+    threads waiting just the same. Waiting is a reason: for the disk (fsync), for ZooKeeper, for room in a queue.
+    """
+
+    def __init__(
+        self,
+        request_channel: RequestChannel,
+        apis: ApiRequestHandler,
+        is_quick: Callable[[Request], bool],
+        clock: Time = SYSTEM_TIME,
+    ) -> None:
+        """``is_quick`` decides, usually ``QuickRequests.includes``. Requests are handled from now on."""
+        self._request_channel = request_channel
+        self._handler = KafkaRequestHandler(-1, request_channel, apis, clock)  # its threads are those of the network
+        self._is_quick = is_quick
+        # For each network thread, whether it is handling a request, so that shutdown can wait until none is.
+        self._at_work = [False] * request_channel.num_processors
+        request_channel.quick_handler = self.handle
+
+    def handle(self, request: Request) -> Request | None:
+        """Handle a request and those behind it, up to the first that is not quick; returns that one."""
+        left: Request | None = request
+        self._at_work[request.processor] = True
+        try:
+            # Read after at_work is set, while shutdown sets it before it reads at_work: at least one sees the other.
+            while left is not None and self._request_channel.quick_handler is not None and self._is_quick(left):
+                left = self._handler.handle(left)
+        finally:
+            self._at_work[request.processor] = False
+        return left
+
+    def shutdown(self) -> None:
+        """Let the requests at work finish; those that come from now on are queued."""
+        self._request_channel.quick_handler = None
+        while any(self._at_work):
+            time.sleep(SHUTDOWN_POLL_S)
 
 
 class QuickRequests:
-    """Says of a request, before it is handled, whether handling it can be left to a network thread.
+    """Decides, before a request is handled, whether a network thread may handle it.
 
-    While a network thread handles a request, its other connections wait. They wait for computing in any case, since
-    one thread at a time runs Python; so what counts is what a handler would *wait* for, with the interpreter free for
-    others:
+    While a network thread handles a request, its other connections wait. Because of the GIL they would wait for the
+    computing in any case. What counts is the time that a request handler would spend *waiting*, with the GIL released:
 
     =================  ==================================================================================
     Produce            quick unless the topic is flushed every so many messages (fsync), the batches must be
@@ -51,16 +102,16 @@ class QuickRequests:
     Fetch              quick unless the client is so old that batches may have to be converted for it
     ListOffsets        quick for the beginning and the end of a log; a search by time reads files
     Metadata           quick unless a topic may have to be created (ZooKeeper)
-    OffsetCommit       quick, as an append to ``__consumer_offsets`` is; version 0 goes to ZooKeeper
+    OffsetCommit       quick, because an append to ``__consumer_offsets`` is; version 0 goes to ZooKeeper
     OffsetFetch        quick, except version 0
     Heartbeat,         quick
     ApiVersions,
     OffsetForLeaderEpoch
-    everything else    not quick: ZooKeeper, or many files, or rare
+    everything else    not quick: it uses ZooKeeper or many files, or it is rare
     =================  ==================================================================================
 
-    A write may still wait for a disk that cannot keep up, and a ``sendfile`` for one that must be read; the latter
-    happens in Kafka's network threads, too. ``num.network.threads`` is for that.
+    A write may still wait for a disk that cannot keep up, and a ``sendfile`` for a disk read; the latter happens in
+    Kafka's network threads, too. That is what ``num.network.threads`` is for.
     """
 
     def __init__(
@@ -70,7 +121,7 @@ class QuickRequests:
         auto_create_topics: bool,
         offsets_partition_of: Callable[[str], TopicPartition],
     ) -> None:
-        """``offsets_partition_of`` a group: its partition of ``__consumer_offsets``."""
+        """``offsets_partition_of`` returns a group's partition of ``__consumer_offsets``."""
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
         self._auto_create_topics = auto_create_topics
@@ -88,7 +139,7 @@ class QuickRequests:
         }
 
     def includes(self, request: Request) -> bool:
-        """Whether the request may be handled at once by the thread that has read it."""
+        """Whether the thread that has read the request may handle it."""
         header = request.header
         condition = self._conditions.get(header.api_key)
         return condition is not None and condition(header.api_version, request.body)
@@ -104,7 +155,7 @@ class QuickRequests:
                 partition = self._replicas.get_partition(known_topic_partition(name, data.index))
                 log = partition.log if partition is not None else None
                 if log is not None and not log.config.appends_v2_as_it_is:
-                    return False  # without a log it is an error, which is quick
+                    return False  # without a log the response is an error, which is quick
         return compressed_bytes <= MAX_QUICK_COMPRESSED_BYTES
 
     def _is_quick_offset_commit(self, version: int, body: OffsetCommitRequest) -> bool:

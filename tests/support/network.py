@@ -22,6 +22,7 @@ from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.quick_requests import InlineRequestHandler
 
 LOOPBACK = "127.0.0.1"
 needs_plain_package = pytest.mark.skipif(
@@ -67,7 +68,10 @@ def running_server(
     before = set(threading.enumerate())
     server = SocketServer(SocketServerConfig(**config), time)
     channel = server.request_channel
-    pool = KafkaRequestHandlerPool(io_threads, channel, _Apis(handler, channel), is_quick=is_quick)
+    apis = _Apis(handler, channel)
+    pool = KafkaRequestHandlerPool(io_threads, channel, apis)
+    if is_quick is not None:
+        InlineRequestHandler(channel, apis, is_quick)
     try:
         server.startup()
         yield server

@@ -1,4 +1,4 @@
-"""Requests that network threads handle themselves, among others that they hand over."""
+"""Network threads handle quick requests themselves, and hand the others over."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
-from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.quick_requests import InlineRequestHandler
 from tests.support.network import (
     LOOPBACK,
     connect,
@@ -54,7 +54,7 @@ def test_quick_requests_are_handled_by_the_network_thread_and_others_by_a_handle
     assert threads[3].startswith("kafka-request-handler-")
 
 
-def test_a_request_that_waits_keeps_quick_ones_of_other_connections_waiting_not() -> None:
+def test_a_request_that_waits_does_not_delay_quick_requests_of_other_connections() -> None:
     go_on = threading.Event()
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -71,8 +71,8 @@ def test_a_request_that_waits_keeps_quick_ones_of_other_connections_waiting_not(
         assert [read_correlation_id(slow) for _ in range(2)] == [1, 2]
 
 
-def test_answers_of_a_pipeline_keep_the_order_of_its_requests() -> None:
-    """Quick ones, ones that are handed over, ones that are answered later by another thread, and one at a time."""
+def test_responses_of_a_pipeline_keep_the_order_of_its_requests() -> None:
+    """Quick requests, handed-over ones and ones with a response from another thread: one at a time, in order."""
     at_work = threading.Semaphore(1)
     order: list[int] = []
 
@@ -113,7 +113,7 @@ def test_an_error_in_a_quick_handler_closes_its_connection_only(caplog: pytest.L
     assert "Error when handling a request" in caplog.text
 
 
-def test_no_answer_between_answers() -> None:
+def test_requests_without_a_response_between_others() -> None:
     def handle(request: Request, channel: RequestChannel) -> None:
         if request.header.correlation_id % 3 == 0:
             channel.no_operation(request)
@@ -126,7 +126,7 @@ def test_no_answer_between_answers() -> None:
         assert [read_correlation_id(client) for _ in answered] == answered
 
 
-def test_a_deaf_client_of_quick_requests_is_not_read_either() -> None:
+def test_nothing_is_read_from_a_client_that_does_not_read_its_responses() -> None:
     handled: list[int] = []
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -171,7 +171,7 @@ def test_without_a_quick_handler_requests_go_through_the_queue() -> None:
         assert read_correlation_id(client) == 2
 
 
-def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles() -> None:
+def test_shutdown_waits_for_the_request_that_a_network_thread_handles() -> None:
     arrived, go_on = threading.Event(), threading.Event()
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -181,12 +181,12 @@ def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles
 
     server = SocketServer(SocketServerConfig(listeners=(Listener(LOOPBACK),), num_network_threads=1))
     apis = SimpleNamespace(handle=lambda request: handle(request, server.request_channel))
-    pool = KafkaRequestHandlerPool(1, server.request_channel, apis, is_quick=lambda _: True)
+    inline = InlineRequestHandler(server.request_channel, apis, lambda _: True)
     server.startup()
     with connect(server) as client:
         client.sendall(request_frame(1))
         assert arrived.wait(30)
-        end = threading.Thread(target=pool.shutdown)
+        end = threading.Thread(target=inline.shutdown)
         end.start()
         end.join(0.05)
         assert end.is_alive()
@@ -198,22 +198,22 @@ def test_the_end_of_the_pool_waits_for_the_request_that_a_network_thread_handles
 
 
 def test_a_request_that_comes_during_the_shutdown_is_queued() -> None:
-    """The network thread has looked at the quick handler already, and calls it when the shutdown is through."""
+    """The network thread has read ``quick_handler`` already, and calls it after the shutdown."""
     channel = RequestChannel(1, 10)
     header = RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id=None)
     request = Request(0, "connection", "PLAINTEXT", "PLAINTEXT", LOOPBACK, header, HeartbeatRequest(), 1, 0)
-    pool = KafkaRequestHandlerPool(0, channel, SimpleNamespace(handle=pytest.fail), is_quick=lambda _: True)
+    inline = InlineRequestHandler(channel, SimpleNamespace(handle=pytest.fail), lambda _: True)
     quick_handler = channel.quick_handler
     assert quick_handler is not None
-    pool.shutdown()
+    inline.shutdown()
     assert quick_handler(request) is request
     channel.dispatch(request)
     assert channel.request_queue_size == 1
 
 
 @needs_plain_package
-def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytest.LogCaptureFixture) -> None:
-    """Between the poll that wrote the rest of an answer and the step that notes it, the next one may be looked at."""
+def test_a_response_that_comes_just_after_the_one_before_it_has_left(caplog: pytest.LogCaptureFixture) -> None:
+    """The next response can arrive between the poll that wrote the rest of one and the step that completes it."""
     channel = RequestChannel(1, 100)
     quotas = ConnectionQuotas(10, {})
     processor = Processor(0, "processor", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 1 << 20, -1, channel, quotas)
@@ -234,19 +234,19 @@ def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytes
     echo_correlation_id(first, channel)
     second = first.take_following()
     assert second is not None
-    processor.do_work()  # the first answer does not fit into the socket
+    processor.do_work()  # the first response does not fit into the socket
     assert read_exactly(pipelining, junk) == bytes(junk)
     other.sendall(request_frame(3))
     wait_for(accepted[0], selectors.EVENT_WRITE)
     wait_for(accepted[1], selectors.EVENT_READ)
     poll = processor._selector.poll
 
-    def poll_and_answer(timeout_ms: float) -> None:
+    def poll_and_respond(timeout_ms: float) -> None:
         poll(timeout_ms)
         assert len(processor._selector.completed_sends) == len(processor._selector.completed_receives) == 1
         echo_correlation_id(second, channel)
 
-    processor._selector.poll = poll_and_answer  # type: ignore[method-assign]
+    processor._selector.poll = poll_and_respond  # type: ignore[method-assign]
     processor.do_work()
     processor._selector.poll = poll  # type: ignore[method-assign]
     assert "uncaught exception" not in caplog.text
@@ -262,7 +262,7 @@ def test_an_answer_that_comes_when_the_one_before_it_has_just_left(caplog: pytes
 
 
 def fill(sock: socket.socket) -> int:
-    """Send zeros until the socket takes no more; how many those were."""
+    """Send zeros until the socket takes no more; returns how many."""
     count = 0
     with contextlib.suppress(BlockingIOError):
         while True:

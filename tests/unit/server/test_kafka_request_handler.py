@@ -13,7 +13,6 @@ from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandler, KafkaRequestHandlerPool
-from kafka_lite.server.request_runner import RequestRunner
 from tests.support.eventually import eventually
 
 
@@ -129,7 +128,7 @@ def test_a_pool_that_has_been_shut_down_stays_so(start: Callable[[int], Broker])
 def test_a_handler_is_idle_from_the_beginning() -> None:
     """Not only from its first turn on, which may come late."""
     time, channel = MockTime(), RequestChannel(1, 10)
-    handler = KafkaRequestHandler(0, channel, RequestRunner(channel, Apis(), time), time)
+    handler = KafkaRequestHandler(0, channel, Apis(), time)
     time.sleep(100)
     channel.wake_up_handler()
     handler.do_work()
