@@ -11,7 +11,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled clean
+.PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled wheel clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,8 +47,10 @@ format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The compiled build runs if `make compiled` has made it of today's source; BUILD=plain does without it.
 broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
-	$(BIN)/kafka-lite server-start config/server.properties
+	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
+	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite server-start config/server.properties
 
 site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
 	$(BIN)/python -m kafka_learn.site serve
@@ -63,7 +65,10 @@ bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven fo
 	$(BIN)/python -m bench
 
 compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
-	$(BIN)/python scripts/compile_hot_modules.py
+	$(BIN)/python -m scripts.compile_hot_modules
+
+wheel: setup ## wheels in dist/: a plain one, and a compiled one if there is a C compiler
+	$(BIN)/python -m scripts.build_wheels
 
 clean: ## remove what the build made (the .venv stays)
 	rm -rf site build dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis
