@@ -34,8 +34,11 @@ from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRe
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
-from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.api_handler import HandlerWrapper
+from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_metrics import BrokerMetrics
@@ -51,7 +54,7 @@ from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler,
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.group_coordination import GroupCoordination
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
@@ -419,13 +422,20 @@ class KafkaServer:
             self.admin_manager.auto_create_topic,
             SERVED_VERSIONS,
         )
-        data = DataApis(self.replica_manager, channel.close_connection)
         admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
-        groups, offsets = self.groups.group_apis(), self.groups.offset_apis(self.metadata_cache, self.zk_client)
-        producers = ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache)
-        apis = KafkaApis(channel, data, metadata, admin, producers, groups, offsets)
+        apis = KafkaApis(
+            channel,
+            produce=ProduceApis(self.replica_manager, channel.close_connection),
+            fetch=FetchApis(self.replica_manager),
+            log_offsets=LogOffsetApis(self.replica_manager),
+            metadata=metadata,
+            admin=admin,
+            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache),
+            groups=self.groups.group_apis(),
+            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
+        )
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
         config = self.dynamic_broker_config.current_config

@@ -13,6 +13,7 @@ from typing import Final
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
@@ -41,9 +42,8 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
 )
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
@@ -136,19 +136,23 @@ class ReplicaManager:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
         return partition
 
-    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
-        """The log of a partition that this broker leads under the epoch that the client knows (-1: any).
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
+        """A partition that this broker leads, its local replica and that replica's log.
 
-        Raises what ``get_leader_partition`` raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
+        ``leader_epoch`` is the epoch that the client knows (-1: it knows none). Raises what ``get_leader_partition``
+        raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
         """
         partition = self.get_leader_partition(topic_partition)
         error = partition.check_leader_epoch(leader_epoch)
         if error is not _NO_ERROR:
             raise error.exception()
-        log = partition.log
+        leader = partition.leader_replica_if_local
+        if leader is None:  # lost since get_leader_partition
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
+        log = leader.log
         if log is None:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log of {topic_partition} is offline")
-        return partition, log
+        return partition, leader, log
 
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -271,12 +275,9 @@ class ReplicaManager:
         min_one_message: bool,
     ) -> LogReadResult:
         try:
-            partition, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
+            partition, leader, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
         except ApiError as failure:
             return LogReadResult(failure.error)
-        leader = partition.leader_replica_if_local
-        if leader is None:
-            return LogReadResult(Errors.NOT_LEADER_OR_FOLLOWER)
         max_offset = partition.fetchable_end_offset(leader, params.from_follower)
         try:
             data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
@@ -475,10 +476,7 @@ class ReplicaManager:
         """
         if is_internal(topic_partition.topic):
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")
-        partition, log = self.get_leader_log(topic_partition)
-        leader = partition.leader_replica_if_local
-        if leader is None:
-            raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
+        _, leader, log = self.get_leader_log(topic_partition)
         if not log.config.delete:
             raise Errors.POLICY_VIOLATION.exception(f"{topic_partition.topic} does not have the delete cleanup policy")
         high_watermark = leader.high_watermark.message_offset

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
@@ -142,11 +143,11 @@ class MemoryOffsetsLog:
         for answer in held:
             answer()
 
-    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
         """The partition's log, if this broker leads."""
         if not self.leads:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
-        return cast(Partition, None), cast(Log, self.log(topic_partition))
+        return cast(Partition, None), cast(Replica, None), cast(Log, self.log(topic_partition))
 
 
 @dataclass

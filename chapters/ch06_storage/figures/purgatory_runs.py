@@ -29,9 +29,8 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from kafka_lite.server.delayed_produce import DelayedProduce
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition
 from kafka_lite.server.replica_manager import ReplicaManager
 
 _MODULE = "chapters.ch06_storage.figures.purgatory_runs"

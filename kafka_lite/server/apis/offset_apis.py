@@ -20,7 +20,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError

@@ -23,9 +23,8 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_produce import PartitionResponse
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager
 
 TP, TP1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
@@ -82,7 +81,7 @@ class Broker:
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
 
     def log(self, tp: TopicPartition) -> Log:
-        return self.replicas.get_leader_log(tp)[1]
+        return self.replicas.get_leader_log(tp)[2]
 
     def produce(self, tp: TopicPartition, count: int = 1, acks: int = -1, internal: bool = False) -> None:
         builder = MemoryRecordsBuilder(2, CompressionType.NONE)
@@ -259,7 +258,7 @@ class TestLimits:
         for tp in (TP, TP1):
             for _ in range(3):
                 broker.produce(tp)
-        self.batch = broker.replicas.get_leader_log(TP)[1].size // 3
+        self.batch = broker.replicas.get_leader_log(TP)[2].size // 3
 
     def test_no_limit(self, broker: Broker) -> None:
         assert self.read(broker, 1 << 20, 1 << 20, False) == [3 * self.batch, 3 * self.batch]
