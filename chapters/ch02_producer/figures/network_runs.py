@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_learn.recording.broker_watches import watch_phases, watch_wire
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.run_brokers import (
     AS_IN_KAFKA,
     PRODUCE_VERSION,

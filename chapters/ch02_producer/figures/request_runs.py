@@ -9,7 +9,7 @@ from dataclasses import replace
 from chapters.ch02_producer.figures.network_runs import network_watches
 from kafka_learn.recording.broker_watches import watch_files
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.run_brokers import (
     AS_IN_KAFKA,
     connect,

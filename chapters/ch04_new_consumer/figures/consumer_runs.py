@@ -23,7 +23,7 @@ from kafka_learn.recording.consumer_watches import (
     watch_positions,
 )
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.run_brokers import TOPIC, in_thread, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors

@@ -16,7 +16,7 @@ from pathlib import Path
 from chapters.ch06_storage.figures.log_drawings import record_set
 from chapters.ch06_storage.figures.purgatory_drawings import NamedOperation
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.watches import watch
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.delayed_operation import REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
