@@ -26,7 +26,7 @@ from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdMan
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.network.acceptor import Listener
+from kafka_lite.network.acceptor import Listener, check_port_is_free
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
@@ -145,6 +145,7 @@ class KafkaServer:
     # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
 
     def _start_parts(self) -> None:
+        self._check_listeners()
         raise_open_files_limit()
         self._start_scheduler()
         self._start_metrics()
@@ -160,6 +161,11 @@ class KafkaServer:
         self._register()
         self._start_request_handlers()
         self._on_stop("wait for ZooKeeper", self.zk_client.close_if_disconnected)
+
+    def _check_listeners(self) -> None:
+        """Fail before anything is loaded if a port is in use: sockets come after the logs, which can take minutes."""
+        for listener in self.config.listeners:
+            check_port_is_free(listener.host, listener.port)
 
     def _on_stop(self, name: str, stop: Callable[[], object]) -> None:
         self._stop_parts.append((name, stop))
