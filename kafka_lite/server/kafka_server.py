@@ -60,7 +60,7 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
-from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_manager import MISSING_LOG_RETRY_MS, ReplicaManager
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -313,6 +313,7 @@ class KafkaServer:
             self.dynamic_broker_config,
             self.time,
             lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
+            lambda topic: self.replica_manager.storage_failure(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
@@ -331,6 +332,8 @@ class KafkaServer:
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)
+        make_missing_logs = self.groups.migration.make_missing_logs
+        self.scheduler.schedule("missing-logs", make_missing_logs, MISSING_LOG_RETRY_MS, MISSING_LOG_RETRY_MS)
 
     def _start_controller(self) -> None:
         config = self.config

@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
@@ -53,8 +53,18 @@ _NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes 
 
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
+MISSING_LOG_RETRY_MS = 5000
+"""How often the logs are tried again that could not be made, ms."""
+
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
+
+
+class _MissingLog(NamedTuple):
+    """A partition that the controller gave to this broker, whose log cannot be made now: what it said, and why."""
+
+    state: LeaderAndIsrPartitionState
+    reason: str
 
 
 class ReplicaManager:
@@ -82,6 +92,8 @@ class ReplicaManager:
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
+        self._missing_logs: dict[TopicPartition, _MissingLog] = {}
+        self._takes_orders = True
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -125,10 +137,13 @@ class ReplicaManager:
         """The partition, which this broker must lead.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads,
-        KAFKA_STORAGE_ERROR when the disk of the replica has failed.
+        KAFKA_STORAGE_ERROR when the disk of the replica has failed, or has no room for its log.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
+            missing = self._missing_logs.get(topic_partition)
+            if missing is not None:
+                raise Errors.KAFKA_STORAGE_ERROR.exception(missing.reason)
             if topic_partition in self._offline:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
@@ -322,6 +337,7 @@ class ReplicaManager:
                 return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
             self._initializing_logs.begin_order()
+            missing_before = len(self._missing_logs)
             errors = [
                 LeaderAndIsrPartitionError(
                     topic_name=state.topic_name,
@@ -330,11 +346,60 @@ class ReplicaManager:
                 )
                 for state in leader_and_isr_states(request)
             ]
+            self._log_missing_logs(missing_before)
             self._start_high_watermark_checkpoints()
         return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
 
+    def _log_missing_logs(self, known: int) -> None:
+        """One line for all partitions of an order, of which a full disk may let thousands down."""
+        if len(self._missing_logs) > known:
+            topic_partition, missing = next(reversed(self._missing_logs.items()))
+            logger.error(
+                "Cannot make the logs of %d partitions, which is tried again every %d ms. Of %s, the last one: %s",
+                len(self._missing_logs),
+                MISSING_LOG_RETRY_MS,
+                topic_partition,
+                missing.reason,
+            )
+
+    def make_missing_logs(self) -> list[LeaderAndIsrPartitionState]:
+        """Try once more to make the logs that could not be made; returns what the controller said of those made.
+
+        Kafka takes a log directory that cannot take a log offline, and needs a restart. A full disk needs room only.
+        """
+        made = []
+        with self._state_change_lock:
+            self._initializing_logs.begin_order()
+            for missing in list(self._missing_logs.values()):
+                if self._apply_partition_state(missing.state) is not _NO_ERROR:
+                    break  # the others will have no room either
+                made.append(missing.state)
+            if made:
+                logger.info("Made %d logs that were missing, %d still are", len(made), len(self._missing_logs))
+        return made
+
+    def storage_failure(self, topic: str) -> str | None:
+        """Why logs of the topic cannot be made; None if none is missing."""
+        if not self._missing_logs:
+            return None
+        missing = [(tp, found.reason) for tp, found in list(self._missing_logs.items()) if tp.topic == topic]
+        if not missing:
+            return None
+        first, reason = missing[0]
+        return (
+            f"The topic exists, but {len(missing)} of its partitions have no log yet, {first} for one: {reason}. "
+            "The broker goes on trying"
+        )
+
+    def stop_taking_orders(self) -> None:
+        """The broker stops: what is left of an order of the controller is not carried out, its next start will."""
+        self._takes_orders = False
+
     def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
+        if not self._takes_orders:
+            return Errors.BROKER_NOT_AVAILABLE
         topic_partition = TopicPartition(state.topic_name, state.partition_index)
+        self._missing_logs.pop(topic_partition, None)
         if state_change_logger.is_tracing():
             self._trace(f"received LeaderAndIsr request {state}", topic_partition, state)
         if self.config.broker_id not in state.replicas:
@@ -368,12 +433,20 @@ class ReplicaManager:
         try:
             self._make_leader_or_follower(partition, state)
         except ApiError as failure:
-            logger.error("Cannot take over %s: %s", topic_partition, failure)
-            return failure.error
-        except OSError:
-            logger.exception("Cannot take over %s", topic_partition)
-            return Errors.KAFKA_STORAGE_ERROR
+            if failure.error is not Errors.KAFKA_STORAGE_ERROR:
+                logger.error("Cannot take over %s: %s", topic_partition, failure)
+                return failure.error
+            return self._without_log(topic_partition, state, failure)
+        except OSError as failure:
+            return self._without_log(topic_partition, state, failure)
         return Errors.NONE
+
+    def _without_log(
+        self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception
+    ) -> Errors:
+        self._partitions.pop(topic_partition, None)
+        self._missing_logs[topic_partition] = _MissingLog(state, str(failure))
+        return Errors.KAFKA_STORAGE_ERROR
 
     def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
         """Whether the replica's log lies on a disk that has failed: for all that is known, or since no other has it.
@@ -440,6 +513,7 @@ class ReplicaManager:
         what = (self.config.broker_id, str(delete).lower(), topic_partition)
         state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
         self._partitions.pop(topic_partition, None)
+        self._missing_logs.pop(topic_partition, None)
         # Whoever waits on the partition is answered that it is gone.
         self.complete_delayed_requests(topic_partition)
         return Errors.KAFKA_STORAGE_ERROR if delete and topic_partition in self._offline else Errors.NONE

@@ -81,12 +81,17 @@ class AdminManager:
         dynamic_config: DynamicBrokerConfig,
         time: Time = SYSTEM_TIME,
         is_queued_up_for_deletion: Callable[[str], bool] = lambda _topic: False,
+        storage_failure: Callable[[str], str | None] = lambda _topic: None,
     ) -> None:
-        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left."""
+        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left.
+
+        ``storage_failure`` is the replica manager's: why logs of a topic cannot be made.
+        """
         self._config = config
         self._cache = metadata_cache
         self._zk_client = zk_client
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
+        self._storage_failure = storage_failure
         self._admin_utils = AdminUtils(zk_client, dynamic_config.topic_defaults)
         self._dynamic_config = dynamic_config
         self._config_helper = ConfigHelper(config, dynamic_config)
@@ -127,7 +132,12 @@ class AdminManager:
             return
         partitions = {name: results[name].num_partitions for name in created}
         operation = DelayedCreatePartitions(
-            timeout_ms, results, partitions, self._cache, lambda: callback(list(results.values()))
+            timeout_ms,
+            results,
+            partitions,
+            self._cache,
+            self._storage_failure,
+            lambda: callback(list(results.values())),
         )
         self._finish(operation, created, wait=timeout_ms > 0)
 
@@ -237,7 +247,12 @@ class AdminManager:
             return
         counts = {topic.name: topic.count for topic in topics}
         operation = DelayedCreatePartitions(
-            timeout_ms, results, counts, self._cache, lambda: callback(list(results.values()))
+            timeout_ms,
+            results,
+            counts,
+            self._cache,
+            self._storage_failure,
+            lambda: callback(list(results.values())),
         )
         self._finish(operation, added, wait=timeout_ms > 0)
 
