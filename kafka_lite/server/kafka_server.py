@@ -372,7 +372,7 @@ class KafkaServer:
     def _update_metadata(self, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
         deleted = self.metadata_cache.update_cache(request)
         if deleted:
-            self.groups.offset_manager.handle_deleted_partitions(deleted)
+            self.groups.offsets.handle_deleted_partitions(deleted)
         changed = {tp.topic for tp in deleted} | {tp.topic for tp, _ in partition_states(request)}
         for topic in changed:
             self.admin_manager.try_complete_delayed_topic_operations(topic)

@@ -23,9 +23,9 @@ from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
+from kafka_lite.coordinator.group.group_offsets import Committer, GroupOffsets
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.coordinator.group.offset_manager import Committer, OffsetManager
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
@@ -277,7 +277,7 @@ class Groups:
         self.purgatories = (heartbeats, rebalances)
         config = GroupConfig(6000, 300_000, max_size, initial_rebalance_delay_ms)
         self.coordinator = GroupCoordinator(config, self.manager, heartbeats, rebalances)
-        self.offsets = OffsetManager(self.coordinator)
+        self.offsets = GroupOffsets(self.coordinator)
         self.admin = GroupAdmin(self.coordinator)
         self.coordinator.startup(2)
         if loaded:

@@ -9,7 +9,7 @@ from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
-from kafka_lite.coordinator.group.group_results import join_error, sync_error
+from kafka_lite.coordinator.group.member_metadata import join_error, sync_error
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_11_join_group as join_group
 from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
