@@ -81,6 +81,23 @@ def decode_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, 
     return tuple(headers), position
 
 
+def skip_headers(data: bytes, position: int) -> int:
+    """Where the headers at ``position`` end; their keys and values are not looked at.
+
+    Raises ``InvalidRecordError`` if one has no key or their lengths cannot be read.
+    """
+    count, position = decode_varint(data, position)
+    if not 0 <= count <= len(data) - position:
+        raise InvalidRecordError(f"Record claims {count} headers in {len(data) - position} bytes")
+    for _ in range(count):
+        key_length, position = decode_varint(data, position)
+        if key_length < 0:
+            raise InvalidRecordError("Header without a key")
+        value_length, position = decode_varint(data, position + key_length)
+        position += max(value_length, 0)
+    return position
+
+
 def _decode_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int]:
     length, position = decode_varint(data, position)
     if length < 0:
