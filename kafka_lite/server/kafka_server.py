@@ -161,6 +161,12 @@ class KafkaServer:
         self._register()
         self._start_request_handlers()
         self._on_stop("wait for ZooKeeper", self.zk_client.close_if_disconnected)
+        self._on_stop("work in progress", self._give_up_work)
+
+    def _give_up_work(self) -> None:
+        """What a request or an order has begun, such as thousands of topics, does not hold up a shutdown."""
+        self.admin_manager.begin_shutdown()
+        self.replica_manager.stop_taking_orders()
 
     def _check_listeners(self) -> None:
         """Fail before anything is loaded if a port is in use: sockets come after the logs, which can take minutes."""
@@ -261,6 +267,8 @@ class KafkaServer:
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
+        # First, or retention and flushes would meet logs that are closed.
+        self._on_stop("background tasks", self.scheduler.shutdown)
         resize_recovery = self.log_manager.resize_recovery_thread_pool
         recovery = DynamicThreadPool("num.recovery.threads.per.data.dir", resize_recovery, config)
         self.dynamic_broker_config.add_broker_reconfigurable(recovery)

@@ -93,7 +93,8 @@ class ReplicaManager:
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
         self._missing_logs: dict[TopicPartition, _MissingLog] = {}
-        self._takes_orders = True
+        self.takes_orders = True
+        """Whether the controller's orders are carried out, which ends when the broker begins to stop."""
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -393,10 +394,10 @@ class ReplicaManager:
 
     def stop_taking_orders(self) -> None:
         """The broker stops: what is left of an order of the controller is not carried out, its next start will."""
-        self._takes_orders = False
+        self.takes_orders = False
 
     def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
-        if not self._takes_orders:
+        if not self.takes_orders:
             return Errors.BROKER_NOT_AVAILABLE
         topic_partition = TopicPartition(state.topic_name, state.partition_index)
         self._missing_logs.pop(topic_partition, None)
