@@ -12,8 +12,7 @@ from chapters.ch06_storage.figures.segment_drawings import (
     example_segment,
     record_search,
 )
-from kafka_learn.drawing import architecture_figure
-from kafka_learn.drawing import graphviz_drawing as drawing
+from kafka_learn.drawing import architecture_figure, drawing
 
 
 def texts(svg):
