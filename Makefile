@@ -11,7 +11,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-all soak every-python check format broker site site-build notebooks bench compiled clean
+.PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled wheel clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,17 +32,9 @@ lock: setup ## resolve the dependencies anew into uv.lock
 demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
 	$(BIN)/python -m pipeline.demo
 
-test: check ## the whole, but for what needs real Kafka and what only soaks
-	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark and not jvm and not soak"
-	$(LANE) spark tests -- --ignore=tests/unit -m "spark and not jvm and not soak"
-
-test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
-
-soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- -n 2 --dist loadfile -m "jvm or soak"
-
-every-python: setup ## the unit tests on every other Python that is here
-	$(BIN)/python -m scripts.every_python
+test: check ## everything that needs Python only; lanes that need Java tools are skipped with a reason
+	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
+	$(LANE) spark tests -- --ignore=tests/unit -m spark
 
 check: setup ## lint, types, import contracts, unit tests: under a minute
 	$(BIN)/ruff check .
@@ -55,8 +47,10 @@ format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The compiled build runs if `make compiled` has made it of today's source; BUILD=plain does without it.
 broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
-	$(BIN)/kafka-lite server-start config/server.properties
+	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
+	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite server-start config/server.properties
 
 site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
 	$(BIN)/python -m kafka_learn.site serve
@@ -71,7 +65,10 @@ bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven fo
 	$(BIN)/python -m bench
 
 compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
-	$(BIN)/python scripts/compile_hot_modules.py
+	$(BIN)/python -m scripts.compile_hot_modules
+
+wheel: setup ## wheels in dist/: a plain one, and a compiled one if there is a C compiler
+	$(BIN)/python -m scripts.build_wheels
 
 clean: ## remove what the build made (the .venv stays)
 	rm -rf site build dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -34,9 +34,8 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_produce import PartitionResponse
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager
 
 TOPIC_PARTITION = TopicPartition("bench", 0)

@@ -38,7 +38,7 @@ from kafka_lite.protocol.messages.api_00_produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.quick_requests import InlineRequestHandler
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -51,14 +51,14 @@ class DataOnly:
 
     def __init__(self, channel: RequestChannel, replicas: ReplicaManager) -> None:
         self._channel = channel
-        self._data = DataApis(replicas, channel.close_connection)
+        self._produce = ProduceApis(replicas, channel.close_connection)
 
     def handle(self, request: Request) -> None:
         def respond(response: Any) -> None:
             parts = encode_response(response, request.header.api_version, request.header.correlation_id)
             self._channel.send_response(Response(request, NetworkSend(request.connection_id, parts)))
 
-        self._data.handle_produce(request, request.body, respond)  # type: ignore[arg-type]
+        self._produce.handle_produce(request, request.body, respond)  # type: ignore[arg-type]
 
 
 class ReadyAnswers:

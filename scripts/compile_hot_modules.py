@@ -1,75 +1,75 @@
 """``make compiled``: the package once more in ``build/compiled``, with its hot modules compiled by mypyc.
 
 Which modules those are is said in pyproject.toml; the source is the very same. Needs a C compiler and Python's headers.
-Use it with ``PYTHONPATH=build/compiled kafka-lite server-start …``; `make bench` measures it beside the plain one.
-
-The build happens in a copy, for mypyc leaves its extension modules beside the sources, where Python would prefer them
-from then on, whatever the sources say.
+``make broker`` uses it if it is there and of today's source; so does anything else with ``PYTHONPATH=build/compiled``.
+`make bench` measures it beside the plain one.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+from kafka_lite.common.app_info_parser import commit_of
+from scripts.build_wheels import PROJECT, build_wheel, missing_for_compiling, uv
+
 TARGET = PROJECT / "build" / "compiled"
+WHEEL = PROJECT / "build" / "compiled-wheel"
 DIGEST = "source.sha256"
-USE = "to use them: PYTHONPATH=build/compiled .venv/bin/kafka-lite server-start config/server.properties"
-INPUTS = ("kafka_lite", "config", "pyproject.toml", "README.md", "LICENSE")
+COMMIT = "commit"
+USE = "`make broker` uses them"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Build it, unless it is there and from today's source; returns the exit code."""
-    digest = source_digest()
+    parser = argparse.ArgumentParser(prog="make compiled", description="Compile the hot modules into build/compiled.")
+    parser.add_argument("--path", action="store_true", help="build nothing: print the path of what is up to date")
+    if parser.parse_args(arguments).path:
+        print(TARGET if is_current() else "")
+        return 0
     if is_current():
         print(f"{TARGET} is up to date; {USE}")
         return 0
-    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        print("make compiled needs a C compiler, such as Debian's package gcc; everything works without it, too")
+    missing = missing_for_compiling()
+    if missing:
+        print(f"`make compiled` cannot compile, for {missing}; everything works without it, too")
         return 1
-    with tempfile.TemporaryDirectory() as scratch:
-        wheel = build_wheel(Path(scratch))
-        shutil.rmtree(TARGET, ignore_errors=True)
-        uv("pip", "install", "--quiet", "--no-deps", "--target", str(TARGET), str(wheel))
-    (TARGET / DIGEST).write_text(digest)
+    compile_modules()
     compiled = sorted(path.relative_to(TARGET) for path in TARGET.rglob("kafka_lite/**/*.so"))
     print(f"{len(compiled)} compiled modules in {TARGET}; {USE}")
     return 0
 
 
-def build_wheel(scratch: Path) -> Path:
-    """The wheel, built from a copy of the source."""
-    copy = scratch / "source"
-    copy.mkdir()
-    for name in INPUTS:
-        source = PROJECT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
-        else:
-            shutil.copy(source, copy / name)
-    environment = os.environ | {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1"}
-    uv("build", "--quiet", "--wheel", "--python", sys.executable, "-o", str(scratch), str(copy), env=environment)
-    (wheel,) = scratch.glob("*.whl")
+def compile_modules() -> None:
+    """Build the wheel, and unpack it into ``build/compiled``."""
+    digest, commit = source_digest(), commit_of(PROJECT)
+    for stale in (TARGET, WHEEL):
+        shutil.rmtree(stale, ignore_errors=True)
+    wheel = build_wheel(WHEEL, compiled=True)
+    uv("pip", "install", "--quiet", "--no-deps", "--target", str(TARGET), str(wheel))
+    (WHEEL / COMMIT).write_text(commit)
+    (TARGET / DIGEST).write_text(digest)
+
+
+def compiled_wheel() -> Path:
+    """The wheel that ``build/compiled`` was unpacked from; built first unless it is of today's source and commit."""
+    commit = WHEEL / COMMIT
+    if not (is_current() and commit.exists() and commit.read_text() == commit_of(PROJECT)):
+        compile_modules()
+    (wheel,) = WHEEL.glob("*.whl")
     return wheel
 
 
-def uv(*arguments: str, env: dict[str, str] | None = None) -> None:
-    """Run the uv of this environment; its error ends the program."""
-    subprocess.run([str(Path(sys.executable).with_name("uv")), *arguments], check=True, env=env, cwd=PROJECT)
-
-
 def source_digest() -> str:
-    """What the compiled package depends on, as one number."""
-    digest = hashlib.sha256((PROJECT / "pyproject.toml").read_bytes())
-    for path in sorted((PROJECT / "kafka_lite").rglob("*.py")):
-        digest.update(str(path.relative_to(PROJECT)).encode())
-        digest.update(path.read_bytes())
+    """What the compiled package depends on, as one number: the source, and the kind of Python."""
+    digest = hashlib.sha256(str(sys.implementation.cache_tag).encode())
+    packaged = (*(PROJECT / "kafka_lite").rglob("*.py"), *(PROJECT / "config").iterdir())
+    for file in (PROJECT / "pyproject.toml", *sorted(packaged)):
+        digest.update(str(file.relative_to(PROJECT)).encode())
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

@@ -1,9 +1,15 @@
 """For all tests: examples may take as long as they need, for machines are slow in turns; Ctrl-C reaches children."""
 
 import contextlib
+import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
 
 # A shell that runs the tests in the background has SIGINT ignored, and so would have what the tests start and stop.
 with contextlib.suppress(ValueError):  # not the main thread
@@ -12,3 +18,19 @@ with contextlib.suppress(ValueError):  # not the main thread
 
 settings.register_profile("kafka_lite", deadline=None, print_blob=True)
 settings.load_profile("kafka_lite")
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> FullDisk:
+    """A disk that can be filled, for what is written with ``os.pwrite`` and made with ``os.open``."""
+    disk = FullDisk()
+    monkeypatch.setattr(os, "pwrite", disk.pwrite)
+    monkeypatch.setattr(os, "open", disk.open)
+    return disk
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A file system of 24 MB; the test is skipped where it cannot be mounted."""
+    with mounted_tmpfs(tmp_path / "disk", "size=24m") as disk:
+        yield disk

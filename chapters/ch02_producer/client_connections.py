@@ -35,7 +35,7 @@ from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
 from kafka_learn.recording.client_watches import watch_interest, watch_polls, watch_transfers
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.client_request import ClientRequest, RequestBuilder
 from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates, ConnectionState

@@ -32,7 +32,7 @@ from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_ac
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.recording.client_watches import watch_batches, watch_memory
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import SYSTEM_TIME, MockTime

@@ -40,7 +40,7 @@ from chapters.ch02_producer.figures.request_runs import inline_produce_request, 
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.run_brokers import (
     AS_IN_KAFKA,
     PRODUCE_VERSION,

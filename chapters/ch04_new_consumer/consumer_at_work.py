@@ -46,7 +46,7 @@ from kafka_learn.both_languages import InBothLanguages
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.recording.consumer_watches import poll_watches, watch_futures, watch_member_state
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.run_brokers import in_thread
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors

@@ -43,7 +43,7 @@ from chapters.ch06_storage.figures.segment_drawings import draw_bytes
 from chapters.ch06_storage.figures.storage_runs import append_and_roll
 from kafka_learn.both_languages import InBothLanguages
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import ApiError
 from kafka_lite.log.log_segment import LogSegment

@@ -6,7 +6,7 @@ import math
 import tomllib
 
 from kafka_learn.book_map import PROJECT_ROOT
-from kafka_learn.drawing.drawing import BLUE, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, Drawing, cell, new_graph, table
 
 
 def layers(_language: str) -> str:

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from kafka_learn.book_map import PROJECT_ROOT
-from kafka_learn.drawing.drawing import BLUE, Drawing, new_graph
+from kafka_learn.drawing.graphviz_drawing import BLUE, Drawing, new_graph
 from kafka_learn.source import module_path
 
 TABLE = "VALID_PREVIOUS_STATES"

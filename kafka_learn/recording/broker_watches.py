@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Call, Watch
+from kafka_learn.recording.recorder import Call, Watch
 from kafka_learn.recording.summaries import class_name, fields, summary
 from kafka_learn.recording.watches import Things
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests

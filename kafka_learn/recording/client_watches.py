@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kafka_learn.recording.recorded_run import Detail, Kind
-from kafka_learn.recording.recording import Call, Watch
+from kafka_learn.recording.recorder import Call, Watch
 from kafka_learn.recording.summaries import Short, class_name, summary
 from kafka_learn.recording.watches import Things
 from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates

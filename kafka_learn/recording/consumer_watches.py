@@ -7,7 +7,7 @@ from typing import Any
 
 from chapters.ch04_new_consumer.figures.delivery_semantics import Crash
 from kafka_learn.recording.recorded_run import Detail, Kind
-from kafka_learn.recording.recording import Call, Watch
+from kafka_learn.recording.recorder import Call, Watch
 from kafka_learn.recording.summaries import Short, class_name, summary
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.request_future import RequestFuture

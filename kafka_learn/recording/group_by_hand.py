@@ -22,8 +22,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import Subscription, serialize_subscription
 from kafka_lite.coordinator.group.group_coordinator import JoiningClient
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_offsets import Committer, Outcomes
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.coordinator.group.offset_manager import Committer, Outcomes
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
 from kafka_lite.protocol.messages.api_11_join_group import (
@@ -55,7 +55,7 @@ class GroupByHand:
         """Asks who coordinates, as every client does first; that makes ``__consumer_offsets``."""
         self.group_id = group_id
         groups = cluster.server.groups
-        self.coordinator, self.offsets = groups.coordinator, groups.offset_manager
+        self.coordinator, self.offsets = groups.coordinator, groups.offsets
         host, _, port = cluster.bootstrap_servers.rpartition(":")
         with BlockingChannel(host, int(port)) as channel:
             channel.exchange(FindCoordinatorRequest(key=group_id), 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from kafka_learn.recording.recorded_run import Detail, Kind
-from kafka_learn.recording.recording import Call, Watch
+from kafka_learn.recording.recorder import Call, Watch
 from kafka_learn.recording.summaries import class_name
 from kafka_learn.recording.watches import Things, watch_states
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests

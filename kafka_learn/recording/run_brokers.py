@@ -17,7 +17,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, Cr
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.server.kafka_apis import HandlerWrapper
+from kafka_lite.server.apis.api_handler import HandlerWrapper
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
 

@@ -16,7 +16,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import Response
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.schema import Struct
-from kafka_lite.server.log_read_result import FetchPartition
+from kafka_lite.server.fetch_params import FetchPartition
 
 TEXT_LIMIT = 60
 SHOWN_ELEMENTS = 2

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from kafka_learn.recording.recorded_run import Detail, Kind
-from kafka_learn.recording.recording import OWN_ARGUMENTS, Call, Watch
+from kafka_learn.recording.recorder import OWN_ARGUMENTS, Call, Watch
 from kafka_learn.recording.summaries import class_name, summary
 
 Function = Callable[..., Any]

@@ -28,7 +28,7 @@ _SITEMAP = "/sitemap.xml HTTP"
 
 def build(target: Path = SITE) -> int:
     """Stage, build strictly into ``target``, check the built pages; returns the exit code."""
-    from kafka_learn.site.site_check import check
+    from kafka_learn.site.link_check import check
 
     if _stage() or _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",)):
         return 1

@@ -5,8 +5,9 @@ Kafka 0.10.2: core/.../admin/AdminUtils.scala; later core/.../zk/AdminZkClient.s
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -21,7 +22,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError
+from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkStorageError
 
 logger = logging.getLogger(__name__)
 
@@ -84,11 +85,12 @@ class AdminUtils:
     def create_topic_with_assignment(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
         """Create a topic with these replicas: first its configuration, then what the controller watches."""
         self.validate_topic_create(topic, assignment, config)
-        self._zk_client.set_entity_config(f"{TOPICS}/{topic}", config)
-        try:
-            self._zk_client.create_topic_assignment(topic, TopicAssignment(assignment))
-        except NodeExistsError:
-            raise _already_exists(topic) from None
+        with self._writing():
+            self._zk_client.set_entity_config(f"{TOPICS}/{topic}", config)
+            try:
+                self._zk_client.create_topic_assignment(topic, TopicAssignment(assignment))
+            except NodeExistsError:
+                raise _already_exists(topic) from None
         logger.info("Created topic %s with assignment %s and configuration %s", topic, assignment, dict(config))
 
     def topic_exists(self, topic: str) -> bool:
@@ -149,7 +151,8 @@ class AdminUtils:
         everything = {**existing.partitions, **added}
         if not validate_only:
             try:
-                self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
+                with self._writing():
+                    self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
             except NoNodeError:
                 raise _does_not_exist(topic) from None  # deleted since the first line of this method
             logger.info("Added partitions %s to topic %s", added, topic)
@@ -178,7 +181,8 @@ class AdminUtils:
         if not self.topic_exists(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
         try:
-            self._zk_client.create_delete_topic(topic)
+            with self._writing():
+                self._zk_client.create_delete_topic(topic)
         except NodeExistsError:
             logger.info("Topic %s is already marked for deletion", topic)
 
@@ -191,8 +195,19 @@ class AdminUtils:
 
     def change_entity_config(self, entity_path: str, config: Mapping[str, str]) -> None:
         """Write the overrides of an entity, then tell all brokers to read them."""
-        self._zk_client.set_entity_config(entity_path, config)
-        self._zk_client.create_config_change(entity_path)
+        with self._writing():
+            self._zk_client.set_entity_config(entity_path, config)
+            self._zk_client.create_config_change(entity_path)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Raise ApiError KAFKA_STORAGE_ERROR at once, instead of waiting, when ZooKeeper has no room for a write."""
+        try:
+            with self._zk_client.zookeeper.refusing_without_room():
+                yield
+        except ZkStorageError as error:
+            message = "ZooKeeper cannot write to its disk now, which is full most likely. Free some space and try again"
+            raise Errors.KAFKA_STORAGE_ERROR.exception(message) from error
 
 
 def _already_exists(topic: str) -> Exception:

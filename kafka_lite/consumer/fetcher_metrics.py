@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.group.coordinator_metrics import CumulativeCount
+from kafka_lite.consumer.group.consumer_coordinator_metrics import CumulativeCount
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
 from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Min, Rate

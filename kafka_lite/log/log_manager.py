@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -273,15 +274,22 @@ class LogManager:
 
     def _create_log(self, topic_partition: TopicPartition) -> Log:
         config = self.configs.of(topic_partition.topic)
+        reason = "all are offline"
         for directory in self._next_log_dirs():
+            log_dir = directory / log_dir_name(topic_partition)
+            existed = log_dir.exists()
             try:
-                log = self._new_log(directory / log_dir_name(topic_partition), config, 0, 0, False)
+                log = self._new_log(log_dir, config, 0, 0, False)
             except OSError as error:
                 self._fail(directory, f"Cannot create a log for {topic_partition}", error)
+                reason = f"{directory}: {error.strerror}"
+                if not existed:
+                    shutil.rmtree(log_dir, ignore_errors=True)  # with what there was room for
                 continue
             logger.info("Created log for partition %s in %s with %s", topic_partition, log.dir, config)
             return log
-        raise Errors.KAFKA_STORAGE_ERROR.exception(f"no log directory can take a new log for {topic_partition}")
+        message = f"no log directory can take a new log for {topic_partition} ({reason})"
+        raise Errors.KAFKA_STORAGE_ERROR.exception(message)
 
     def _next_log_dirs(self) -> list[Path]:
         """The live directories, the one with the fewest logs first."""

@@ -15,6 +15,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, compress
 from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
+from kafka_lite.record.fast.scan import scan_records
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import (
@@ -30,7 +31,7 @@ from kafka_lite.record.record import (
     TimestampType,
 )
 from kafka_lite.record.record_batch import RecordBatch
-from kafka_lite.record.record_scan import RecordScan, scan_records
+from kafka_lite.record.record_scan import RecordScan
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
 _MAX_I64 = (1 << 63) - 1

@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../network/SocketServer.scala (Acceptor) · book 2.3.1
 
 from __future__ import annotations
 
+import errno
 import itertools
 import logging
 import selectors
@@ -36,6 +37,14 @@ class Listener:
     """TCP port; 0: the kernel chooses one, see ``SocketServer.bound_port``."""
     name: str = "PLAINTEXT"
     security_protocol: str = "PLAINTEXT"
+
+
+class PortInUseError(KafkaError):
+    """Another socket listens on ``host:port``."""
+
+    def __init__(self, text: str, host: str, port: int) -> None:
+        super().__init__(text)
+        self.host, self.port = host, port
 
 
 class Acceptor(ShutdownableThread):
@@ -121,14 +130,30 @@ class Acceptor(ShutdownableThread):
             sock.close()
 
 
+def check_port_is_free(host: str, port: int) -> None:
+    """Fail early if ``host:port`` cannot be listened on. Raises PortInUseError, and KafkaError for any other reason."""
+    _bind(host, port, receive_buffer_bytes=-1).close()
+
+
 def open_server_socket(host: str, port: int, receive_buffer_bytes: int) -> socket.socket:
-    """Listen on ``host:port``; no host: on all interfaces, IPv4 and IPv6. Raises KafkaError when that is impossible."""
+    """Listen on ``host:port``; no host: on all interfaces, IPv4 and IPv6. Raises as ``check_port_is_free`` does."""
+    server_socket = _bind(host, port, receive_buffer_bytes)
+    try:
+        server_socket.listen(ACCEPT_BACKLOG)
+        server_socket.setblocking(False)
+    except OSError as error:
+        server_socket.close()
+        raise _cannot_bind(host, port, error) from error
+    return server_socket
+
+
+def _bind(host: str, port: int, receive_buffer_bytes: int) -> socket.socket:
     dual_stack = not host and socket.has_dualstack_ipv6()
     try:
         family = socket.AF_INET6 if dual_stack else socket.getaddrinfo(host or "0.0.0.0", port)[0][0]
         server_socket = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
-        raise KafkaError(f"Socket server failed to bind to {host}:{port}: {error.strerror}.") from error
+        raise _cannot_bind(host, port, error) from error
     try:
         if dual_stack:
             server_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -137,12 +162,15 @@ def open_server_socket(host: str, port: int, receive_buffer_bytes: int) -> socke
             # Before listen: accepted sockets inherit it, and the window scale is agreed upon in the handshake.
             server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         server_socket.bind((host or ("::" if dual_stack else "0.0.0.0"), port))
-        server_socket.listen(ACCEPT_BACKLOG)
-        server_socket.setblocking(False)
     except OSError as error:
         server_socket.close()
-        raise KafkaError(f"Socket server failed to bind to {host}:{port}: {error.strerror}.") from error
+        raise _cannot_bind(host, port, error) from error
     return server_socket
+
+
+def _cannot_bind(host: str, port: int, error: OSError) -> KafkaError:
+    text = f"Socket server failed to bind to {host}:{port}: {error.strerror}."
+    return PortInUseError(text, host, port) if error.errno == errno.EADDRINUSE else KafkaError(text)
 
 
 def unmapped(address: str) -> str:

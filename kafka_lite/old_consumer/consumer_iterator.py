@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.decoder import Decoder
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataChunk, FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.iterator_template import IteratorTemplate
 from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
-from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo
 from kafka_lite.record.record import Record
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
 
     def __init__(
         self,
-        channel: FetchedDataQueue,
+        channel: FetchedDataQueue[FetchedDataChunk],
         consumer_timeout_ms: float,
         key_decoder: Decoder[K],
         value_decoder: Decoder[V],

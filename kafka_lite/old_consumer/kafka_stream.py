@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from kafka_lite.old_consumer.consumer_iterator import ConsumerIterator
-from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.decoder import Decoder
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -25,7 +26,7 @@ class KafkaStream(Generic[K, V]):
 
     def __init__(
         self,
-        queue: FetchedDataQueue,
+        queue: FetchedDataQueue[FetchedDataChunk],
         consumer_timeout_ms: float,
         key_decoder: Decoder[K],
         value_decoder: Decoder[V],

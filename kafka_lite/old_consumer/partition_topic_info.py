@@ -1,17 +1,18 @@
 """A partition that this consumer owns: how far it is fetched, how far it is consumed, where its messages go.
 
-Kafka 0.10.2: core/.../consumer/PartitionTopicInfo.scala · book 3.2.3, 3.2.5
+Kafka 0.10.2: core/.../consumer/PartitionTopicInfo.scala, FetchedDataChunk.scala · book 3.2.3, 3.2.5
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
-from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataChunk, FetchedDataQueue
+from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 
 logger = logging.getLogger(__name__)
@@ -22,6 +23,15 @@ INVALID_OFFSET = -1
 def is_offset_invalid(offset: int) -> bool:
     """Whether this stands for no offset: nothing was committed yet."""
     return offset < 0
+
+
+@dataclass(frozen=True)
+class FetchedDataChunk:
+    """The messages of one partition out of one answer, and the offset that they were fetched from."""
+
+    messages: ByteBufferMessageSet
+    topic_info: PartitionTopicInfo
+    fetch_offset: int
 
 
 class PartitionTopicInfo:
@@ -38,7 +48,7 @@ class PartitionTopicInfo:
         self,
         topic: str,
         partition_id: int,
-        chunk_queue: FetchedDataQueue,
+        chunk_queue: FetchedDataQueue[FetchedDataChunk],
         consumed_offset: int,
         fetched_offset: int,
         stats: ConsumerTopicStats,

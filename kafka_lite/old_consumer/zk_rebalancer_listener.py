@@ -18,10 +18,10 @@ from kafka_lite.old_consumer.consumer_connector import ConsumerRebalanceListener
 from kafka_lite.old_consumer.consumer_fetcher_manager import ConsumerFetcherManager
 from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.partition_assignor import Assignment, AssignmentContext, PartitionAssignor
-from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo, is_offset_invalid
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo, is_offset_invalid
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, construct_topic_count
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
@@ -80,7 +80,7 @@ class ZKRebalancerListener:
         self.topic_registry: TopicRegistry = {}
         """Replaced as a whole, so that a commit of another thread finds one state or the other."""
         self.streams: dict[str, list[KafkaStream[Any, Any]]] = {}
-        self.queues: dict[tuple[str, ConsumerThreadId], FetchedDataQueue] = {}
+        self.queues: dict[tuple[str, ConsumerThreadId], FetchedDataQueue[FetchedDataChunk]] = {}
         """By topic and thread: into which queue the messages of a partition go."""
         self.consumer_rebalance_listener: ConsumerRebalanceListener | None = None
         self._watcher_executor = WatcherExecutorThread(f"{consumer_id}_watcher_executor", self.synced_rebalance)
@@ -197,7 +197,7 @@ class ZKRebalancerListener:
 
     # ── 1: stop ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _close_fetchers(self, queues: Iterable[FetchedDataQueue]) -> None:
+    def _close_fetchers(self, queues: Iterable[FetchedDataQueue[FetchedDataChunk]]) -> None:
         """Stop fetching, and have the streams hand out nothing more; then commit what they have handed out.
 
         Nobody else can own these partitions yet. Who reads their offsets when they are free begins where this ends.

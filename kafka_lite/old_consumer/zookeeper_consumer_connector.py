@@ -1,6 +1,7 @@
 """The high-level consumer: a member of a group that meets in ZooKeeper.
 
-Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala · book 3.1.1, 3.7.1
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala, ConsumerConnector.scala (object Consumer)
+· book 3.1.1, 3.7.1
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from kafka_lite.old_consumer.consumer_fetcher_manager import ConsumerFetcherMana
 from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.decoder import Decoder, DefaultDecoder
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount, TopicCount, WildcardTopicCount
 from kafka_lite.old_consumer.topic_filter import TopicFilter
-from kafka_lite.old_consumer.wildcard_streams_handler import WildcardStreamsHandler
 from kafka_lite.old_consumer.zk_listeners import ZKSessionExpireListener, ZKTopicPartitionChangeListener
 from kafka_lite.old_consumer.zk_rebalancer_listener import ZKRebalancerListener
-from kafka_lite.old_consumer.zookeeper_topic_event_watcher import ZookeeperTopicEventWatcher
+from kafka_lite.old_consumer.zookeeper_topic_event_watcher import WildcardStreamsHandler, ZookeeperTopicEventWatcher
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 
 logger = logging.getLogger(__name__)
 
-QueueAndStream = tuple[FetchedDataQueue, KafkaStream[Any, Any]]
+QueueAndStream = tuple[FetchedDataQueue[FetchedDataChunk], KafkaStream[Any, Any]]
 
 
 class MessageStreamsExistError(KafkaError):
@@ -153,7 +154,9 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         self._message_streams_created = True
 
     def _queue_and_stream(self, key_decoder: Decoder[Any] | None, value_decoder: Decoder[Any] | None) -> QueueAndStream:
-        queue = FetchedDataQueue(self.config["queued.max.message.chunks"], self._time)
+        queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(
+            self.config["queued.max.message.chunks"], self._time
+        )
         stream: KafkaStream[Any, Any] = KafkaStream(
             queue,
             self.config["consumer.timeout.ms"],
@@ -263,3 +266,13 @@ class ZookeeperConsumerConnector(ConsumerConnector):
 def make_consumer_uuid(time: Time) -> str:
     """``host-millis-8 hex digits``: what follows the group in an id that nobody has chosen."""
     return f"{socket.gethostname()}-{time.milliseconds()}-{uuid.uuid4().hex[:8]}"
+
+
+class Consumer:
+    """Makes connectors."""
+
+    @staticmethod
+    def create(config: ConsumerConfig | Mapping[str, object], time: Time = SYSTEM_TIME) -> ConsumerConnector:
+        """A connector; ``group.id`` and ``zookeeper.connect`` are needed. Raises ConfigError, ZkConnectionError."""
+        checked = config if isinstance(config, ConsumerConfig) else ConsumerConfig(config)
+        return ZookeeperConsumerConnector(checked, time)

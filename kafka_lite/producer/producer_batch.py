@@ -13,8 +13,9 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
 from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, RecordMetadata
-from kafka_lite.producer.records_buffer import Headers, RecordsBuffer, stamp
+from kafka_lite.producer.records_buffer import Headers, RecordsBuffer
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 
 logger = logging.getLogger(__name__)
@@ -145,7 +146,8 @@ class ProducerBatch:
         """Number the batch; one that is closed already is stamped anew."""
         self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
         if self._built is not None and self.magic >= MAGIC_V2:
-            stamp(self._built, producer_id, producer_epoch, base_sequence)
+            batch = DefaultRecordBatch(self._built, 0, len(self._built))
+            batch.set_producer_state(producer_id, producer_epoch, base_sequence)
 
     def reset_producer_state(self) -> None:
         """Take the number away: the batch will get another."""

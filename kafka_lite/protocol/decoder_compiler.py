@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from kafka_lite.common.sendable import Buffer
@@ -39,13 +39,20 @@ from kafka_lite.protocol.malformed_text import REPLACE_OR_REFUSE
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.source_writer import SourceWriter, variable_name
 from kafka_lite.protocol.varint import read_unsigned_varint
-from kafka_lite.protocol.wire_types import Array, Field, Primitive, RawTaggedField, Sized, StructType, WireType
+from kafka_lite.protocol.wire_types import (
+    Array,
+    Field,
+    MessageClass,
+    Primitive,
+    RawTaggedField,
+    Sized,
+    StructClass,
+    StructType,
+    WireType,
+)
 
-if TYPE_CHECKING:
-    from kafka_lite.protocol.schema import Message, Struct
 
-
-def decoder_source(message: type[Message], version: int) -> tuple[str, dict[str, Any]]:
+def decoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
     """Source of ``decode(buffer, position) -> (message, position)``, and the objects that it names."""
     writer = _DecoderWriter(message, version)
     return writer.text(), writer.names
@@ -81,7 +88,7 @@ def read_tag(buffer: Buffer, position: int) -> tuple[int, int, int]:
 class _DecoderWriter(SourceWriter):
     """Walks the declaration of a message and emits what reads each field."""
 
-    def __init__(self, message: type[Message], version: int) -> None:
+    def __init__(self, message: type[MessageClass], version: int) -> None:
         super().__init__()
         self._version = version
         self._flexible = version in message.FLEXIBLE
@@ -115,7 +122,7 @@ class _DecoderWriter(SourceWriter):
 
     # -- structs and fields
 
-    def _struct(self, cls: type[Struct], variable: str) -> None:
+    def _struct(self, cls: type[StructClass], variable: str) -> None:
         self.line(f"{variable} = new({self.name(cls.__name__, cls)})")
         for field in cls.FIELDS:
             if field.is_plain_in(self._version):
@@ -227,7 +234,7 @@ class _DecoderWriter(SourceWriter):
 
     # -- tagged fields: a count, and for each a tag, a size and that many bytes
 
-    def _tagged_fields(self, cls: type[Struct], variable: str) -> None:
+    def _tagged_fields(self, cls: type[StructClass], variable: str) -> None:
         tagged = [field for field in cls.FIELDS if field.tag is not None]
         with self.block("if buffer[position]:"):
             if tagged:

@@ -18,20 +18,27 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.protocol.source_writer import SourceWriter, variable_name
 from kafka_lite.protocol.varint import SMALL_VARINTS, unsigned_varint
-from kafka_lite.protocol.wire_types import MAX_STRING_BYTES, Array, Field, Primitive, Sized, StructType, WireType
+from kafka_lite.protocol.wire_types import (
+    MAX_STRING_BYTES,
+    Array,
+    Field,
+    MessageClass,
+    Primitive,
+    Sized,
+    StructClass,
+    StructType,
+    WireType,
+)
 
-if TYPE_CHECKING:
-    from kafka_lite.protocol.schema import Message, Struct
 
-
-def encoder_source(message: type[Message], version: int) -> tuple[str, dict[str, Any]]:
+def encoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
     """Source of ``encode(message, add)``, and the objects that it names."""
     writer = _EncoderWriter(message, version)
     return writer.text(), writer.names
@@ -89,7 +96,7 @@ _SMALL_COUNTS = tuple(struct.pack(">i", count) for count in range(0x80))
 class _EncoderWriter(SourceWriter):
     """Walks the declaration of a message and emits what writes each field."""
 
-    def __init__(self, message: type[Message], version: int) -> None:
+    def __init__(self, message: type[MessageClass], version: int) -> None:
         super().__init__()
         self._version = version
         self._flexible = version in message.FLEXIBLE
@@ -120,7 +127,7 @@ class _EncoderWriter(SourceWriter):
 
     # -- structs and fields
 
-    def _struct(self, cls: type[Struct], variable: str) -> None:
+    def _struct(self, cls: type[StructClass], variable: str) -> None:
         for field in cls.FIELDS:
             value = f"{variable}.{field.name}"
             if field.is_plain_in(self._version):
@@ -227,7 +234,7 @@ class _EncoderWriter(SourceWriter):
 
     # -- tagged fields
 
-    def _tagged_fields(self, cls: type[Struct], variable: str) -> None:
+    def _tagged_fields(self, cls: type[StructClass], variable: str) -> None:
         known = [field for field in cls.FIELDS if field.is_tagged_in(self._version)]
         tagged = f"{variable}.unknown_tagged_fields"
         if known:

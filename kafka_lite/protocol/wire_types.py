@@ -21,18 +21,32 @@ from __future__ import annotations
 import struct
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
-
-if TYPE_CHECKING:
-    from kafka_lite.protocol.schema import Struct
 
 ZERO_UUID = uuid.UUID(int=0)
 """What stands for "no id" on the wire."""
 
 MAX_STRING_BYTES = 0x7FFF
 """The longest string. An int16 can tell of no more; where the length is compact, Kafka refuses more all the same."""
+
+
+class StructClass(Protocol):
+    """What types and compilers need of a class of structs: its fields. ``schema.Struct`` is the base of all of them."""
+
+    FIELDS: ClassVar[tuple[Field, ...]]
+
+    @classmethod
+    def default(cls) -> Any:
+        """The shared struct with all the defaults, which must not be changed."""
+        ...
+
+
+class MessageClass(StructClass, Protocol):
+    """What the compilers need of a class of messages. ``schema.Message`` is the base of all of them."""
+
+    FLEXIBLE: ClassVar[Versions]
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,7 @@ class Array:
 class StructType:
     """The fields of a class, in its order."""
 
-    cls: type[Struct]
+    cls: type[StructClass]
 
 
 WireType = Primitive | Sized | Array | StructType

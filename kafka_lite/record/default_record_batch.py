@@ -12,7 +12,8 @@ from typing import Final
 from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
-from kafka_lite.record.default_record import decode_record
+from kafka_lite.record.default_record import DecodedRecord
+from kafka_lite.record.fast.decode import decode_records
 from kafka_lite.record.record import (
     CREATE_TIME,
     LOG_APPEND_TIME,
@@ -35,7 +36,7 @@ TRANSACTIONAL_FLAG_MASK: Final = 0x10
 CONTROL_FLAG_MASK: Final = 0x20
 DELETE_HORIZON_FLAG_MASK = 0x40
 
-HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 _CRC_POSITION: Final = 17
 _ATTRIBUTES_POSITION: Final = 21
 _MAX_TIMESTAMP_POSITION: Final = 35
@@ -45,7 +46,11 @@ _I64: Final = struct.Struct(">q")
 _ATTRIBUTES: Final = struct.Struct(">h")
 _OFFSET_LENGTH_AND_EPOCH: Final = struct.Struct(">qii")
 _PARTITION_LEADER_EPOCH_POSITION: Final = 12
+_PRODUCER: Final = struct.Struct(">qhi")
+_PRODUCER_POSITION: Final = 43
 _MAX_SEQUENCE: Final = 0x7FFFFFFF
+_PORTION: Final = 256
+"""How many records are decoded ahead: a kilobyte that is compressed well holds millions."""
 
 
 class DefaultRecordBatch(RecordBatch):
@@ -119,7 +124,7 @@ class DefaultRecordBatch(RecordBatch):
             self.producer_epoch,
             self.base_sequence,
             self._record_count,
-        ) = HEADER.unpack_from(self.view)
+        ) = _HEADER.unpack_from(self.view)
 
     @property
     def base_offset(self) -> int:
@@ -182,19 +187,13 @@ class DefaultRecordBatch(RecordBatch):
         """The records; a batch that compaction emptied has none."""
         if self._record_count == 0:
             return
-        data = self.records_data(max_bytes)
         timestamp_type = self.timestamp_type
         log_append_time = self.max_timestamp if timestamp_type is LOG_APPEND_TIME else None
         base_offset, base_timestamp = self._base_offset, self._base_timestamp
-        position = 0
-        for _ in range(self._record_count):
-            timestamp_delta, offset_delta, key, value, headers, position = decode_record(data, position)
+        data = self.records_data(max_bytes)
+        for timestamp_delta, offset_delta, key, value, headers, _end in decode_all(data, self._record_count):
             timestamp = base_timestamp + timestamp_delta if log_append_time is None else log_append_time
             yield Record(base_offset + offset_delta, timestamp, timestamp_type, key, value, headers)
-        if position != len(data):
-            raise InvalidRecordError(
-                f"{len(data) - position} bytes follow the {self._record_count} records of the batch"
-            )
 
     def set_last_offset(self, offset: int) -> None:
         """Assign offsets: the base offset becomes what gives the last record ``offset``."""
@@ -222,8 +221,32 @@ class DefaultRecordBatch(RecordBatch):
         self.max_timestamp = max_timestamp
         _ATTRIBUTES.pack_into(self.view, _ATTRIBUTES_POSITION, self.attributes)
         _I64.pack_into(self.view, _MAX_TIMESTAMP_POSITION, max_timestamp)
+        self._set_crc()
+
+    def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
+        """Write whose batch it is and its number, which the checksum covers."""
+        self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+        _PRODUCER.pack_into(self.view, _PRODUCER_POSITION, producer_id, producer_epoch, base_sequence)
+        self._set_crc()
+
+    def _set_crc(self) -> None:
         self.crc = self.compute_crc()
         _U32.pack_into(self.view, _CRC_POSITION, self.crc)
+
+
+def decode_all(data: bytes, record_count: int) -> Iterator[DecodedRecord]:
+    """The ``record_count`` records that ``data`` consists of, decoded a portion at a time.
+
+    Raises ``InvalidRecordError`` at a record that cannot be read, and at the end if bytes are left.
+    """
+    position, remaining = 0, record_count
+    while remaining > 0:
+        portion = decode_records(data, position, min(remaining, _PORTION))
+        yield from portion
+        *_, position = portion[-1]
+        remaining -= len(portion)
+    if position != len(data):
+        raise InvalidRecordError(f"{len(data) - position} bytes follow the {record_count} records of the batch")
 
 
 def increment_sequence(sequence: int, increment: int) -> int:
@@ -247,7 +270,39 @@ def encode_batch(
 ) -> bytes:
     """A batch around ``records``, which are encoded, and compressed if the attributes say so."""
     batch = bytearray(RECORD_BATCH_OVERHEAD + len(records))
-    HEADER.pack_into(
+    batch[RECORD_BATCH_OVERHEAD:] = records
+    write_header(
+        memoryview(batch),
+        base_offset=base_offset,
+        last_offset_delta=last_offset_delta,
+        attributes=attributes,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        partition_leader_epoch=partition_leader_epoch,
+        record_count=record_count,
+    )
+    return bytes(batch)
+
+
+def write_header(
+    batch: memoryview,
+    *,
+    base_offset: int,
+    last_offset_delta: int,
+    attributes: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
+    record_count: int,
+) -> None:
+    """Complete ``batch``, in which only the records stand so far: write the header, checksum included."""
+    _HEADER.pack_into(
         batch,
         0,
         base_offset,
@@ -264,6 +319,4 @@ def encode_batch(
         base_sequence,
         record_count,
     )
-    batch[RECORD_BATCH_OVERHEAD:] = records
-    _U32.pack_into(batch, _CRC_POSITION, crc32c(memoryview(batch)[_ATTRIBUTES_POSITION:]))
-    return bytes(batch)
+    _U32.pack_into(batch, _CRC_POSITION, crc32c(batch[_ATTRIBUTES_POSITION:]))

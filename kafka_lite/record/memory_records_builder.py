@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import CompressionType, compress
-from kafka_lite.record.default_record import encode_record
 from kafka_lite.record.default_record_batch import (
     CONTROL_FLAG_MASK,
     DELETE_HORIZON_FLAG_MASK,
@@ -18,6 +17,7 @@ from kafka_lite.record.default_record_batch import (
     TRANSACTIONAL_FLAG_MASK,
     encode_batch,
 )
+from kafka_lite.record.fast.encode import encode_record
 from kafka_lite.record.message_set import RECORD_OVERHEAD, encode_message
 from kafka_lite.record.record import (
     CURRENT_MAGIC,

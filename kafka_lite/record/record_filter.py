@@ -11,16 +11,17 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from kafka_lite.record.compression import compress
+from kafka_lite.record.default_record import with_timestamp_delta
 from kafka_lite.record.default_record_batch import (
     CONTROL_FLAG_MASK,
     DELETE_HORIZON_FLAG_MASK,
     TRANSACTIONAL_FLAG_MASK,
     DefaultRecordBatch,
+    decode_all,
     encode_batch,
 )
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
-from kafka_lite.record.raw_records import RawRecord, raw_records, with_timestamp_delta
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, Record, TimestampType
 from kafka_lite.record.record_batch import CODEC_MASK, TIMESTAMP_TYPE_MASK, RecordBatch
 
@@ -103,6 +104,9 @@ def _unchanged(batch: RecordBatch, first_offset: int, messages: int) -> Filtered
 
 # --- v2 ---
 
+_EncodedRecord = tuple[int, int, int]
+"""Where a record begins and ends among the encoded records of its batch, and its timestamp delta."""
+
 
 def _filter_records(
     batch: DefaultRecordBatch,
@@ -113,11 +117,16 @@ def _filter_records(
     count, base_offset = batch.record_count, batch.base_offset
     data = batch.records_data() if count else b""
     should_retain = record_filter.should_retain_record
-    # By position: 3 the offset delta, 4 the key, 5 whether there is a value. Names would double the time.
-    retained = [r for r in raw_records(data, count) if should_retain(batch, base_offset + r[3], r[4], r[5])]
+    retained: list[_EncodedRecord] = []
+    contains_tombstones = False
+    start = 0
+    for timestamp_delta, offset_delta, key, value, _headers, end in decode_all(data, count):
+        if should_retain(batch, base_offset + offset_delta, key, value is not None):
+            retained.append((start, end, timestamp_delta))
+            contains_tombstones = contains_tombstones or value is None
+        start = end
     if not retained:
         return _empty_batch(batch) if retention is BatchRetention.RETAIN_EMPTY else FilteredBatch(b"", count)
-    contains_tombstones = not all(record[5] for record in retained)
     needs_delete_horizon = (contains_tombstones or contains_marker_for_empty_txn) and batch.delete_horizon_ms is None
     if len(retained) == count and not needs_delete_horizon:
         return _unchanged(batch, base_offset, count)
@@ -127,18 +136,18 @@ def _filter_records(
 
 
 def _rebuilt_batch(
-    batch: DefaultRecordBatch, data: bytes, retained: list[RawRecord], new_delete_horizon_ms: int | None
+    batch: DefaultRecordBatch, data: bytes, retained: list[_EncodedRecord], new_delete_horizon_ms: int | None
 ) -> FilteredBatch:
     """A batch of the retained records. Their bytes stay, since what their deltas refer to stays, unless it is new."""
     base_timestamp, attributes = batch.base_timestamp, batch.attributes & _KEPT_FLAGS
     if new_delete_horizon_ms is None:
-        records = b"".join([data[record[0] : record[1]] for record in retained])
+        records = b"".join([data[start:end] for start, end, _ in retained])
     else:
         shift = base_timestamp - new_delete_horizon_ms
-        records = b"".join([with_timestamp_delta(data, record, record[2] + shift) for record in retained])
+        records = b"".join([with_timestamp_delta(data[start:end], delta + shift) for start, end, delta in retained])
         attributes |= DELETE_HORIZON_FLAG_MASK
     is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME  # then the header has the time of all records
-    max_timestamp = batch.max_timestamp if is_stamped else base_timestamp + max(record[2] for record in retained)
+    max_timestamp = batch.max_timestamp if is_stamped else base_timestamp + max(delta for *_, delta in retained)
     rebuilt = encode_batch(
         compress(batch.compression, records, MAGIC_V2),
         base_offset=batch.base_offset,
@@ -235,5 +244,5 @@ def offsets_and_keys(batch: RecordBatch) -> Iterator[tuple[int, bytes | None]]:
     v2 = cast(DefaultRecordBatch, batch)
     if v2.record_count:
         base_offset = v2.base_offset
-        for _, _, _, offset_delta, key, _ in raw_records(v2.records_data(), v2.record_count):
+        for _, offset_delta, key, *_ in decode_all(v2.records_data(), v2.record_count):
             yield base_offset + offset_delta, key

@@ -12,8 +12,7 @@ from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.server.fetch_params import FetchParams
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 
 
 class DelayedFetch(DelayedOperation):

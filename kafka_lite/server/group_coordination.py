@@ -15,7 +15,7 @@ from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
-from kafka_lite.coordinator.group.offset_manager import OffsetManager
+from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
@@ -69,7 +69,7 @@ class GroupCoordination:
             self.offset_config, replica_manager, KafkaScheduler(1, "group-metadata-manager-", time), time
         )
         self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
-        self.offset_manager = OffsetManager(self.coordinator)
+        self.offsets = GroupOffsets(self.coordinator)
         self.migration = GroupMigration(config.broker_id, replica_manager, self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
@@ -89,4 +89,4 @@ class GroupCoordination:
 
     def offset_apis(self, metadata_cache: MetadataCache, zk_client: KafkaZkClient) -> OffsetApis:
         """Handlers of requests about offsets."""
-        return OffsetApis(self.offset_manager, self.offset_config, metadata_cache, zk_client, self._time)
+        return OffsetApis(self.offsets, self.offset_config, metadata_cache, zk_client, self._time)

@@ -5,11 +5,14 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleLeaderAndIsrRequest, handle
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrPartitionError,
+    LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
 )
@@ -32,13 +35,20 @@ class GroupMigration:
         """Make partitions leaders or followers; groups of new leaders are loaded, those of followers unloaded."""
         response = self._replicas.become_leader_or_follower(request)
         done = {error.partition_index for error in response.partition_errors if _is_done(error)}
-        for state in leader_and_isr_states(request):
-            if state.topic_name == GROUP_METADATA_TOPIC_NAME and state.partition_index in done:
+        self._migrate(state for state in leader_and_isr_states(request) if state.partition_index in done)
+        return response
+
+    def make_missing_logs(self) -> None:
+        """Make the logs for which there was no room; groups in them are loaded."""
+        self._migrate(self._replicas.make_missing_logs())
+
+    def _migrate(self, states: Iterable[LeaderAndIsrPartitionState]) -> None:
+        for state in states:
+            if state.topic_name == GROUP_METADATA_TOPIC_NAME:
                 if state.leader == self._broker_id:
                     self._coordinator.on_election(state.partition_index, state.leader_epoch)
                 else:
                     self._coordinator.on_resignation(state.partition_index, state.leader_epoch)
-        return response
 
     def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
         """Stop serving partitions; their groups are unloaded."""

@@ -1,4 +1,4 @@
-"""The table of all requests that this broker serves, and the way each takes.
+"""The table of all requests that this broker serves, and the path that each takes.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 """
@@ -6,8 +6,6 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
 
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
@@ -17,25 +15,24 @@ from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
-from kafka_lite.server.apis.data_apis import DataApis, Respond
+from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
+from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
-from kafka_lite.server.apis.metadata_apis import ApiRange, MetadataApis
+from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
+from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 
 logger = logging.getLogger(__name__)
 
-Handler = Callable[[Request, Any, Respond], None]
-HandlerWrapper = Callable[[ApiKey, Handler], Handler]
-"""Makes the handler that stands before another one: how the brokers of tests record requests and inject faults."""
-
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
-    # What is not in this table is neither advertised nor answered. A maximum below that of today's Kafka has its
-    # reason beside it; the minimum is 0 everywhere, for clients of 0.8.
+    # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
+    # reason beside it. The minimum is 0 everywhere, for clients of 0.8.
     ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
-    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole answer; no topic has an id yet: zero
+    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response; no topic has an id yet: zero
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
@@ -64,16 +61,18 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
 
 
 class KafkaApis:
-    """Takes a request from the channel, finds its handler, and sends what the handler answers.
+    """Finds the handler of a request, and sends the handler's response through the channel.
 
-    A handler gets the request, its decoded body and ``respond``, which it calls once: at once, or later from the thread
-    that completes a delayed operation.
+    The response may come later, from the thread that completes a delayed operation.
     """
 
     def __init__(
         self,
         request_channel: RequestChannel,
-        data: DataApis,
+        *,
+        produce: ProduceApis,
+        fetch: FetchApis,
+        log_offsets: LogOffsetApis,
         metadata: MetadataApis,
         admin: AdminApis,
         producer_ids: ProducerIdApis,
@@ -83,9 +82,9 @@ class KafkaApis:
         self._channel = request_channel
         self._metadata = metadata
         self.handlers: dict[ApiKey, Handler] = {
-            ApiKey.PRODUCE: data.handle_produce,
-            ApiKey.FETCH: data.handle_fetch,
-            ApiKey.LIST_OFFSETS: data.handle_list_offsets,
+            ApiKey.PRODUCE: produce.handle_produce,
+            ApiKey.FETCH: fetch.handle_fetch,
+            ApiKey.LIST_OFFSETS: log_offsets.handle_list_offsets,
             ApiKey.METADATA: metadata.handle_metadata,
             ApiKey.OFFSET_COMMIT: offsets.handle_offset_commit,
             ApiKey.OFFSET_FETCH: offsets.handle_offset_fetch,
@@ -99,9 +98,9 @@ class KafkaApis:
             ApiKey.API_VERSIONS: metadata.handle_api_versions,
             ApiKey.CREATE_TOPICS: admin.handle_create_topics,
             ApiKey.DELETE_TOPICS: admin.handle_delete_topics,
-            ApiKey.DELETE_RECORDS: data.handle_delete_records,
+            ApiKey.DELETE_RECORDS: log_offsets.handle_delete_records,
             ApiKey.INIT_PRODUCER_ID: producer_ids.handle_init_producer_id,
-            ApiKey.OFFSET_FOR_LEADER_EPOCH: data.handle_offset_for_leader_epoch,
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: log_offsets.handle_offset_for_leader_epoch,
             ApiKey.DESCRIBE_CONFIGS: admin.handle_describe_configs,
             ApiKey.ALTER_CONFIGS: admin.handle_alter_configs,
             ApiKey.DESCRIBE_LOG_DIRS: metadata.handle_describe_log_dirs,
@@ -115,7 +114,7 @@ class KafkaApis:
         self._routes = self._served_routes()
 
     def _served_routes(self) -> dict[tuple[int, int], Handler]:
-        """By key and version, so that each request costs one look."""
+        """The handlers by key and version, so that a request needs one look-up only."""
         return {
             (int(api_key), version): self.handlers[api_key]
             for api_key, served in SERVED_VERSIONS.items()
@@ -128,7 +127,7 @@ class KafkaApis:
         self._routes = self._served_routes()
 
     def handle(self, request: Request) -> None:
-        """Serve one request. What the table does not know closes the connection, as in Kafka."""
+        """Serve one request. One that is not in the table closes its connection, as in Kafka."""
         header = request.header
         if request.unsupported_api_version:
             self._send(request, 0, self._metadata.unsupported_api_versions())
@@ -153,9 +152,11 @@ class KafkaApis:
             try:
                 self._send(request, request.header.api_version, response)
             except Exception:
-                # Here and not in the handler's thread: it may be another one, which completes a delayed operation and
-                # has a request of its own at work.
-                logger.exception("Error when answering %s, apiKey %d", request.connection_id, request.header.api_key)
+                # Caught here, for this thread may be one that completes a delayed operation while it has a request of
+                # its own at work.
+                logger.exception(
+                    "Error when responding to %s, apiKey %d", request.connection_id, request.header.api_key
+                )
                 self._channel.close_connection(request)
 
         return respond

@@ -5,7 +5,6 @@ Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala; resized: Kafka 1.1 · b
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 from collections.abc import Callable
@@ -98,14 +97,19 @@ class KafkaRequestHandlerPool:
 
     def _start_handlers(self, num_threads: int) -> None:
         """Start handlers until there are ``num_threads``, with the lowest numbers that are free."""
-        free = (number for number in itertools.count() if number not in self._handlers)
-        for number in list(itertools.islice(free, num_threads - self._size)):
-            handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time)
-            thread = KafkaThread(f"kafka-request-handler-{number}", handler)
-            handler.on_stop = thread.initiate_shutdown
-            thread.start()
-            self._handlers[number], self._threads[number] = handler, thread
-            self._size += 1
+        number = 0
+        while self._size < num_threads:
+            if number not in self._handlers:
+                self._start_handler(number)
+            number += 1
+
+    def _start_handler(self, number: int) -> None:
+        handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time)
+        thread = KafkaThread(f"kafka-request-handler-{number}", handler)
+        handler.on_stop = thread.initiate_shutdown
+        thread.start()
+        self._handlers[number], self._threads[number] = handler, thread
+        self._size += 1
 
     def resize(self, num_threads: int) -> None:
         """Run ``num_threads`` handlers from now on; at least one.

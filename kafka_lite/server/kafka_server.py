@@ -26,7 +26,7 @@ from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdMan
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.network.acceptor import Listener
+from kafka_lite.network.acceptor import Listener, check_port_is_free
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
@@ -34,8 +34,11 @@ from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRe
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
-from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.api_handler import HandlerWrapper
+from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_metrics import BrokerMetrics
@@ -51,13 +54,13 @@ from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler,
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.group_coordination import GroupCoordination
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, HandlerWrapper, KafkaApis
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache, partition_states
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
-from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_manager import MISSING_LOG_RETRY_MS, ReplicaManager
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -142,6 +145,7 @@ class KafkaServer:
     # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
 
     def _start_parts(self) -> None:
+        self._check_listeners()
         raise_open_files_limit()
         self._start_scheduler()
         self._start_metrics()
@@ -157,6 +161,17 @@ class KafkaServer:
         self._register()
         self._start_request_handlers()
         self._on_stop("wait for ZooKeeper", self.zk_client.close_if_disconnected)
+        self._on_stop("work in progress", self._give_up_work)
+
+    def _give_up_work(self) -> None:
+        """What a request or an order has begun, such as thousands of topics, does not hold up a shutdown."""
+        self.admin_manager.begin_shutdown()
+        self.replica_manager.stop_taking_orders()
+
+    def _check_listeners(self) -> None:
+        """Fail before anything is loaded if a port is in use: sockets come after the logs, which can take minutes."""
+        for listener in self.config.listeners:
+            check_port_is_free(listener.host, listener.port)
 
     def _on_stop(self, name: str, stop: Callable[[], object]) -> None:
         self._stop_parts.append((name, stop))
@@ -252,6 +267,8 @@ class KafkaServer:
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
+        # First, or retention and flushes would meet logs that are closed.
+        self._on_stop("background tasks", self.scheduler.shutdown)
         resize_recovery = self.log_manager.resize_recovery_thread_pool
         recovery = DynamicThreadPool("num.recovery.threads.per.data.dir", resize_recovery, config)
         self.dynamic_broker_config.add_broker_reconfigurable(recovery)
@@ -304,6 +321,7 @@ class KafkaServer:
             self.dynamic_broker_config,
             self.time,
             lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
+            lambda topic: self.replica_manager.storage_failure(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
@@ -322,6 +340,8 @@ class KafkaServer:
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)
+        make_missing_logs = self.groups.migration.make_missing_logs
+        self.scheduler.schedule("missing-logs", make_missing_logs, MISSING_LOG_RETRY_MS, MISSING_LOG_RETRY_MS)
 
     def _start_controller(self) -> None:
         config = self.config
@@ -360,7 +380,7 @@ class KafkaServer:
     def _update_metadata(self, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
         deleted = self.metadata_cache.update_cache(request)
         if deleted:
-            self.groups.offset_manager.handle_deleted_partitions(deleted)
+            self.groups.offsets.handle_deleted_partitions(deleted)
         changed = {tp.topic for tp in deleted} | {tp.topic for tp, _ in partition_states(request)}
         for topic in changed:
             self.admin_manager.try_complete_delayed_topic_operations(topic)
@@ -419,13 +439,20 @@ class KafkaServer:
             self.admin_manager.auto_create_topic,
             SERVED_VERSIONS,
         )
-        data = DataApis(self.replica_manager, channel.close_connection)
         admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
-        groups, offsets = self.groups.group_apis(), self.groups.offset_apis(self.metadata_cache, self.zk_client)
-        producers = ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache)
-        apis = KafkaApis(channel, data, metadata, admin, producers, groups, offsets)
+        apis = KafkaApis(
+            channel,
+            produce=ProduceApis(self.replica_manager, channel.close_connection),
+            fetch=FetchApis(self.replica_manager),
+            log_offsets=LogOffsetApis(self.replica_manager),
+            metadata=metadata,
+            admin=admin,
+            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache),
+            groups=self.groups.group_apis(),
+            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
+        )
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
         config = self.dynamic_broker_config.current_config

@@ -9,10 +9,11 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
@@ -41,9 +42,8 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
 )
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
@@ -53,8 +53,18 @@ _NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes 
 
 HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
+MISSING_LOG_RETRY_MS = 5000
+"""How often the logs are tried again that could not be made, ms."""
+
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
+
+
+class _MissingLog(NamedTuple):
+    """A partition that the controller gave to this broker, whose log cannot be made now: what it said, and why."""
+
+    state: LeaderAndIsrPartitionState
+    reason: str
 
 
 class ReplicaManager:
@@ -82,6 +92,9 @@ class ReplicaManager:
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
+        self._missing_logs: dict[TopicPartition, _MissingLog] = {}
+        self.takes_orders = True
+        """Whether the controller's orders are carried out, which ends when the broker begins to stop."""
         self._state_change_lock = threading.RLock()
         self._checkpoint_task_started = False
         self._checkpoints = {
@@ -125,10 +138,13 @@ class ReplicaManager:
         """The partition, which this broker must lead.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads,
-        KAFKA_STORAGE_ERROR when the disk of the replica has failed.
+        KAFKA_STORAGE_ERROR when the disk of the replica has failed, or has no room for its log.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
+            missing = self._missing_logs.get(topic_partition)
+            if missing is not None:
+                raise Errors.KAFKA_STORAGE_ERROR.exception(missing.reason)
             if topic_partition in self._offline:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
@@ -136,19 +152,23 @@ class ReplicaManager:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
         return partition
 
-    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
-        """The log of a partition that this broker leads under the epoch that the client knows (-1: any).
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
+        """A partition that this broker leads, its local replica and that replica's log.
 
-        Raises what ``get_leader_partition`` raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
+        ``leader_epoch`` is the epoch that the client knows (-1: it knows none). Raises what ``get_leader_partition``
+        raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
         """
         partition = self.get_leader_partition(topic_partition)
         error = partition.check_leader_epoch(leader_epoch)
         if error is not _NO_ERROR:
             raise error.exception()
-        log = partition.log
+        leader = partition.leader_replica_if_local
+        if leader is None:  # lost since get_leader_partition
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")
+        log = leader.log
         if log is None:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log of {topic_partition} is offline")
-        return partition, log
+        return partition, leader, log
 
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -271,12 +291,9 @@ class ReplicaManager:
         min_one_message: bool,
     ) -> LogReadResult:
         try:
-            partition, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
+            partition, leader, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
         except ApiError as failure:
             return LogReadResult(failure.error)
-        leader = partition.leader_replica_if_local
-        if leader is None:
-            return LogReadResult(Errors.NOT_LEADER_OR_FOLLOWER)
         max_offset = partition.fetchable_end_offset(leader, params.from_follower)
         try:
             data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
@@ -321,6 +338,7 @@ class ReplicaManager:
                 return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
             self._initializing_logs.begin_order()
+            missing_before = len(self._missing_logs)
             errors = [
                 LeaderAndIsrPartitionError(
                     topic_name=state.topic_name,
@@ -329,11 +347,60 @@ class ReplicaManager:
                 )
                 for state in leader_and_isr_states(request)
             ]
+            self._log_missing_logs(missing_before)
             self._start_high_watermark_checkpoints()
         return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
 
+    def _log_missing_logs(self, known: int) -> None:
+        """One line for all partitions of an order, of which a full disk may let thousands down."""
+        if len(self._missing_logs) > known:
+            topic_partition, missing = next(reversed(self._missing_logs.items()))
+            logger.error(
+                "Cannot make the logs of %d partitions, which is tried again every %d ms. Of %s, the last one: %s",
+                len(self._missing_logs),
+                MISSING_LOG_RETRY_MS,
+                topic_partition,
+                missing.reason,
+            )
+
+    def make_missing_logs(self) -> list[LeaderAndIsrPartitionState]:
+        """Try once more to make the logs that could not be made; returns what the controller said of those made.
+
+        Kafka takes a log directory that cannot take a log offline, and needs a restart. A full disk needs room only.
+        """
+        made = []
+        with self._state_change_lock:
+            self._initializing_logs.begin_order()
+            for missing in list(self._missing_logs.values()):
+                if self._apply_partition_state(missing.state) is not _NO_ERROR:
+                    break  # the others will have no room either
+                made.append(missing.state)
+            if made:
+                logger.info("Made %d logs that were missing, %d still are", len(made), len(self._missing_logs))
+        return made
+
+    def storage_failure(self, topic: str) -> str | None:
+        """Why logs of the topic cannot be made; None if none is missing."""
+        if not self._missing_logs:
+            return None
+        missing = [(tp, found.reason) for tp, found in list(self._missing_logs.items()) if tp.topic == topic]
+        if not missing:
+            return None
+        first, reason = missing[0]
+        return (
+            f"The topic exists, but {len(missing)} of its partitions have no log yet, {first} for one: {reason}. "
+            "The broker goes on trying"
+        )
+
+    def stop_taking_orders(self) -> None:
+        """The broker stops: what is left of an order of the controller is not carried out, its next start will."""
+        self.takes_orders = False
+
     def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
+        if not self.takes_orders:
+            return Errors.BROKER_NOT_AVAILABLE
         topic_partition = TopicPartition(state.topic_name, state.partition_index)
+        self._missing_logs.pop(topic_partition, None)
         if state_change_logger.is_tracing():
             self._trace(f"received LeaderAndIsr request {state}", topic_partition, state)
         if self.config.broker_id not in state.replicas:
@@ -367,12 +434,20 @@ class ReplicaManager:
         try:
             self._make_leader_or_follower(partition, state)
         except ApiError as failure:
-            logger.error("Cannot take over %s: %s", topic_partition, failure)
-            return failure.error
-        except OSError:
-            logger.exception("Cannot take over %s", topic_partition)
-            return Errors.KAFKA_STORAGE_ERROR
+            if failure.error is not Errors.KAFKA_STORAGE_ERROR:
+                logger.error("Cannot take over %s: %s", topic_partition, failure)
+                return failure.error
+            return self._without_log(topic_partition, state, failure)
+        except OSError as failure:
+            return self._without_log(topic_partition, state, failure)
         return Errors.NONE
+
+    def _without_log(
+        self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception
+    ) -> Errors:
+        self._partitions.pop(topic_partition, None)
+        self._missing_logs[topic_partition] = _MissingLog(state, str(failure))
+        return Errors.KAFKA_STORAGE_ERROR
 
     def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
         """Whether the replica's log lies on a disk that has failed: for all that is known, or since no other has it.
@@ -439,6 +514,7 @@ class ReplicaManager:
         what = (self.config.broker_id, str(delete).lower(), topic_partition)
         state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
         self._partitions.pop(topic_partition, None)
+        self._missing_logs.pop(topic_partition, None)
         # Whoever waits on the partition is answered that it is gone.
         self.complete_delayed_requests(topic_partition)
         return Errors.KAFKA_STORAGE_ERROR if delete and topic_partition in self._offline else Errors.NONE
@@ -475,10 +551,7 @@ class ReplicaManager:
         """
         if is_internal(topic_partition.topic):
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")
-        partition, log = self.get_leader_log(topic_partition)
-        leader = partition.leader_replica_if_local
-        if leader is None:
-            raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
+        _, leader, log = self.get_leader_log(topic_partition)
         if not log.config.delete:
             raise Errors.POLICY_VIOLATION.exception(f"{topic_partition.topic} does not have the delete cleanup policy")
         high_watermark = leader.high_watermark.message_offset

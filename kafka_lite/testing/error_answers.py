@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
@@ -20,7 +20,7 @@ from kafka_lite.protocol.messages.api_35_describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from kafka_lite.protocol.schema import Request, Response, Struct
-from kafka_lite.protocol.wire_types import INT64, RECORDS, Array, Field, StructType
+from kafka_lite.protocol.wire_types import INT64, RECORDS, Array, Field, StructClass, StructType
 
 Selects = Callable[[str | None, int | None], bool]
 """Whether the item of this topic and partition shall fail; None where the item has no topic, or no partition."""
@@ -129,7 +129,7 @@ def element_of(field: Field) -> type[Struct]:
     """The struct of which a field has many."""
     assert isinstance(field.type, Array)
     assert isinstance(field.type.element, StructType)
-    return field.type.element.cls
+    return cast(type[Struct], field.type.element.cls)
 
 
 class _Builder:
@@ -209,11 +209,11 @@ class _Builder:
         return failed, left
 
 
-def _error_code_of(cls: type[Struct], version: int) -> str | None:
+def _error_code_of(cls: type[StructClass], version: int) -> str | None:
     return next((f.name for f in cls.FIELDS if f.name in ERROR_CODES and version in f.versions), None)
 
 
-def _error_arrays(cls: type[Struct], version: int) -> Iterator[Field]:
+def _error_arrays(cls: type[StructClass], version: int) -> Iterator[Field]:
     """The arrays of a struct of an answer in which errors can stand, at whatever depth."""
     for field in cls.FIELDS:
         if version in field.versions and isinstance(field.type, Array) and isinstance(field.type.element, StructType):

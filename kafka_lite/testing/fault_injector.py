@@ -20,8 +20,8 @@ from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
-from kafka_lite.server.apis.data_apis import Respond
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, Handler
+from kafka_lite.server.apis.api_handler import Handler, Respond
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
 from kafka_lite.testing.error_answers import error_answer, mark_metadata, merge_answers
 from kafka_lite.testing.fault import Ending, Fault

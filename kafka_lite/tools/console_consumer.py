@@ -27,8 +27,9 @@ from kafka_lite.tools.base_consumer import (
     StreamEndError,
 )
 from kafka_lite.tools.client_properties import client_properties, parse_key_value_args
+from kafka_lite.tools.formatter_registry import create_formatter
 from kafka_lite.tools.logging_config import configure_logging
-from kafka_lite.tools.message_formatters import MessageFormatter, create_formatter
+from kafka_lite.tools.message_formatters import MessageFormatter
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
 from kafka_lite.tools.terminal import print_to_stderr
 from kafka_lite.tools.tool_errors import ToolError, reports_errors

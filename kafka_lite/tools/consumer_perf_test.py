@@ -17,9 +17,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.old_consumer.consumer import Consumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.zookeeper_consumer_connector import Consumer
 from kafka_lite.tools.consumption import DEFAULT_DATE_FORMAT, Consumption, date_format, header, total_line
 from kafka_lite.tools.logging_config import configure_logging
 from kafka_lite.tools.print_metrics import print_metrics

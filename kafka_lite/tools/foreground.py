@@ -17,7 +17,10 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.malloc import keep_freed_memory
 from kafka_lite.tools import terminal
 from kafka_lite.tools.logging_config import CONFIG_VARIABLE, configure_logging
+from kafka_lite.tools.running_brokers import RunningBrokers
 from kafka_lite.tools.stop_signals import StopRequested, StopSignals
+
+MAX_PORT = 65535
 
 
 class ForegroundServer(Protocol):
@@ -133,6 +136,7 @@ _ADVICE = {
 
 def explain(error: Exception) -> str:
     """The error in words, and what to do about it where that is known."""
+    from kafka_lite.network.acceptor import PortInUseError
     from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
 
     cause = error if isinstance(error, OSError) else error.__cause__
@@ -143,4 +147,19 @@ def explain(error: Exception) -> str:
     advice = _ADVICE.get(number or 0, "")
     if isinstance(error, ZkConnectionError):
         advice = "`zookeeper.connect=embedded` needs no other server."
+    if isinstance(error, PortInUseError):
+        advice = f"{_who_listens(error.port)} {_another_port(error.host, error.port)}"
     return f"{text}{'' if text[-1:] in '.?' else '.'} {advice}" if advice else text
+
+
+def _who_listens(port: int) -> str:
+    for broker in RunningBrokers().find():
+        if f":{port} " in broker.facts.get("listeners", ""):
+            broker_id = broker.facts.get("broker.id", "?")
+            return f"Your broker {broker_id} (process {broker.pid}) listens there: `kafka-lite server-stop` stops it."
+    return "Another program listens there."
+
+
+def _another_port(host: str, port: int) -> str:
+    listener = f"PLAINTEXT://{host}:{port + 1 if port < MAX_PORT else port - 1}"
+    return f"To use another port: `kafka-lite server-start --override listeners={listener}`."

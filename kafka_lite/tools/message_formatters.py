@@ -18,13 +18,12 @@ from kafka_lite.common.serialization import Deserializer
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.message_set import encode_message
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, TimestampType
-from kafka_lite.tools.tool_errors import ToolError
 
 logger = logging.getLogger(__name__)
 
 _CRC_BEGINS, _CRC_ENDS = 12, 16
 _TIMESTAMP_NAMES = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
-_OF_KAFKA = re.compile(r"(?:kafka\.|org\.apache\.kafka\.).*[.$](\w+)|(\w+)")
+KAFKA_CLASS = re.compile(r"(?:kafka\.|org\.apache\.kafka\.).*[.$](\w+)|(\w+)")
 """A class of Kafka by its full name, or by its last word alone."""
 
 
@@ -84,7 +83,7 @@ class DefaultMessageFormatter(MessageFormatter):
 
     @staticmethod
     def _deserializer(name: str, properties: Mapping[str, str], *, is_key: bool) -> Deserializer[Any]:
-        match = _OF_KAFKA.fullmatch(properties[name])
+        match = KAFKA_CLASS.fullmatch(properties[name])
         class_name = f"{serialization.__name__}.{match[1] or match[2]}" if match else properties[name]
         found: Deserializer[Any] = new_instance(name, Deserializer, class_name)
         prefix = f"{name}."
@@ -189,28 +188,3 @@ def checksum(record: ConsumerRecord) -> int:
     magic = MAGIC_V1 if has_time else MAGIC_V0
     message = encode_message(magic, 0, attributes, record.timestamp, record.key, record.value)
     return int.from_bytes(message[_CRC_BEGINS:_CRC_ENDS], "big")
-
-
-def create_formatter(name: str, properties: Mapping[str, str]) -> MessageFormatter:
-    """The formatter of a class of Kafka's, or of yours (``package.module.Class``). Raises ToolError, ConfigError."""
-    from kafka_lite.tools.offsets_formatters import JSON_FORMATTERS, TEXT_FORMATTERS
-
-    match = _OF_KAFKA.fullmatch(name)
-    if match is None:
-        formatter: MessageFormatter = new_instance("formatter", MessageFormatter, name)
-    else:
-        of_groups = JSON_FORMATTERS if name.startswith("org.apache.kafka.tools.") else TEXT_FORMATTERS
-        known = {**KAFKA_FORMATTERS, **of_groups}
-        short = match[1] or match[2]
-        if short not in known:
-            raise ToolError(f"There is no formatter {name}; there are {', '.join(known)}, or package.module.Class")
-        formatter = known[short]()
-    formatter.configure(properties)
-    return formatter
-
-
-KAFKA_FORMATTERS: Mapping[str, type[MessageFormatter]] = {
-    kind.__name__: kind
-    for kind in (DefaultMessageFormatter, LoggingMessageFormatter, NoOpMessageFormatter, ChecksumMessageFormatter)
-}
-"""By the last word of the name, which is the same in kafka.tools and in org.apache.kafka.tools.consumer."""

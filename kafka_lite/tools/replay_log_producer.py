@@ -13,11 +13,11 @@ from itertools import count
 from typing import Any
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.old_consumer.consumer import Consumer
 from kafka_lite.old_consumer.consumer_connector import ConsumerConnector
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
+from kafka_lite.old_consumer.zookeeper_consumer_connector import Consumer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 from kafka_lite.tools.client_properties import parse_key_value_args

@@ -20,8 +20,9 @@ from kafka_lite.old_consumer.simple_fetch import DEBUGGING_CONSUMER_ID, FetchReq
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse, MetadataResponsePartition
 from kafka_lite.record.record import Record
 from kafka_lite.tools.client_properties import parse_key_value_args
+from kafka_lite.tools.formatter_registry import create_formatter
 from kafka_lite.tools.logging_config import configure_logging
-from kafka_lite.tools.message_formatters import MessageFormatter, create_formatter
+from kafka_lite.tools.message_formatters import MessageFormatter
 from kafka_lite.tools.tool_errors import ToolError, reports_errors
 
 logger = logging.getLogger(__name__)

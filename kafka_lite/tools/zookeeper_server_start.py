@@ -122,7 +122,7 @@ class ForegroundZooKeeper:
         return f"{started}: {self._server.connect_string}, dataDir={self._server.data_dir.resolve()}"
 
     def await_shutdown(self) -> None:
-        """Wait until the server has given up, which it does when its disk refuses a transaction."""
+        """Wait until the server has ended."""
         self._server.await_shutdown()
 
     def shutdown(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
@@ -47,6 +47,10 @@ class NodeExistsError(ZkError):
     """The node exists already."""
 
 
+class ZkStorageError(ZkError):
+    """ZooKeeper has no room for a write, because its disk is full for example; it has changed nothing."""
+
+
 class BadVersionError(ZkError):
     """Somebody else changed the node since its version was read."""
 
@@ -65,6 +69,7 @@ _ERRORS: list[tuple[type[Exception], type[ZkError]]] = [
     (kazoo_exceptions.BadVersionError, BadVersionError),
     (kazoo_exceptions.NotEmptyError, NotEmptyError),
     (kazoo_exceptions.NoChildrenForEphemeralsError, NoChildrenForEphemeralsError),
+    (kazoo_exceptions.SystemZookeeperError, ZkStorageError),
     (kazoo_exceptions.ConnectionClosedError, ZkConnectionError),
     (InterruptedError, ZkConnectionError),
     (kazoo_exceptions.KazooException, ZkError),
@@ -194,6 +199,8 @@ class _Watch:
 class ZooKeeperClient:
     """Node operations on one session. Every call waits for a lost connection to come back, as Kafka's clients do.
 
+    A write also waits until ZooKeeper has room for it, unless it stands in ``with client.refusing_without_room()``.
+
     What a call raises: NoNodeError, NodeExistsError, BadVersionError, NotEmptyError; ZkConnectionError once closed.
     A create or conditional set whose answer was lost is sent again, and may then meet its own effect: callers who
     care (elections, registrations, conditional writes) compare what they find with what they wanted to write.
@@ -210,6 +217,9 @@ class ZooKeeperClient:
         self._client = self._new_client(self._hosts + self._chroot)
         self._client.add_listener(self._state_changed)
         self._retry = KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=1, interrupt=lambda: self._closed)
+        self._retry_without_room = self._retry.copy()
+        self._retry_without_room.retry_exceptions += (kazoo_exceptions.SystemZookeeperError,)
+        self._thread = threading.local()
         self._lock = threading.Lock()
         self._watches: dict[tuple[str, str], _Watch] = {}
         self._session_listeners: list[Callable[[], None]] = []
@@ -274,9 +284,24 @@ class ZooKeeperClient:
         if self._closed:
             raise ZkConnectionError("this ZooKeeper client is closed")
         try:
-            return self._retry.copy()(function, *args, **kwargs)
+            return self._retries().copy()(function, *args, **kwargs)
         except (kazoo_exceptions.KazooException, InterruptedError) as error:
             raise _our_error(error, args[0] if args else "") from error
+
+    def _retries(self) -> KazooRetry:
+        return self._retry if getattr(self._thread, "refuses", False) else self._retry_without_room
+
+    @contextlib.contextmanager
+    def refusing_without_room(self) -> Iterator[None]:
+        """Within it, writes of this thread raise ZkStorageError at once when ZooKeeper has no room for them.
+
+        For a request handler: a client can try again, but a handler that waits serves nobody.
+        """
+        self._thread.refuses = True
+        try:
+            yield
+        finally:
+            self._thread.refuses = False
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         """Data (None: null) and stat."""
@@ -430,7 +455,7 @@ class ZooKeeperClient:
         function, _, *args = call
         try:
             return sent.get()
-        except self._retry.retry_exceptions:
+        except self._retries().retry_exceptions:
             return self._again(function, args)
         except kazoo_exceptions.KazooException as error:
             return _our_error(error, args[0])

@@ -11,11 +11,11 @@ import psutil
 import pytest
 from rich.console import Console
 
+from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.command import score_table, verdict
+from kafka_learn.labs.grader import check
 from kafka_learn.labs.lab import all_labs, find_lab
-from kafka_learn.labs.lab_broker import LabBroker
-from kafka_learn.labs.lab_grader import check
-from kafka_learn.labs.lab_workspace import LabWorkspace
+from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
 
 LABS = all_labs()

@@ -14,7 +14,7 @@ from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.site import docs_site as site
 from kafka_learn.site import staging
 from kafka_learn.site.directives import DirectiveError
-from kafka_learn.site.site_check import check
+from kafka_learn.site.link_check import check
 
 
 @pytest.fixture(scope="module")

@@ -177,8 +177,28 @@ def test_a_bad_value_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_a_port_in_use_is_named(tmp_path: Path, held_port: int) -> None:
     said = refused(tmp_path, listeners=f"PLAINTEXT://127.0.0.1:{held_port}")
+    assert (
+        f"127.0.0.1:{held_port}: Address already in use. Another program listens there. To use another port: " in said
+    )
+    assert "`kafka-lite server-start --override listeners=PLAINTEXT://127.0.0.1:" in said
+
+
+def test_a_port_in_use_is_noticed_before_anything_is_loaded(tmp_path: Path, held_port: int) -> None:
+    listeners = f"PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:{held_port}"
+    protocols = "PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT"
+    said = refused(tmp_path, listeners=listeners, listener_security_protocol_map=protocols)
     assert f"127.0.0.1:{held_port}: Address already in use" in said
-    assert "server-stop" in said
+    assert list(tmp_path.glob("logs*")) == []  # neither log directories nor the embedded ZooKeeper's
+
+
+def test_the_broker_that_has_the_port_is_named(tmp_path: Path) -> None:
+    with start_broker(tmp_path) as first:
+        ready = READY.fullmatch(first.ready())
+        assert ready is not None
+        said = refused(tmp_path, listeners=f"PLAINTEXT://127.0.0.1:{ready[1]}")
+        assert f"Your broker 0 (process {first.pid}) listens there: `kafka-lite server-stop` stops it." in said
+        first.signal(signal.SIGTERM)
+        assert first.end()[0] == 0
 
 
 def test_the_port_of_the_embedded_zookeeper_in_use(tmp_path: Path, held_port: int) -> None:

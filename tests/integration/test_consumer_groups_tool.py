@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.old_consumer.consumer import Consumer as OldConsumer
+from kafka_lite.old_consumer.zookeeper_consumer_connector import Consumer as OldConsumer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools import consumer_groups
 from tests.support.eventually import eventually

@@ -118,7 +118,7 @@ def test_connections_of_an_address(cluster: Cluster) -> None:
 
 def handlers_of(cluster: Cluster) -> int:
     """Threads that have not ended."""
-    return sum(handler.is_alive() for handler in cluster.server._handler_pool._handlers)
+    return sum(thread.is_alive() for thread in cluster.server._handler_pool._threads.values())
 
 
 def background_threads_of(cluster: Cluster) -> int:

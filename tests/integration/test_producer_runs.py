@@ -9,7 +9,7 @@ from chapters.ch02_producer.figures import connection_runs, producer_figures, pr
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.client_watches import FILLING, FULL, IN_FLIGHT, watch_batches
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_lite.network.selector import Selector
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord

@@ -13,7 +13,7 @@ from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
 from kafka_learn.recording import run_store
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch_state_machine, watch_states
 from kafka_learn.site.directives import DirectiveError, Page, expand
 from kafka_lite.controller.partition_state_machine import PartitionStateMachine

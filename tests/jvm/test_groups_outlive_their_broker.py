@@ -33,7 +33,6 @@ from tests.support.real_kafka import create_topics
 __all__ = ["collect_garbage"]
 pytestmark = [
     pytest.mark.jvm,
-    pytest.mark.usefixtures("jvm"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
 ]
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, cast
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.group_offsets import Committer
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.offset_manager import Committer
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,

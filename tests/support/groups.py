@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
@@ -22,9 +23,9 @@ from kafka_lite.coordinator.group.group_config import GroupConfig, OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
+from kafka_lite.coordinator.group.group_offsets import Committer, GroupOffsets
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.coordinator.group.offset_manager import Committer, OffsetManager
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
@@ -142,11 +143,11 @@ class MemoryOffsetsLog:
         for answer in held:
             answer()
 
-    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
         """The partition's log, if this broker leads."""
         if not self.leads:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
-        return cast(Partition, None), cast(Log, self.log(topic_partition))
+        return cast(Partition, None), cast(Replica, None), cast(Log, self.log(topic_partition))
 
 
 @dataclass
@@ -276,7 +277,7 @@ class Groups:
         self.purgatories = (heartbeats, rebalances)
         config = GroupConfig(6000, 300_000, max_size, initial_rebalance_delay_ms)
         self.coordinator = GroupCoordinator(config, self.manager, heartbeats, rebalances)
-        self.offsets = OffsetManager(self.coordinator)
+        self.offsets = GroupOffsets(self.coordinator)
         self.admin = GroupAdmin(self.coordinator)
         self.coordinator.startup(2)
         if loaded:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
-from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
-from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
+from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -24,7 +24,7 @@ def message_set(
 
 
 def topic_info(
-    queue: FetchedDataQueue,
+    queue: FetchedDataQueue[FetchedDataChunk],
     topic: str = "t",
     partition: int = 0,
     offset: int = 0,

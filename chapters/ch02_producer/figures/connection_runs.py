@@ -21,7 +21,7 @@ from kafka_learn.recording.client_watches import (
     watch_transfers,
 )
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.run_brokers import TOPIC, in_thread, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.metadata import Metadata

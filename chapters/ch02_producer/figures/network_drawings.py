@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_learn.drawing.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
 from kafka_lite.server.kafka_config import KafkaConfig

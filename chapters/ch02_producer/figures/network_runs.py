@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_learn.recording.broker_watches import watch_phases, watch_wire
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.run_brokers import (
     AS_IN_KAFKA,
     PRODUCE_VERSION,
@@ -36,8 +36,8 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import Selector
 from kafka_lite.protocol.api_keys import ApiKey
-from kafka_lite.server.apis.data_apis import Respond
-from kafka_lite.server.kafka_apis import Handler, KafkaApis
+from kafka_lite.server.apis.api_handler import Handler, Respond
+from kafka_lite.server.kafka_apis import KafkaApis
 
 _MODULE = "chapters.ch02_producer.figures.network_runs"
 PIPELINED = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_learn.both_languages import with_chinese_twin
-from kafka_learn.drawing.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_learn.drawing.state_machines import draw_states
 from kafka_learn.drawing.svg import PALETTE, text_width
 from kafka_learn.drawing.time_line import FONT, Lane, Span, TimeLine

@@ -14,7 +14,7 @@ from dataclasses import replace
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.client_watches import contents, of_batches, watch_batches, watch_memory
 from kafka_learn.recording.recorded_run import Detail, RecordedRun
-from kafka_learn.recording.recording import Call, Recording, Watch
+from kafka_learn.recording.recorder import Call, Recording, Watch
 from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors

@@ -9,7 +9,7 @@ from dataclasses import replace
 from chapters.ch02_producer.figures.network_runs import network_watches
 from kafka_learn.recording.broker_watches import watch_files
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.run_brokers import (
     AS_IN_KAFKA,
     connect,
@@ -27,7 +27,8 @@ from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment
-from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -40,7 +41,7 @@ def storage_watches() -> list[Watch]:
     """From the handler to the files: book 2.3.5 and 6.1."""
     return [
         *watch_files(),
-        *watch(DataApis.handle_produce, DataApis.handle_fetch, show=("body",)),
+        *watch(ProduceApis.handle_produce, FetchApis.handle_fetch, show=("body",)),
         *watch(ReplicaManager.append_records, show=("required_acks", "entries")),
         *watch(ReplicaManager.fetch_messages, show=("fetch_infos",)),
         *watch(Partition.append_records_to_leader, Log.append_as_leader, show=("records",)),

@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.recorded_run import Detail, Kind, RecordedRun
-from kafka_learn.recording.recording import Call, Recording, Watch
+from kafka_learn.recording.recorder import Call, Recording, Watch
 from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
 from kafka_learn.recording.summaries import Short, summary
 from kafka_learn.recording.watches import watch, watch_queue, watch_states
@@ -23,17 +23,17 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
-from kafka_lite.coordinator.group.offset_manager import OffsetManager
 from kafka_lite.log.log import Log
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_fetcher_thread import ConsumerFetcherThread
 from kafka_lite.old_consumer.consumer_iterator import ConsumerIterator
 from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataChunk, FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
-from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo
 from kafka_lite.old_consumer.simple_example import SimpleExample
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 from kafka_lite.old_consumer.zk_rebalancer_listener import WatcherExecutorThread, ZKRebalancerListener
@@ -56,7 +56,7 @@ BELL = "the bell rings"
 DONE = "done"
 REBALANCE_LANES = ("a", ZOOKEEPER, "b")
 FETCH_LANES = ("ConsumerFetcherThread", "PartitionTopicInfo", "FetchedDataQueue", "ConsumerIterator", "user")
-COMMIT_LANES = ("user", "ConsumerOffsets", "Processor", "OffsetManager", "OffsetCache", "Log", ZOOKEEPER)
+COMMIT_LANES = ("user", "ConsumerOffsets", "Processor", "GroupOffsets", "OffsetCache", "Log", ZOOKEEPER)
 EXAMPLE_LANES = ("user", "SimpleExample", "Processor")
 
 
@@ -349,7 +349,7 @@ def commit_watches() -> list[Watch]:
         *watch(ZookeeperConsumerConnector.commit_offsets, show=(), who="ConsumerConnector"),
         *watch(ConsumerOffsets.commit_offsets, show=_offsets),
         *watch(ConsumerGroups.set_offset, show=_offset, who=ZOOKEEPER),
-        *watch(OffsetManager.handle_commit_offsets, show=()),
+        *watch(GroupOffsets.handle_commit_offsets, show=()),
         *watch(OffsetCache.prepare_commit, OffsetCache.on_commit_append, show=_offsets),
         *watch(Log.append_as_leader, show=_log),
         *watch_wire(),

@@ -23,7 +23,7 @@ from kafka_learn.recording.consumer_watches import (
     watch_positions,
 )
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.run_brokers import TOPIC, in_thread, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors
@@ -37,7 +37,7 @@ from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.group_rebalance_config import MemberState
-from kafka_lite.consumer.group.offset_committer import CommitRequestManager
+from kafka_lite.consumer.group.offset_committer import OffsetCommitter
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.testing.cluster import Cluster
 
@@ -351,7 +351,7 @@ def _record_automatic_commits() -> RecordedRun:
         watch_wire(),
         watch(User.poll, show=(), who="KafkaConsumer"),
         watch(ConsumerCoordinator.maybe_auto_commit_offsets_async, show=()),
-        watch(CommitRequestManager.send_commit, show=("offsets",), who="ConsumerCoordinator"),
+        watch(OffsetCommitter.send_commit, show=("offsets",), who="ConsumerCoordinator"),
         watch_positions(),
     )
     with (
@@ -380,7 +380,7 @@ def commit_repeated() -> RecordedRun:
     watches = (
         watch_wire(),
         watch(User.commit_sync, show=(), who="KafkaConsumer"),
-        watch(CommitRequestManager.send_commit, show=("offsets",), who="ConsumerCoordinator"),
+        watch(OffsetCommitter.send_commit, show=("offsets",), who="ConsumerCoordinator"),
         watch_positions("committed"),
     )
     with (

@@ -22,7 +22,7 @@ from kafka_learn.recording.group_watches import (
     watch_members,
 )
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
-from kafka_learn.recording.recording import Call, Recording, Watch
+from kafka_learn.recording.recorder import Call, Recording, Watch
 from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, wait_until
 from kafka_learn.recording.summaries import class_name
 from kafka_lite.common.errors import Errors, KafkaError

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kafka_learn.drawing.drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
 from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime

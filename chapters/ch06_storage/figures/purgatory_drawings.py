@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_learn.drawing.drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.timer import SystemTimer, TimerTask

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_learn.drawing.drawing import BLUE, GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.abstract_index import AbstractIndex, IndexSearchType
 from kafka_lite.log.log_append_info import analyze_and_validate_records

@@ -15,7 +15,7 @@ from chapters.ch06_storage.figures.compaction_drawings import COMPACTED, EXAMPLE
 from chapters.ch06_storage.figures.log_drawings import example_log, fill, open_log
 from kafka_learn.recording.broker_watches import watch_files
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording, Watch
+from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_learn.drawing.drawing import BLUE, GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
+from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chapters.ch10_advanced.figures.timestamp_drawings import HOUR_MS, NOON, open_hourly_log
 from kafka_learn.recording.recorded_run import RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch
 from kafka_lite.log.files.file_message_set import FileMessageSet
 from kafka_lite.log.log import Log

@@ -17,8 +17,8 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group import group_requests
-from kafka_lite.consumer.group.coordinator_lookup import CoordinatorRequestManager
-from kafka_lite.consumer.group.coordinator_metrics import CoordinatorMetrics
+from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
+from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
 from kafka_lite.consumer.group.coordinator_response_handler import (
     HeartbeatResponseHandler,
     JoinGroupResponseHandler,
@@ -79,8 +79,10 @@ class AbstractCoordinator(ABC):
             config.rebalance_timeout_ms,
             config.retry_backoff_ms,
         )
-        self.sensors = CoordinatorMetrics(metrics, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count)
-        self.finder = CoordinatorRequestManager(
+        self.sensors = ConsumerCoordinatorMetrics(
+            metrics, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count
+        )
+        self.finder = CoordinatorLookup(
             config.group_id,
             client,
             self.lock,

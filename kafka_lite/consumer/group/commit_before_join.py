@@ -9,8 +9,8 @@ import logging
 
 from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
-from kafka_lite.consumer.group.coordinator_lookup import CoordinatorRequestManager
-from kafka_lite.consumer.group.offset_committer import CommitRequestManager, Offsets
+from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
+from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
 from kafka_lite.consumer.timer import Backoff, Timer
 
 logger = logging.getLogger(__name__)
@@ -27,9 +27,9 @@ class CommitBeforeJoin:
         offsets: Offsets,
         deadline: Timer,
         backoff: Backoff,
-        commits: CommitRequestManager,
+        commits: OffsetCommitter,
         client: ConsumerNetworkClient,
-        finder: CoordinatorRequestManager,
+        finder: CoordinatorLookup,
     ) -> None:
         self.offsets = offsets
         self.has_succeeded = False

@@ -45,7 +45,7 @@ from kafka_lite.consumer.group.group_rebalance_config import (
     GroupRebalanceConfig,
     MemberState,
 )
-from kafka_lite.consumer.group.offset_committer import CommitRequestManager, Offsets
+from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Backoff, Timer, unlimited
@@ -110,7 +110,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
         fetch_backoff = Backoff(time, config.retry_backoff_ms)
-        self._commits = CommitRequestManager(self, client, subscriptions, fetch_backoff, require_stable=read_committed)
+        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff, require_stable=read_committed)
         self._next_auto_commit_ms = math.inf
         if auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms

@@ -12,7 +12,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.consumer.group.coordinator_metrics import CoordinatorMetrics
+from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka_lite.consumer.subscription_state import SubscriptionState
 
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ class ConsumerRebalanceListenerInvoker:
     In 0.10.2 it was only logged. A wakeup, or Ctrl-C, comes through at once, and the listener is called again later.
     """
 
-    def __init__(self, subscriptions: SubscriptionState, sensors: CoordinatorMetrics, time: Time) -> None:
+    def __init__(self, subscriptions: SubscriptionState, sensors: ConsumerCoordinatorMetrics, time: Time) -> None:
         self._subscriptions = subscriptions
         self._sensors = sensors
         self._time = time

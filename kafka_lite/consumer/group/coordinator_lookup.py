@@ -1,7 +1,7 @@
 """Finds the broker that looks after a group, and notices when it is gone.
 
-Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (lookupCoordinator); since 3.6
-CoordinatorRequestManager.java · book 5.1.1
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (lookupCoordinator, ensureCoordinatorReady)
+· book 5.1.1
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 MAX_INT = 0x7FFFFFFF
 
 
-class CoordinatorRequestManager:
+class CoordinatorLookup:
     """The coordinator of one group: unknown, looked for by one request at a time, known until it cannot be reached.
 
     ::
@@ -157,7 +157,7 @@ class CoordinatorRequestManager:
 
 
 class _FindCoordinatorHandler(RequestFutureAdapter[ClientResponse, None]):
-    def __init__(self, manager: CoordinatorRequestManager) -> None:
+    def __init__(self, manager: CoordinatorLookup) -> None:
         self._manager = manager
 
     def on_success(self, value: ClientResponse, future: RequestFuture[None]) -> None:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
 from kafka_lite.clients.client_request import ClientResponse
 from kafka_lite.clients.request_future import DisconnectError, RequestFuture, RequestFutureAdapter, S
 from kafka_lite.common.errors import Errors
 from kafka_lite.consumer.group import group_requests
-from kafka_lite.consumer.group.group_rebalance_config import Generation
+from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
+from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
+from kafka_lite.consumer.group.group_rebalance_config import Generation, GroupRebalanceConfig
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
-
-if TYPE_CHECKING:
-    from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 
 logger = logging.getLogger(__name__)
 
@@ -28,10 +27,39 @@ ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_CO
 """Errors that say: ask again who the coordinator is."""
 
 
+class GroupMember(Protocol):
+    """What the handlers need of AbstractCoordinator."""
+
+    config: GroupRebalanceConfig
+    finder: CoordinatorLookup
+    sensors: ConsumerCoordinatorMetrics
+
+    @property
+    def generation(self) -> Generation:
+        """The member's generation now."""
+        ...
+
+    def reset_generation(self, reason: str, *, keep_member_id: bool = False) -> None:
+        """End the generation for this member; the next poll joins again."""
+        ...
+
+    def request_rejoin(self, reason: str) -> None:
+        """Join again with the next poll."""
+        ...
+
+    def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
+        """Take over the generation and send SyncGroup."""
+        ...
+
+    def set_member_id(self, member_id: str, future: RequestFuture[bytes]) -> None:
+        """Keep the id to join again with (KIP-394)."""
+        ...
+
+
 class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
     """Handles an answer of the coordinator; knows the generation in which it was asked."""
 
-    def __init__(self, owner: AbstractCoordinator, sent_generation: Generation) -> None:
+    def __init__(self, owner: GroupMember, sent_generation: Generation) -> None:
         self._owner = owner
         self._sent_generation = sent_generation
 

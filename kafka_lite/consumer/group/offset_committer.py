@@ -1,7 +1,7 @@
 """OffsetCommit and OffsetFetch: how far the group has read.
 
-Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java; since 3.6 CommitRequestManager.java ·
-book 4.4.2, 4.4.3
+Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java (sendOffsetCommitRequest, sendOffsetFetchRequest)
+· book 4.4.2, 4.4.3
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TRY_AGAIN = frozenset({Errors.COORDINATOR_LOAD_IN_PROGRESS, Errors.UNKNOWN_TOPIC
 NOT_A_MEMBER = frozenset({Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION})
 
 
-class CommitRequestManager:
+class OffsetCommitter:
     """Sends the requests and judges the answers; when to commit, and what to wait for, the coordinator decides.
 
     A commit of a group's member carries its generation, by which the coordinator refuses one that comes too late: the

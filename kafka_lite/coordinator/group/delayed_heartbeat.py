@@ -5,13 +5,25 @@ Kafka 0.10.2: core/.../coordinator/DelayedHeartbeat.scala · book 5.4.7
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
-if TYPE_CHECKING:
-    from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer
+
+class HeartbeatCoordinator(Protocol):
+    """What a DelayedHeartbeat asks of the GroupRebalancer."""
+
+    def try_complete_heartbeat(
+        self, group: GroupMetadata, member_id: str, is_pending: bool, force_complete: Callable[[], bool]
+    ) -> bool:
+        """Call ``force_complete`` if the member is alive or gone; returns whether the operation completed."""
+        ...
+
+    def on_expire_heartbeat(self, group: GroupMetadata, member_id: str, expired: DelayedHeartbeat) -> None:
+        """Remove the member whose session has timed out."""
+        ...
 
 
 class DelayedHeartbeat(DelayedOperation):
@@ -22,7 +34,12 @@ class DelayedHeartbeat(DelayedOperation):
     """
 
     def __init__(
-        self, rebalancer: GroupRebalancer, group: GroupMetadata, member_id: str, is_pending: bool, timeout_ms: float
+        self,
+        rebalancer: HeartbeatCoordinator,
+        group: GroupMetadata,
+        member_id: str,
+        is_pending: bool,
+        timeout_ms: float,
     ) -> None:
         super().__init__(timeout_ms)
         self._rebalancer = rebalancer

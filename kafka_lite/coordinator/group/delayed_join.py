@@ -5,21 +5,34 @@ Kafka 0.10.2: core/.../coordinator/DelayedJoin.scala; InitialDelayedJoin: 0.11 Â
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
-if TYPE_CHECKING:
-    from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer
+
+class JoinCoordinator(Protocol):
+    """What a DelayedJoin asks of the GroupRebalancer."""
+
+    def try_complete_join(self, group: GroupMetadata, force_complete: Callable[[], bool]) -> bool:
+        """Call ``force_complete`` if all members have joined; returns whether the operation completed."""
+        ...
+
+    def on_complete_join(self, group: GroupMetadata) -> None:
+        """Begin the next generation."""
+        ...
+
+    def watch_join(self, delayed_join: DelayedJoin) -> None:
+        """Put the operation into the purgatory."""
+        ...
 
 
 class DelayedRebalance(DelayedOperation):
     """A step of a rebalance that waits for members; joins and syncs wait in one purgatory."""
 
-    def __init__(self, rebalancer: GroupRebalancer, group: GroupMetadata, delay_ms: float) -> None:
+    def __init__(self, group: GroupMetadata, delay_ms: float) -> None:
         super().__init__(delay_ms)
-        self.rebalancer = rebalancer
         self.group = group
 
     def safe_try_complete(self) -> bool:
@@ -33,6 +46,10 @@ class DelayedJoin(DelayedRebalance):
     One such operation waits for each group that prepares a rebalance, and each JoinGroup that arrives, each member that
     leaves or fails, lets it look again.
     """
+
+    def __init__(self, rebalancer: JoinCoordinator, group: GroupMetadata, delay_ms: float) -> None:
+        super().__init__(group, delay_ms)
+        self.rebalancer = rebalancer
 
     def try_complete(self) -> bool:
         """Whether the last member has come."""
@@ -56,7 +73,7 @@ class InitialDelayedJoin(DelayedJoin):
 
     def __init__(
         self,
-        rebalancer: GroupRebalancer,
+        rebalancer: JoinCoordinator,
         group: GroupMetadata,
         configured_delay_ms: int,
         delay_ms: int,

@@ -5,13 +5,25 @@ Kafka 2.8.1: core/.../coordinator/group/DelayedSync.scala (KAFKA-12890) · book 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from kafka_lite.coordinator.group.delayed_join import DelayedRebalance
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
-if TYPE_CHECKING:
-    from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer
+
+class SyncCoordinator(Protocol):
+    """What a DelayedSync asks of the GroupRebalancer."""
+
+    def try_complete_pending_sync(
+        self, group: GroupMetadata, generation_id: int, force_complete: Callable[[], bool]
+    ) -> bool:
+        """Call ``force_complete`` if no SyncGroup is awaited; returns whether the operation completed."""
+        ...
+
+    def on_expire_pending_sync(self, group: GroupMetadata, generation_id: int) -> None:
+        """Remove the members that have not sent SyncGroup."""
+        ...
 
 
 class DelayedSync(DelayedRebalance):
@@ -21,8 +33,9 @@ class DelayedSync(DelayedRebalance):
     would read them.
     """
 
-    def __init__(self, rebalancer: GroupRebalancer, group: GroupMetadata, delay_ms: float) -> None:
-        super().__init__(rebalancer, group, delay_ms)
+    def __init__(self, rebalancer: SyncCoordinator, group: GroupMetadata, delay_ms: float) -> None:
+        super().__init__(group, delay_ms)
+        self.rebalancer = rebalancer
         self._generation_id = group.generation_id
 
     def try_complete(self) -> bool:

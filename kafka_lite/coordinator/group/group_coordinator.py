@@ -19,9 +19,16 @@ from kafka_lite.coordinator.group.group_config import GroupConfig
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer, current_assignment, current_generation
-from kafka_lite.coordinator.group.group_results import UNKNOWN_MEMBER_ID, join_error, sync_error
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols, SyncCallback
+from kafka_lite.coordinator.group.member_metadata import (
+    UNKNOWN_MEMBER_ID,
+    JoinCallback,
+    MemberMetadata,
+    Protocols,
+    SyncCallback,
+    join_error,
+    sync_error,
+)
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, JoinGroupResponse
 from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse

@@ -14,9 +14,8 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_lock import GroupLock
-from kafka_lite.coordinator.group.group_results import join_error, sync_error
 from kafka_lite.coordinator.group.group_state import VALID_PREVIOUS_STATES, GroupState
-from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols
+from kafka_lite.coordinator.group.member_metadata import JoinCallback, MemberMetadata, Protocols, join_error, sync_error
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse, JoinGroupResponseMember

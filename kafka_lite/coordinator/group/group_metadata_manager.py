@@ -228,7 +228,7 @@ class GroupMetadataManager:
 
     def _encode(self, topic_partition: TopicPartition, records: Sequence[tuple[bytes, bytes | None]]) -> bytearray:
         """One batch, in the format of the log. Raises what ``get_leader_log`` does."""
-        _, log = self._log.get_leader_log(topic_partition)
+        _, _, log = self._log.get_leader_log(topic_partition)
         builder = MemoryRecordsBuilder(log.config.magic, self.config.compression)
         timestamp_ms = self._time.milliseconds()
         for key, value in records:
@@ -315,7 +315,7 @@ class GroupMetadataManager:
 
     def _read(self, partition: int) -> list[GroupMetadata]:
         try:
-            _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
+            _, _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
         except ApiError as gone:  # to another broker, or with its topic, before its turn came
             logger.warning("No groups are loaded of %s-%d: %s", GROUP_METADATA_TOPIC_NAME, partition, gone)
             return []

@@ -18,9 +18,8 @@ from kafka_lite.coordinator.group.delayed_sync import DelayedSync
 from kafka_lite.coordinator.group.group_config import GroupConfig
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
-from kafka_lite.coordinator.group.group_results import UNKNOWN_MEMBER_ID, join_error, sync_error
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.member_metadata import MemberMetadata
+from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID, MemberMetadata, join_error, sync_error
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 

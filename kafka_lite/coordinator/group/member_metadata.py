@@ -6,18 +6,32 @@ Kafka 0.10.2: core/.../coordinator/MemberMetadata.scala · book 5.2.2
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
+from kafka_lite.common.delayed_operation import DelayedOperation
+from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
-
-if TYPE_CHECKING:
-    from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
 
 JoinCallback = Callable[[JoinGroupResponse], None]
 SyncCallback = Callable[[SyncGroupResponse], None]
 Protocols = Sequence[tuple[str, bytes]]
 """Name and metadata of each protocol (assignor) that a member can follow, the preferred one first."""
+
+UNKNOWN_MEMBER_ID = ""
+"""The member id of a client that has not been given one."""
+NO_GENERATION = -1
+
+
+def join_error(member_id: str, error: Errors) -> JoinGroupResponse:
+    """The response to a JoinGroup request that is refused."""
+    return JoinGroupResponse(
+        error_code=error.code, generation_id=NO_GENERATION, protocol_name=None, leader="", member_id=member_id
+    )
+
+
+def sync_error(error: Errors) -> SyncGroupResponse:
+    """The response to a SyncGroup request that is refused."""
+    return SyncGroupResponse(error_code=error.code, assignment=b"")
 
 
 class MemberMetadata:
@@ -57,7 +71,7 @@ class MemberMetadata:
         ``NEW_MEMBER_JOIN_TIMEOUT_MS``: its connection may be long gone."""
         self.heartbeat_satisfied = False
         """Whether there was a sign of life, so that ``delayed_heartbeat`` may complete."""
-        self.delayed_heartbeat: DelayedHeartbeat | None = None
+        self.delayed_heartbeat: DelayedOperation | None = None
         """The operation that waits for the next sign of life. One that expires in the very moment of a heartbeat finds
         another one here, and does no harm."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
@@ -46,6 +47,6 @@ class OffsetsLog(Protocol):
         """Append, and respond once: when as many replicas as asked for have the records, or with an error."""
         ...
 
-    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Log]:
-        """The log of a partition that this broker leads. Raises ApiError when it does not."""
+    def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
+        """A partition that this broker leads, its local replica, and the log. Raises ApiError if it does not lead."""
         ...

@@ -61,6 +61,7 @@ MAX_NEW_PARTITIONS = 10_000
 """Kafka's limit since it has no ZooKeeper; without one a single small request can exhaust memory and disk."""
 MAX_ID_DIGITS = 10
 """Those of an int32: what is longer is no id."""
+_STOPPING = "this broker is shutting down"
 NOT_GIVEN = -1
 """Partitions or replicas of a new topic for which the client wants the broker's default."""
 
@@ -81,12 +82,18 @@ class AdminManager:
         dynamic_config: DynamicBrokerConfig,
         time: Time = SYSTEM_TIME,
         is_queued_up_for_deletion: Callable[[str], bool] = lambda _topic: False,
+        storage_failure: Callable[[str], str | None] = lambda _topic: None,
     ) -> None:
-        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left."""
+        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left.
+
+        ``storage_failure`` is the replica manager's: why logs of a topic cannot be made.
+        """
         self._config = config
         self._cache = metadata_cache
         self._zk_client = zk_client
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
+        self._storage_failure = storage_failure
+        self._is_stopping = False
         self._admin_utils = AdminUtils(zk_client, dynamic_config.topic_defaults)
         self._dynamic_config = dynamic_config
         self._config_helper = ConfigHelper(config, dynamic_config)
@@ -94,6 +101,10 @@ class AdminManager:
         self.topic_purgatory: DelayedOperationPurgatory[DelayedTopicOperation] = DelayedOperationPurgatory(
             "topic", broker_id=config.broker_id, time=time
         )
+
+    def begin_shutdown(self) -> None:
+        """Create nothing more: a single request may ask for thousands of topics, for which a shutdown does not wait."""
+        self._is_stopping = True
 
     def shutdown(self) -> None:
         """Stop the purgatory."""
@@ -127,13 +138,20 @@ class AdminManager:
             return
         partitions = {name: results[name].num_partitions for name in created}
         operation = DelayedCreatePartitions(
-            timeout_ms, results, partitions, self._cache, lambda: callback(list(results.values()))
+            timeout_ms,
+            results,
+            partitions,
+            self._cache,
+            self._storage_failure,
+            lambda: callback(list(results.values())),
         )
         self._finish(operation, created, wait=timeout_ms > 0)
 
     def _create_topic(self, topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
         result = CreatableTopicResult(name=topic.name, error_message=None)
         try:
+            if self._is_stopping:
+                raise Errors.NOT_CONTROLLER.exception(_STOPPING)
             config = _topic_config_of(topic)
             assignment = self._assignment_of(topic)
             if validate_only:
@@ -170,9 +188,12 @@ class AdminManager:
     def auto_create_topic(self, topic: str) -> None:
         """Create a topic that a client asked for, with the broker's defaults; internal topics have their own.
 
-        Does not wait. Raises ApiError; TOPIC_ALREADY_EXISTS when somebody else was faster.
+        Does not wait. Raises ApiError; TOPIC_ALREADY_EXISTS when somebody else was faster, LEADER_NOT_AVAILABLE when
+        this broker stops.
         """
         validate_topic_name(topic)
+        if self._is_stopping:
+            raise Errors.LEADER_NOT_AVAILABLE.exception(_STOPPING)
         partitions, replication_factor, config = self._auto_creation(topic)
         assignment = assign_replicas_to_brokers(self._brokers(), partitions, replication_factor)
         self._admin_utils.create_topic_with_assignment(topic, assignment, config)
@@ -237,7 +258,12 @@ class AdminManager:
             return
         counts = {topic.name: topic.count for topic in topics}
         operation = DelayedCreatePartitions(
-            timeout_ms, results, counts, self._cache, lambda: callback(list(results.values()))
+            timeout_ms,
+            results,
+            counts,
+            self._cache,
+            self._storage_failure,
+            lambda: callback(list(results.values())),
         )
         self._finish(operation, added, wait=timeout_ms > 0)
 

@@ -19,6 +19,7 @@ class TopicResult(Protocol):
     """What the results of creation, deletion and enlargement have in common."""
 
     error_code: int
+    error_message: str | None
 
 
 class DelayedTopicOperation(DelayedOperation):
@@ -67,7 +68,11 @@ class DelayedTopicOperation(DelayedOperation):
 
 
 class DelayedCreatePartitions(DelayedTopicOperation):
-    """Waits until all partitions of new or enlarged topics have leaders."""
+    """Waits until all partitions of new or enlarged topics have leaders.
+
+    A topic whose leaders have no disk for its logs gets KAFKA_STORAGE_ERROR. (Kafka says that all is well, and its
+    clients find out when they produce.)
+    """
 
     def __init__(
         self,
@@ -75,16 +80,25 @@ class DelayedCreatePartitions(DelayedTopicOperation):
         results: Mapping[str, TopicResult],
         partitions: Mapping[str, int],
         metadata_cache: MetadataCache,
+        storage_failure: Callable[[str], str | None],
         callback: Callable[[], None],
     ) -> None:
-        """``partitions``: topic -> how many it is to have."""
+        """``partitions``: topic -> how many it is to have. ``storage_failure``: topic -> why logs are missing."""
         super().__init__(delay_ms, results, metadata_cache, callback)
         self._partitions = partitions
+        self._storage_failure = storage_failure
 
     def is_done(self, topic: str) -> bool:
         """Whether as many partitions as wanted have a leader."""
         infos = self._cache.get_partitions(topic).values()
         return sum(info.leader != NO_LEADER for info in infos) >= self._partitions.get(topic, 0)
+
+    def on_complete(self) -> None:
+        """Mark the topics without logs, too."""
+        for topic, result in self._results.items():
+            if result.error_code == Errors.NONE.code and (failure := self._storage_failure(topic)) is not None:
+                result.error_code, result.error_message = Errors.KAFKA_STORAGE_ERROR.code, failure
+        super().on_complete()
 
 
 class DelayedDeleteTopics(DelayedTopicOperation):

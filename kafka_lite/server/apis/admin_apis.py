@@ -18,7 +18,7 @@ from kafka_lite.protocol.messages import api_37_create_partitions as create_part
 from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental_alter_configs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.admin.config_helper import ConfigSource
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_config import KafkaConfig
 
 TWICE = "Found multiple entries for this topic."

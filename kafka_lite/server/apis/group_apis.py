@@ -9,7 +9,7 @@ from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_admin import GroupAdmin
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator, JoiningClient
-from kafka_lite.coordinator.group.group_results import join_error, sync_error
+from kafka_lite.coordinator.group.member_metadata import join_error, sync_error
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_11_join_group as join_group
 from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
@@ -18,7 +18,7 @@ from kafka_lite.protocol.messages import api_14_sync_group as sync_group
 from kafka_lite.protocol.messages import api_15_describe_groups as describe_groups
 from kafka_lite.protocol.messages import api_16_list_groups as list_groups
 from kafka_lite.protocol.messages import api_42_delete_groups as delete_groups
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 
 FIRST_JOIN_VERSION_WITH_REBALANCE_TIMEOUT = 1

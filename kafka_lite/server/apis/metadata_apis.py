@@ -10,7 +10,6 @@ import logging
 import re
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
@@ -35,7 +34,7 @@ from kafka_lite.protocol.messages import (
 from kafka_lite.protocol.messages import (
     api_60_describe_cluster as cluster,
 )
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import ApiRange, Respond
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
@@ -59,14 +58,6 @@ FIRST_METADATA_VERSION_WITH_TOPIC_IDS = 12
 
 AutoCreate = Callable[[str], None]
 """Creates a topic with the broker's defaults; raises ApiError."""
-
-
-@dataclass(frozen=True)
-class ApiRange:
-    """The versions of one API that this broker serves."""
-
-    min_version: int
-    max_version: int
 
 
 class MetadataApis:

@@ -14,13 +14,13 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_config import OffsetConfig
+from kafka_lite.coordinator.group.group_offsets import NOTHING_COMMITTED, Committer, FetchedOffset, GroupOffsets
 from kafka_lite.coordinator.group.offset_and_metadata import NO_METADATA, OffsetAndMetadata
-from kafka_lite.coordinator.group.offset_manager import NOTHING_COMMITTED, Committer, FetchedOffset, OffsetManager
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError
@@ -46,7 +46,7 @@ class OffsetApis:
 
     def __init__(
         self,
-        offsets: OffsetManager,
+        offsets: GroupOffsets,
         config: OffsetConfig,
         metadata_cache: MetadataCache,
         zk_client: KafkaZkClient,

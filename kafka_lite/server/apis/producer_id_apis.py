@@ -22,7 +22,7 @@ from kafka_lite.protocol.messages.api_61_describe_producers import (
     TopicResponse,
 )
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
-from kafka_lite.server.apis.data_apis import Respond
+from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 

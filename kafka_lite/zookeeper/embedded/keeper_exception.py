@@ -12,6 +12,8 @@ class Code(IntEnum):
     """What stands in the ``err`` field of a reply header; negative, so that 0 is success."""
 
     OK = 0
+    SYSTEM_ERROR = -1
+    """The server cannot write its log now, because its disk is full for example. Nothing was changed."""
     RUNTIME_INCONSISTENCY = -2
     """In a multi: an operation behind the one that failed, never tried."""
     MARSHALLING_ERROR = -5

@@ -84,11 +84,11 @@ class EmbeddedZooKeeper:
 
     @property
     def is_running(self) -> bool:
-        """Whether clients are served. False also when the disk refused a transaction: then nothing can be promised."""
+        """Whether clients are served."""
         return self._factory is not None and self._factory.is_running
 
     def start(self, *, end_owners_of: Iterable[str] = ()) -> None:
-        """Load the data and listen. Raises OSError (address or directory in use, damaged files).
+        """Load the data and listen. Raises OSError (address or directory in use, damaged files, a full disk).
 
         The sessions that own the ephemeral znodes ``end_owners_of`` are ended before anybody connects. So a process
         that was killed, and that starts its ZooKeeper and itself again, need not wait until its own session expires.
@@ -139,7 +139,7 @@ class EmbeddedZooKeeper:
             self._factory = None
 
     def await_shutdown(self, timeout_s: float | None = None) -> None:
-        """Wait until another thread's ``shutdown``, or a disk that refuses, has ended the server."""
+        """Wait until another thread's ``shutdown`` has ended the server."""
         if self._factory is not None:
             self._factory.await_shutdown(timeout_s)
 

@@ -15,13 +15,15 @@ from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
-from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ZooKeeperServer
+from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ConnectionRefused, ZooKeeperServer
 
 logger = logging.getLogger(__name__)
 
 _ACCEPTS_PER_TURN = 64
 PAUSE_AFTER_ERROR_MS = 100
 """How long nobody is accepted when the operating system refuses, as it does when too many files are open."""
+COMMIT_RETRY_MS = 1000
+"""How long to wait before a commit that the disk has refused is tried again."""
 SESSIONLESS_TIMEOUT_MS = 10_000
 """How long a connection may exist without having asked for a session."""
 
@@ -31,6 +33,10 @@ class ServerCnxnFactory(ShutdownableThread):
 
     One turn: read from every connection that has something, process all whole requests, expire sessions, wait for the
     disk once, send all replies. Under load more requests share one wait (group commit); a lone one waits for nobody.
+
+    A full disk is noticed before a request is processed, which is then refused. A disk that fails later, when the
+    transactions are to be made durable, stops everything until it works again: nobody may be told of what is not on
+    disk, neither by a reply nor by what a read shows.
     """
 
     def __init__(
@@ -85,9 +91,28 @@ class ServerCnxnFactory(ShutdownableThread):
         self._close_late_newcomers()
         self._server.expire_sessions()
         self._server.delete_containers()
-        self._server.database.commit()
+        if not self._commit():
+            return
         for connection in list(self.connections):
             self._flush(connection)
+
+    def _commit(self) -> bool:
+        """Wait until what was processed is on disk; false if the server is stopped before."""
+        database, has_failed = self._server.database, False
+        while True:
+            try:
+                database.commit()
+                break
+            except OSError as error:
+                if not has_failed:
+                    logger.error("ZooKeeper answers nobody until %s can be written: %s", database.directory, error)
+                has_failed = True
+            if self.pause(COMMIT_RETRY_MS):
+                return False
+        if has_failed:
+            logger.info("ZooKeeper goes on: %s can be written again", database.directory)
+            self._server.touch_all_sessions()
+        return True
 
     def on_exit(self) -> None:
         """Close everything. Sessions stay: their clients will find them in the next life of the server."""
@@ -177,6 +202,9 @@ class ServerCnxnFactory(ShutdownableThread):
                     self._server.process_connect(connection, frame)
         except BadPacket as error:
             logger.warning("Closing %s: %s", connection, error)
+            self._close(connection)
+        except ConnectionRefused as error:
+            logger.debug("Closing %s: %s", connection, error)
             self._close(connection)
 
     def _flush(self, connection: ServerCnxn) -> None:

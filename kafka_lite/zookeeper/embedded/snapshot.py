@@ -16,6 +16,7 @@ ZooKeeper 3.8: zookeeper-server/.../server/persistence/FileSnap.java, util/Seria
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -146,16 +147,28 @@ class SnapLog:
         self._directory = directory
 
     def save(self, snapshot: Snapshot) -> Path:
-        """Write a snapshot: under its name it is whole, or not there at all."""
+        """Write a snapshot: under its name it is whole, or not there at all. Raises OSError."""
         path = self._directory / f"snapshot.{snapshot.zxid:x}"
         unfinished = path.with_name(path.name + ".tmp")
-        with unfinished.open("wb") as file:
-            file.write(encode_snapshot(snapshot))
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        sync_directory(self._directory)
+        try:
+            with unfinished.open("wb") as file:
+                file.write(encode_snapshot(snapshot))
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+            sync_directory(self._directory)
+        except OSError:
+            # What a full disk took of it is room that the log needs.
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
         return path
+
+    def delete_unfinished(self) -> None:
+        """Delete what a crash has left of snapshots that were being written."""
+        for path in self._directory.glob("snapshot.*.tmp"):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def load_newest(self) -> Snapshot | None:
         """The newest snapshot that is whole; older ones stand in for damaged ones, since the log since them is kept."""

@@ -8,7 +8,10 @@ The files are ZooKeeper's own, so that its tools and a real server read them. ``
     | Adler-32 of the transaction: long | length: int | transaction | 'B' |
     | Adler-32 of the transaction: long | length: int | transaction | 'B' |
     ...
-    zeros, if ZooKeeper wrote it (it allocates ahead); we stop at the last record
+    zeros, allocated ahead; we stop at the last record
+
+Room is allocated ahead for another reason than ZooKeeper's, which saves seeks: a transaction that a full disk cannot
+take is refused before it changes the tree, and not when the tree is already ahead of the log.
 
 A file is never appended to by a later run: each run, and each snapshot, begins a new one. What a crash tore off the
 end of a file therefore stays where it is, and reading goes on with the next file.
@@ -16,6 +19,7 @@ end of a file therefore stays where it is, and reading goes on with the next fil
 
 from __future__ import annotations
 
+import errno
 import itertools
 import logging
 import os
@@ -24,7 +28,6 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from kafka_lite.zookeeper.embedded.jute import JuteError
 from kafka_lite.zookeeper.embedded.txns import Txn, TxnHeader, decode_txn, encode_txn
@@ -36,6 +39,9 @@ _MAGIC, _VERSION, _DBID = b"ZKLG", 2, 0
 _RECORD_HEADER = struct.Struct(">qi")
 _END_OF_RECORD = b"B"
 _LOG_NAME = re.compile(r"log\.([0-9a-f]+)")
+RESERVE_BYTES = 64 * 1024
+"""How much of the file is allocated at a time."""
+_NO_FILE = -1
 
 
 class CorruptLogError(OSError):
@@ -45,37 +51,79 @@ class CorruptLogError(OSError):
 class TxnLog:
     """Appends transactions to the newest file, and reads all of them back.
 
-    ``append`` only collects; ``commit`` writes and, unless ``force_sync`` is false, waits for the disk: one wait for
-    all the transactions that came in together.
+    ``append`` allocates room in the file and collects; ``commit`` writes and, unless ``force_sync`` is false, waits for
+    the disk: one wait for all the transactions that came in together. Both may be tried again after an OSError.
     """
 
     def __init__(self, directory: Path, force_sync: bool = True) -> None:
         self._directory = directory
         self._force_sync = force_sync
-        self._file: BinaryIO | None = None
+        self._fd = _NO_FILE
+        self._durable_bytes = 0
+        self.reserved_bytes = 0
+        """How long the file is: that much needs no more room."""
         self._pending = bytearray()
+        """What stands behind the first ``durable_bytes`` of the file, or is to stand there."""
+
+    def open(self, first_zxid: int) -> None:
+        """Begin a file, unless one is open. Raises OSError if the disk has no room for one."""
+        if self._fd != _NO_FILE:
+            return
+        path = self._directory / f"log.{first_zxid:x}"
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            written = os.pwrite(fd, _FILE_HEADER.pack(_MAGIC, _VERSION, _DBID), 0)
+            if written < _FILE_HEADER.size:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            sync_directory(self._directory)
+        except OSError:
+            os.close(fd)
+            raise
+        self._fd, self._durable_bytes, self.reserved_bytes = fd, written, written
 
     def append(self, header: TxnHeader, txn: Txn) -> None:
-        """Add a transaction to those that the next ``commit`` writes."""
-        if self._file is None:
-            path = self._directory / f"log.{header.zxid:x}"
-            self._file = path.open("wb", buffering=0)
-            self._pending += _FILE_HEADER.pack(_MAGIC, _VERSION, _DBID)
-            sync_directory(self._directory)
+        """Add a transaction to those that the next ``commit`` writes.
+
+        Raises OSError, and adds nothing, if the disk has no room for it.
+        """
+        self.open(header.zxid)
         entry = encode_txn(header, txn)
+        self.reserve(_RECORD_HEADER.size + len(entry) + len(_END_OF_RECORD))
         self._pending += _RECORD_HEADER.pack(zlib.adler32(entry), len(entry))
         self._pending += entry
         self._pending += _END_OF_RECORD
 
-    def commit(self) -> None:
-        """Make all that was appended durable; OSError when the disk refuses."""
-        if self._file is None or not self._pending:
+    def reserve(self, length: int) -> None:
+        """Have the disk blocks of the next ``length`` bytes allocated, by writing zeros there. Raises OSError."""
+        needed = self._durable_bytes + len(self._pending) + length
+        if needed <= self.reserved_bytes:
             return
-        unwritten = memoryview(bytes(self._pending))
+        zeros = memoryview(bytes(max(RESERVE_BYTES, needed - self.reserved_bytes)))
+        try:
+            while zeros:
+                written = os.pwrite(self._fd, zeros, self.reserved_bytes)
+                self.reserved_bytes += written
+                zeros = zeros[written:]
+        except OSError:
+            # The last blocks of the disk may be enough for this transaction.
+            if needed > self.reserved_bytes:
+                raise
+
+    def commit(self) -> None:
+        """Make all that was appended durable. After an OSError nothing is lost: the next commit writes it again.
+
+        Again, and not only waits again: once a disk has failed to take a page, the system counts the page as written.
+        """
+        if self._fd == _NO_FILE or not self._pending:
+            return
+        unwritten, position = memoryview(bytes(self._pending)), self._durable_bytes
         while unwritten:
-            unwritten = unwritten[self._file.write(unwritten) :]
+            written = os.pwrite(self._fd, unwritten, position)
+            position += written
+            unwritten = unwritten[written:]
         if self._force_sync:
-            os.fdatasync(self._file.fileno())
+            os.fdatasync(self._fd)
+        self._durable_bytes = position
         self._pending.clear()
 
     def roll(self) -> None:
@@ -84,11 +132,14 @@ class TxnLog:
         self.close()
 
     def close(self) -> None:
-        """Close the file; what was not committed is lost."""
+        """Close the file and give back the room that was not needed; what was not committed is lost."""
         self._pending.clear()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._fd != _NO_FILE:
+            fd, self._fd = self._fd, _NO_FILE
+            try:
+                os.ftruncate(fd, self._durable_bytes)
+            finally:
+                os.close(fd)
 
     def files(self) -> list[tuple[int, Path]]:
         """First zxid and path of every log file, oldest first."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kafka_lite.zookeeper.embedded.data_tree import DataTree, ProcessTxnResult
 from kafka_lite.zookeeper.embedded.snapshot import SnapLog, Snapshot, freeze, thaw
-from kafka_lite.zookeeper.embedded.txn_log import CorruptLogError, TxnLog
+from kafka_lite.zookeeper.embedded.txn_log import RESERVE_BYTES, CorruptLogError, TxnLog
 from kafka_lite.zookeeper.embedded.txns import CloseSessionTxn, CreateSessionTxn, Txn, TxnHeader
 
 logger = logging.getLogger(__name__)
@@ -22,9 +22,10 @@ logger = logging.getLogger(__name__)
 class ZKDatabase:
     """All state: what a transaction changes in memory, and how it comes back after a crash.
 
-    State = newest snapshot + the log behind it. ``process_txn`` applies and appends; ``commit`` makes durable; nobody
-    may be told of a transaction before that. Every ``snap_count`` transactions a snapshot is written by a thread of its
-    own, from values that no longer change, and what it makes superfluous is deleted.
+    State = newest snapshot + the log behind it. ``process_txn`` appends and applies; ``commit`` makes durable; nobody
+    may be told of a transaction before that. What the log has no room for is not applied. Every ``snap_count``
+    transactions a snapshot is written by a thread of its own, from values that no longer change, and what it makes
+    superfluous is deleted.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class ZKDatabase:
         self._snap_retain_count = snap_retain_count
         self._since_snapshot = 0
         self._snapshot_thread: threading.Thread | None = None
+        self._full_at_bytes: int | None = None
+        """How much room the log had when it last had too little; None while the disk has room."""
 
     @property
     def last_zxid(self) -> int:
@@ -49,7 +52,11 @@ class ZKDatabase:
         return self.tree.last_processed_zxid
 
     def load(self) -> int:
-        """Restore the state from disk; returns how many transactions were replayed. Raises CorruptLogError."""
+        """Restore the state from disk; returns how many transactions were replayed.
+
+        Raises CorruptLogError, and OSError if there is no room to go on.
+        """
+        self._snapshots.delete_unfinished()
         snapshot = self._snapshots.load_newest()
         if snapshot is not None:
             self.tree, self.sessions = thaw(snapshot)
@@ -62,11 +69,26 @@ class ZKDatabase:
             self._check_follows(header.zxid)
             self._apply(header, txn)
             self._since_snapshot += 1
+        self._log.open(self.last_zxid + 1)
+        self._log.reserve(RESERVE_BYTES)
         return self._since_snapshot
 
     def process_txn(self, header: TxnHeader, txn: Txn) -> ProcessTxnResult:
-        """Append to the log and apply to the tree (which fires watches)."""
-        self._log.append(header, txn)
+        """Append to the log and apply to the tree (which fires watches).
+
+        Raises OSError, with nothing changed, if the disk has no room for the transaction.
+        """
+        try:
+            self._log.append(header, txn)
+        except OSError as error:
+            if self._full_at_bytes is None:
+                logger.error("ZooKeeper refuses writes: cannot append to the log in %s: %s", self.directory, error)
+            self._full_at_bytes = self._log.reserved_bytes
+            raise
+        # What fits into the room that is left does not mean that the disk has more.
+        if self._full_at_bytes not in (None, self._log.reserved_bytes):
+            self._full_at_bytes = None
+            logger.info("ZooKeeper takes writes again: there is room for the log in %s", self.directory)
         self._since_snapshot += 1
         return self._apply(header, txn)
 
@@ -111,17 +133,22 @@ class ZKDatabase:
         self._log.roll()
         self._since_snapshot = 0
         snapshot = freeze(self.tree, self.sessions.items())
-        self._snapshot_thread = threading.Thread(target=self._save, args=(snapshot,), name="zookeeper-snapshot")
-        self._snapshot_thread.start()
+        thread = threading.Thread(target=self._save, args=(snapshot,), name="zookeeper-snapshot")
+        try:
+            thread.start()
+        except RuntimeError as error:  # no memory for a thread
+            logger.warning("Could not write a snapshot to %s: %s", self.directory, error)
+            return
+        self._snapshot_thread = thread
 
     def _save(self, snapshot: Snapshot) -> None:
         try:
             self._snapshots.save(snapshot)
             oldest = self._snapshots.purge(self._snap_retain_count)
             self._log.purge(oldest + 1)
-        except OSError:
+        except (OSError, MemoryError) as error:
             # The log still has everything; the next snapshot may succeed.
-            logger.exception("Could not write a snapshot to %s", self.directory)
+            logger.warning("Could not write a snapshot to %s: %r; the next one may succeed", self.directory, error)
 
 
 def _lock_directory(directory: Path) -> int:

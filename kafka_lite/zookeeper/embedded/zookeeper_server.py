@@ -14,6 +14,7 @@ come in the order of its requests; an event is queued before any reply that show
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import Protocol
 
@@ -46,6 +47,8 @@ _INTERNAL_OPS = {OpCode.CREATE_SESSION, OpCode.ERROR, OpCode.DELETE_CONTAINER}
 _KNOWN_OPS = frozenset(OpCode) - _INTERNAL_OPS
 _NO_PASSWORD = bytes(16)
 CONTAINER_CHECK_INTERVAL_MS = 60_000
+EXPIRY_RETRY_MS = 1000
+"""When sessions are looked at again that could not be ended, because the log had no room for it."""
 
 
 class Connection(Client, Protocol):
@@ -69,6 +72,10 @@ class Connection(Client, Protocol):
 
 class BadPacket(Exception):
     """Bytes that no client of ours sends: the connection is closed."""
+
+
+class ConnectionRefused(Exception):
+    """Nothing is wrong with the client, but it cannot be served now: the connection is closed."""
 
 
 class ZooKeeperServer:
@@ -97,11 +104,15 @@ class ZooKeeperServer:
         self._final = FinalRequestProcessor(database.tree)
         self._connections: dict[int, Connection] = {}
         self._next_container_check_ms = time.hi_res_ms() + CONTAINER_CHECK_INTERVAL_MS
+        self._next_expiry_ms = time.hi_res_ms()
 
     # ---- Sessions ------------------------------------------------------------------------------------------------
 
     def process_connect(self, connection: Connection, frame: bytes) -> None:
-        """The handshake: a new session, or the old one again on a new connection. Raises BadPacket."""
+        """The handshake: a new session, or the old one again on a new connection.
+
+        Raises BadPacket, and ConnectionRefused if a new session cannot be logged.
+        """
         reader = JuteReader(frame)
         try:
             request = read_record(ConnectRequest, reader)
@@ -117,8 +128,7 @@ class ZooKeeperServer:
         timeout_ms = min(max(request.time_out, self.min_session_timeout_ms), self.max_session_timeout_ms)
         session_id = request.session_id
         if session_id == 0:
-            session_id = self.session_tracker.create_session(timeout_ms)
-            self._process_txn(session_id, 0, OpCode.CREATE_SESSION, CreateSessionTxn(timeout_ms))
+            session_id = self._create_session(timeout_ms)
         elif not self._reopen_session(session_id, request.passwd, timeout_ms):
             logger.info("Session %#x of %s is gone", session_id, connection.address)
             connection.send(encode(ConnectResponse(0, 0, 0, _NO_PASSWORD)) + echo)
@@ -126,6 +136,15 @@ class ZooKeeperServer:
             return
         self._attach(session_id, connection)
         connection.send(encode(ConnectResponse(0, timeout_ms, session_id, session_password(session_id))) + echo)
+
+    def _create_session(self, timeout_ms: int) -> int:
+        session_id = self.session_tracker.create_session(timeout_ms)
+        try:
+            self._process_txn(session_id, 0, OpCode.CREATE_SESSION, CreateSessionTxn(timeout_ms))
+        except KeeperException as refusal:
+            self.session_tracker.remove_session(session_id)
+            raise ConnectionRefused("no session can be created now") from refusal
+        return session_id
 
     def _reopen_session(self, session_id: int, password: bytes | None, timeout_ms: int) -> bool:
         if not self.session_tracker.is_tracking(session_id) or password != session_password(session_id):
@@ -151,12 +170,20 @@ class ZooKeeperServer:
             del self._connections[connection.session_id]
 
     def expire_sessions(self) -> None:
-        """End the sessions of which nothing was heard in time, with their ephemeral znodes."""
+        """End the sessions of which nothing was heard in time, with their ephemeral znodes.
+
+        While the log has no room for that they stay, as they do in an ensemble without a leader.
+        """
+        if self._time.hi_res_ms() < self._next_expiry_ms:
+            return
         for session_id in self.session_tracker.expired_sessions():
-            logger.info(
-                "Expiring session %#x, timeout of %d ms exceeded", session_id, self.database.sessions[session_id]
-            )
-            self._close_session(session_id, 0)
+            timeout_ms = self.database.sessions[session_id]
+            try:
+                self._close_session(session_id, 0)
+            except KeeperException:
+                self._next_expiry_ms = self._time.hi_res_ms() + EXPIRY_RETRY_MS
+                return
+            logger.info("Expiring session %#x, timeout of %d ms exceeded", session_id, timeout_ms)
             connection = self._connections.get(session_id)
             if connection is not None:
                 self.detach(connection)
@@ -175,13 +202,21 @@ class ZooKeeperServer:
             return
         self._next_container_check_ms = self._time.hi_res_ms() + CONTAINER_CHECK_INTERVAL_MS
         for path in list(self.database.tree.removable_containers(self._time.milliseconds())):
-            self._process_txn(0, 0, OpCode.DELETE_CONTAINER, self._prep.delete_container(path))
+            with contextlib.suppress(KeeperException):  # at the next check there may be room in the log
+                self._process_txn(0, 0, OpCode.DELETE_CONTAINER, self._prep.delete_container(path))
 
     def ms_until_next_check(self) -> float:
         """How long neither ``expire_sessions`` nor ``delete_containers`` has anything to do."""
         until_containers = max(0.0, self._next_container_check_ms - self._time.hi_res_ms())
         until_expiry = self.session_tracker.ms_until_next_expiry()
-        return until_containers if until_expiry is None else min(until_containers, until_expiry)
+        if until_expiry is None:
+            return until_containers
+        return min(until_containers, max(until_expiry, self._next_expiry_ms - self._time.hi_res_ms()))
+
+    def touch_all_sessions(self) -> None:
+        """Give every session its whole timeout once more: for a while this server could hear nobody."""
+        for session_id in self.database.sessions:
+            self.session_tracker.touch_session(session_id)
 
     def _close_session(self, session_id: int, cxid: int) -> None:
         paths = self.database.tree.ephemerals(session_id)
@@ -189,8 +224,12 @@ class ZooKeeperServer:
         self.session_tracker.remove_session(session_id)
 
     def _process_txn(self, session_id: int, cxid: int, op: OpCode, txn: Txn) -> ProcessTxnResult:
+        """Raises KeeperException SYSTEM_ERROR, with nothing changed, if the log has no room."""
         header = TxnHeader(session_id, cxid, self.database.last_zxid + 1, self._time.milliseconds(), op)
-        return self.database.process_txn(header, txn)
+        try:
+            return self.database.process_txn(header, txn)
+        except OSError as error:
+            raise KeeperException(Code.SYSTEM_ERROR) from error
 
     # ---- Requests ------------------------------------------------------------------------------------------------
 
@@ -217,11 +256,18 @@ class ZooKeeperServer:
         elif op is OpCode.AUTH:
             self._authenticate(connection, body)
         elif op is OpCode.CLOSE_SESSION:
-            self._close_session(connection.session_id, xid)
-            self._reply(connection, xid, Code.OK)
-            connection.close_after_send()
+            self._end_session(connection, xid)
         else:
             self._answer(connection, xid, op, body)
+
+    def _end_session(self, connection: Connection, xid: int) -> None:
+        code = Code.OK
+        try:
+            self._close_session(connection.session_id, xid)
+        except KeeperException as refusal:
+            code = refusal.code  # the client goes all the same, and its session expires once there is room in the log
+        self._reply(connection, xid, code)
+        connection.close_after_send()
 
     def _answer(self, connection: Connection, xid: int, op: OpCode, body: JuteReader) -> None:
         """A read or a write; what goes wrong becomes the reply's error."""

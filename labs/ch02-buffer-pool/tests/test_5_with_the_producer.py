@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, read_all
+from kafka_learn.labs.clients import create_topic, read_all
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.buffer_pool import BufferExhaustedError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, read_all, send_as_of_old
+from kafka_learn.labs.clients import create_topic, read_all, send_as_of_old
 from kafka_lite.old_producer import KeyedMessage, Producer
 
 

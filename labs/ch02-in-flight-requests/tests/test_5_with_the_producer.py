@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, read_all, send
+from kafka_learn.labs.clients import create_topic, read_all, send
 from kafka_lite.producer import ProducerRecord
 
 

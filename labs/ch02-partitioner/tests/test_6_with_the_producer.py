@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, publish, read_all, send
+from kafka_learn.labs.clients import create_topic, publish, read_all, send
 from kafka_lite.producer import ProducerRecord
 from kafka_lite.record.records import batches
 

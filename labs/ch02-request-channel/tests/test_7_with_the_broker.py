@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import publish, read_all
+from kafka_learn.labs.clients import publish, read_all
 
 MESSAGES = 1000
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, must_read, publish, read_all, send
+from kafka_learn.labs.clients import create_topic, must_read, publish, read_all, send
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.producer import ProducerRecord
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest

@@ -3,7 +3,7 @@
 import pytest
 from confluent_kafka import Producer
 
-from kafka_learn.labs.lab_clients import TOPIC, create_topic, must_read, numbered, read_all
+from kafka_learn.labs.clients import TOPIC, create_topic, must_read, numbered, read_all
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData

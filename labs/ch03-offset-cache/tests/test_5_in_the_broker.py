@@ -6,8 +6,8 @@ import pytest
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from kafka_learn.labs.lab_clients import TIMEOUT_S, consumer_of, create_topic
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.clients import TIMEOUT_S, consumer_of, create_topic
+from kafka_learn.labs.groups import GROUP_BROKER
 
 NOTHING = -1001
 """What confluent-kafka says when nothing is committed."""

@@ -9,13 +9,14 @@ import threading
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
 from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError, ZKRebalancerListener
 from kafka_lite.server.broker_process import free_port
@@ -47,7 +48,7 @@ class Fetcher:
         self.fetching = [info.partition_id for info in infos]
 
 
-class Queue(FetchedDataQueue):
+class Queue(FetchedDataQueue[FetchedDataChunk]):
     """A queue that notes when it is emptied."""
 
     def __init__(self, note):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic, publish
-from kafka_learn.labs.lab_groups import OldMember, poll_until, settle, together
+from kafka_learn.labs.clients import create_topic, publish
+from kafka_learn.labs.groups import OldMember, poll_until, settle, together
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import IllegalConsumerStateError
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.consumer.assignors.partition_assignor import Subscription
 

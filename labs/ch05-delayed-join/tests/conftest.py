@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_groups import GROUP_BROKER
+from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import MockTime
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata

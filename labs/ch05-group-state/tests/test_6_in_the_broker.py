@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import create_topic
-from kafka_learn.labs.lab_groups import GROUP_BROKER, OurMember, TheirMember, poll_until, settle, together
+from kafka_learn.labs.clients import create_topic
+from kafka_learn.labs.groups import GROUP_BROKER, OurMember, TheirMember, poll_until, settle, together
 
 PROTOCOLS = "partition.assignment.strategy"
 

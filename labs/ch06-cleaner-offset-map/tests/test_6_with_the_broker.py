@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kafka_learn.labs.lab_clients import TOPIC, create_topic, publish, read_all
+from kafka_learn.labs.clients import TOPIC, create_topic, publish, read_all
 
 KEYS = 40
 MESSAGES = 4000

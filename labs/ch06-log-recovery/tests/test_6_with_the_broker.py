@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import TOPIC, log_end_offset, must_read, publish
+from kafka_learn.labs.clients import TOPIC, log_end_offset, must_read, publish
 
 SMALL = {"log.segment.bytes": "65536", "log.index.interval.bytes": "512", "log.index.size.max.bytes": "4096"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.lab_clients import TOPIC, must_read, publish
+from kafka_learn.labs.clients import TOPIC, must_read, publish
 
 MESSAGES = 3000
 # Small segments and an entry for every few batches, so that reading goes through many entries of many indexes.

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from confluent_kafka import TopicPartition
 
-from kafka_learn.labs.lab_clients import TOPIC, consumer_of, create_topic, publish, read_all
+from kafka_learn.labs.clients import TOPIC, consumer_of, create_topic, publish, read_all
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from kafka_learn.recording.recording import actor_of
+from kafka_learn.recording.recorder import actor_of
 from kafka_lite.common.kafka_thread import KafkaThread
 
 

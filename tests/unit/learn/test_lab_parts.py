@@ -5,9 +5,9 @@ import pytest
 
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import UnknownLabError, all_labs, find_lab
-from kafka_learn.labs.lab_pytest import running_loop
-from kafka_learn.labs.lab_workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
+from kafka_learn.labs.pytest_plugin import running_loop
 from kafka_learn.labs.starter import starter
+from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
 from kafka_learn.source import find_symbol, module_path
 
 LAB = find_lab("ch06-offset-index")

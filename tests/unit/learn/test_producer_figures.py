@@ -6,7 +6,7 @@ import re
 from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_accumulator, requests_in_flight
 from kafka_learn.recording.client_watches import interest_word, watch_batches, watch_in_flight, watch_memory
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
-from kafka_learn.recording.recording import Recording
+from kafka_learn.recording.recorder import Recording
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.client_request import ClientRequest, RequestBuilder
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests

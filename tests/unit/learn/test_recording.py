@@ -8,7 +8,7 @@ import pytest
 
 from kafka_learn.recording import broker_watches
 from kafka_learn.recording.recorded_run import Kind
-from kafka_learn.recording.recording import Call, Recording, RecordingError, Watch
+from kafka_learn.recording.recorder import Call, Recording, RecordingError, Watch
 from kafka_learn.recording.summaries import fields, summary
 from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.protocol.messages.headers import RequestHeader

@@ -12,7 +12,8 @@ from chapters.ch06_storage.figures.segment_drawings import (
     example_segment,
     record_search,
 )
-from kafka_learn.drawing import architecture_figure, drawing
+from kafka_learn.drawing import architecture_figure
+from kafka_learn.drawing import graphviz_drawing as drawing
 
 
 def texts(svg):

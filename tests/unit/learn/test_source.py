@@ -34,7 +34,7 @@ def test_bodies_can_be_left_out():
 
 
 def test_an_assignment_comes_with_the_comment_above_it():
-    code = render(find_symbol("kafka_learn.drawing.drawing:PLAIN"))
+    code = render(find_symbol("kafka_learn.drawing.graphviz_drawing:PLAIN"))
     assert code.splitlines()[0].startswith("# Fills")
 
 

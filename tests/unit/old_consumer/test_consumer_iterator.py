@@ -11,26 +11,28 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.consumer_iterator import ConsumerIterator, ConsumerTimeoutError, MessageSizeTooLargeError
-from kafka_lite.old_consumer.consumer_topic_stats import ConsumerTopicStats
+from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.decoder import DecodeError, IntegerDecoder, LongDecoder, StringDecoder
-from kafka_lite.old_consumer.fetched_data_chunk import (
+from kafka_lite.old_consumer.fetched_data_queue import (
     SHUTDOWN_COMMAND,
-    FetchedDataChunk,
     FetchedDataQueue,
     FetcherInterruptedError,
 )
 from kafka_lite.old_consumer.iterator_template import IteratorState, IteratorTemplate
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, CorruptRecordError, TimestampType
 from tests.support.message_chunks import message_set, topic_info
 
 
-def new_queue(capacity: int = 10) -> FetchedDataQueue:
+def new_queue(capacity: int = 10) -> FetchedDataQueue[FetchedDataChunk]:
     return FetchedDataQueue(capacity, MockTime())
 
 
-def iterator(queue: FetchedDataQueue, timeout_ms: float = 1000, **options: Any) -> ConsumerIterator[str, str]:
+def iterator(
+    queue: FetchedDataQueue[FetchedDataChunk], timeout_ms: float = 1000, **options: Any
+) -> ConsumerIterator[str, str]:
     stats = options.get("stats") or ConsumerTopicStats("c")
     return ConsumerIterator(queue, timeout_ms, StringDecoder(), StringDecoder(), stats)
 
@@ -181,12 +183,12 @@ def test_the_states_of_an_iterator() -> None:
 # ── The queue ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def chunk(queue: FetchedDataQueue) -> FetchedDataChunk:
+def chunk(queue: FetchedDataQueue[FetchedDataChunk]) -> FetchedDataChunk:
     return FetchedDataChunk(message_set(0, b"a"), topic_info(queue), 0)
 
 
 def test_a_full_queue_makes_the_fetcher_wait() -> None:
-    queue = FetchedDataQueue(1)
+    queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(1)
     queue.put(chunk(queue))
     fetcher = threading.Thread(target=lambda: queue.put(SHUTDOWN_COMMAND))
     fetcher.start()
@@ -196,7 +198,7 @@ def test_a_full_queue_makes_the_fetcher_wait() -> None:
 
 
 def test_a_fetcher_that_has_to_end_waits_no_longer() -> None:
-    queue = FetchedDataQueue(1)
+    queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(1)
     queue.put(chunk(queue))
     must_end, caught = threading.Event(), []
 
@@ -217,7 +219,7 @@ def test_a_fetcher_that_has_to_end_waits_no_longer() -> None:
 
 
 def test_clear_makes_room() -> None:
-    queue = FetchedDataQueue(1)
+    queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(1)
     queue.put(chunk(queue))
     queue.clear()
     assert queue.take(0) is None

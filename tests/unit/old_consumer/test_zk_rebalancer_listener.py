@@ -11,15 +11,15 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
-from kafka_lite.old_consumer.fetched_data_chunk import FetchedDataQueue
+from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
-from kafka_lite.old_consumer.wildcard_streams_handler import WildcardStreamsHandler
 from kafka_lite.old_consumer.zk_rebalancer_listener import (
     ConsumerRebalanceFailedError,
     WatcherExecutorThread,
     ZKRebalancerListener,
 )
+from kafka_lite.old_consumer.zookeeper_topic_event_watcher import WildcardStreamsHandler
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import BrokerRegistration, TopicAssignment
 from tests.support.fake_zookeeper import FakeZooKeeper, Tree, fake_zk

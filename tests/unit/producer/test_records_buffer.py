@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.producer.records_buffer import RecordsBuffer, stamp
+from kafka_lite.producer.records_buffer import RecordsBuffer
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import Header
 from kafka_lite.record.records import batches
 
@@ -89,11 +90,11 @@ def test_what_compression_makes_larger() -> None:
     assert next(iter(batch.records())).value == value
 
 
-def test_another_producers_state() -> None:
+def test_a_batch_that_was_built_gets_another_producer_state() -> None:
     buffer = RecordsBuffer(bytearray(1000), 2, CompressionType.LZ4)
     buffer.append(1, b"k", b"v", [("h", None)])
     built = buffer.build(producer_id=1, producer_epoch=0, base_sequence=5)
-    stamp(built, 2, 3, 0)
+    DefaultRecordBatch(built, 0, len(built)).set_producer_state(2, 3, 0)
     (batch,) = batches(built)
     batch.ensure_valid()
     assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (2, 3, 0)

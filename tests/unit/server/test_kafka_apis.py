@@ -40,13 +40,14 @@ from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.apis.admin_apis import AdminApis
-from kafka_lite.server.apis.data_apis import DataApis
+from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.broker_topic_stats import BrokerTopicStats
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
+from kafka_lite.server.fetch_params import LogReadResult
 from kafka_lite.server.kafka_apis import KafkaApis
-from kafka_lite.server.log_read_result import LogReadResult
 from kafka_lite.server.metadata_cache import MetadataCache
 
 TP = TopicPartition("t", 0)
@@ -86,10 +87,18 @@ class Apis:
         self.channel = RequestChannel(1, 10)
         self.replicas = FakeReplicaManager()
         self.admin = FakeAdminManager()
-        data = DataApis(cast(Any, self.replicas), self.channel.close_connection)
+        replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
         self.apis = KafkaApis(
-            self.channel, data, cast(Any, _Anything()), admin, *(cast(Any, _Anything()) for _ in range(3))
+            self.channel,
+            produce=ProduceApis(replicas, self.channel.close_connection),
+            fetch=FetchApis(replicas),
+            log_offsets=nothing,
+            metadata=nothing,
+            admin=admin,
+            producer_ids=nothing,
+            groups=nothing,
+            offsets=nothing,
         )
 
     def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:
@@ -144,7 +153,7 @@ def test_an_answer_that_cannot_be_encoded_ends_the_connection(apis: Apis, caplog
     apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
     apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
     assert apis.answer().action is ResponseAction.CLOSE_CONNECTION
-    assert "Error when answering" in caplog.text
+    assert "Error when responding" in caplog.text
 
 
 def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis) -> None:

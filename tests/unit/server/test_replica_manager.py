@@ -23,10 +23,10 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_produce import PartitionResponse
-from kafka_lite.server.fetch_params import FetchParams
+from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.log_read_result import FetchPartition, LogReadResult
 from kafka_lite.server.replica_manager import ReplicaManager
+from tests.support.full_disk import FullDisk
 
 TP, TP1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 Produced = dict[TopicPartition, PartitionResponse]
@@ -82,7 +82,7 @@ class Broker:
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
 
     def log(self, tp: TopicPartition) -> Log:
-        return self.replicas.get_leader_log(tp)[1]
+        return self.replicas.get_leader_log(tp)[2]
 
     def produce(self, tp: TopicPartition, count: int = 1, acks: int = -1, internal: bool = False) -> None:
         builder = MemoryRecordsBuilder(2, CompressionType.NONE)
@@ -259,7 +259,7 @@ class TestLimits:
         for tp in (TP, TP1):
             for _ in range(3):
                 broker.produce(tp)
-        self.batch = broker.replicas.get_leader_log(TP)[1].size // 3
+        self.batch = broker.replicas.get_leader_log(TP)[2].size // 3
 
     def test_no_limit(self, broker: Broker) -> None:
         assert self.read(broker, 1 << 20, 1 << 20, False) == [3 * self.batch, 3 * self.batch]
@@ -455,3 +455,49 @@ def test_high_watermarks_survive_a_restart(tmp_path: Path) -> None:
     second.fetch(TP, 0)
     assert only(second.fetched).high_watermark == 3
     second.close()
+
+
+def test_logs_without_room_are_made_when_there_is_room(
+    tmp_path: Path, full_disk: FullDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker = Broker(tmp_path)
+    full_disk.fill()
+    storage_error = Errors.KAFKA_STORAGE_ERROR.code
+    assert broker.lead(TP, TP1) == [0, storage_error, storage_error]
+    failure = broker.replicas.storage_failure(TP.topic)
+    assert failure is not None
+    assert "2 of its partitions have no log yet" in failure
+    assert "No space left on device" in failure
+    with pytest.raises(ApiError, match="No space left on device") as raised:
+        broker.replicas.get_leader_partition(TP)
+    assert raised.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert broker.replicas.make_missing_logs() == []
+    assert len([record for record in caplog.records if record.levelname == "ERROR"]) == 2, caplog.text
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()], "nothing is left of what was tried"
+    full_disk.make_room()
+    made = broker.replicas.make_missing_logs()
+    assert {state.partition_index for state in made} == {TP.partition, TP1.partition}
+    assert broker.replicas.storage_failure(TP.topic) is None
+    assert broker.replicas.get_leader_partition(TP1).log is not None
+    broker.close()
+
+
+def test_a_log_that_has_no_room_is_not_made_for_a_partition_that_was_deleted(
+    tmp_path: Path, full_disk: FullDisk
+) -> None:
+    broker = Broker(tmp_path)
+    full_disk.fill()
+    broker.lead(TP, TP1)
+    broker.stop(TP, delete=True)
+    full_disk.make_room()
+    assert [state.partition_index for state in broker.replicas.make_missing_logs()] == [TP1.partition]
+    assert broker.logs.get_log(TP) is None
+    broker.close()
+
+
+def test_a_broker_that_stops_makes_no_more_logs(tmp_path: Path) -> None:
+    broker = Broker(tmp_path)
+    broker.replicas.stop_taking_orders()
+    assert broker.lead(TP) == [0, Errors.BROKER_NOT_AVAILABLE.code]
+    assert broker.logs.get_log(TP) is None
+    broker.close()

@@ -24,7 +24,7 @@ from kafka_lite.record.message_set import encode_message
 from kafka_lite.record.record import Header, TimestampType
 from kafka_lite.record.records import records
 from kafka_lite.tools import console_consumer as tool
-from kafka_lite.tools.message_formatters import create_formatter
+from kafka_lite.tools.formatter_registry import create_formatter
 from kafka_lite.tools.simple_consumer_shell import find_replica
 from kafka_lite.tools.tool_errors import ToolError
 from tests.support.samples import hex_sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.coordinator.group.group_offsets import Committer
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.offset_manager import Committer
 from kafka_lite.protocol.messages.api_13_leave_group import MemberIdentity
 from tests.support.groups import (
     GROUP,

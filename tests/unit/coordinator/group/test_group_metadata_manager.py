@@ -12,8 +12,8 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group import group_metadata_records as group_records
+from kafka_lite.coordinator.group.group_offsets import Committer
 from kafka_lite.coordinator.group.group_state import GroupState
-from kafka_lite.coordinator.group.offset_manager import Committer
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
 from kafka_lite.protocol.version_prefixed import read_version
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker

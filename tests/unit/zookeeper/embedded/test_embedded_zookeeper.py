@@ -16,6 +16,7 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.zookeeper.embedded.jute import encode
+from kafka_lite.zookeeper.embedded.keeper_exception import Code
 from kafka_lite.zookeeper.embedded.protocol import (
     OPEN_ACL_UNSAFE,
     ConnectRequest,
@@ -24,6 +25,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
     GetDataResponse,
     OpCode,
     PathRequest,
+    PathsResponse,
     PathWatchRequest,
     RequestHeader,
     SetDataRequest,
@@ -31,6 +33,9 @@ from kafka_lite.zookeeper.embedded.protocol import (
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.server_cnxn_factory import PAUSE_AFTER_ERROR_MS, SESSIONLESS_TIMEOUT_MS
+from kafka_lite.zookeeper.embedded.txn_log import RESERVE_BYTES, TxnLog
+from kafka_lite.zookeeper.embedded.zookeeper_server import EXPIRY_RETRY_MS
+from tests.support.full_disk import FullDisk
 from tests.support.zookeeper_raw_client import RawClient
 
 
@@ -198,19 +203,103 @@ def test_no_thread_is_left(tmp_path: Path) -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_a_disk_that_refuses_ends_the_server_and_nothing_is_acknowledged(
+def takes_a_session(server: EmbeddedZooKeeper) -> bool:
+    try:
+        RawClient(server.connect_string).disconnect()
+    except OSError:
+        return False
+    return True
+
+
+def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
+    tmp_path: Path, full_disk: FullDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    value = bytes(RESERVE_BYTES)
+    with EmbeddedZooKeeper(tmp_path) as server, RawClient(server.connect_string) as client:
+        full_disk.fill()
+        for _ in range(3):
+            assert client.call(OpCode.SET_DATA, SetDataRequest("/", value, -1)).err == Code.SYSTEM_ERROR
+        read = client.call(OpCode.GET_DATA, PathWatchRequest("/", False)).read(GetDataResponse)
+        assert (read.data, read.stat.version) == (b"", 0)
+        # The room that is left takes some sessions.
+        assert any(not takes_a_session(server) for _ in range(RESERVE_BYTES))
+        full_disk.make_room()
+        assert client.call(OpCode.SET_DATA, SetDataRequest("/", value, 0)).err == 0
+        with RawClient(server.connect_string) as another:
+            assert another.call(OpCode.SET_DATA, SetDataRequest("/", b"2", 1)).err == 0
+    assert [record.levelname for record in caplog.records if "refuses writes" in record.message] == ["ERROR"]
+    with EmbeddedZooKeeper(tmp_path) as server, RawClient(server.connect_string) as client:
+        read = client.call(OpCode.GET_DATA, PathWatchRequest("/", False)).read(GetDataResponse)
+        assert (read.data, read.stat.version) == (b"2", 2)
+
+
+def test_a_session_expires_after_a_full_disk_has_room_again(tmp_path: Path, full_disk: FullDisk) -> None:
+    time = MockTime()
+    with EmbeddedZooKeeper(tmp_path, time=time, force_sync=False) as server:
+        with RawClient(server.connect_string, 4000) as gone:
+            for index in range(40):  # their names fill the room that the log still has
+                gone.call(OpCode.CREATE, CreateRequest(f"/{index:02}{'e' * 3000}", b"", OPEN_ACL_UNSAFE, 1))
+            gone.sock.close()
+        with RawClient(server.connect_string, 40_000) as client:
+            full_disk.fill()
+            time.sleep(10_000)
+            for _ in range(3):
+                client.call(OpCode.PING)
+            children = client.call(OpCode.GET_CHILDREN, PathWatchRequest("/", False)).read(PathsResponse).paths
+            assert len(children) == 41
+            full_disk.make_room()
+            time.sleep(EXPIRY_RETRY_MS)
+            client.call(OpCode.PING)
+            children = client.call(OpCode.GET_CHILDREN, PathWatchRequest("/", False)).read(PathsResponse).paths
+            assert children == ["zookeeper"]
+
+
+def test_nothing_is_acknowledged_while_the_disk_refuses_to_sync(
     server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    monkeypatch.setattr("kafka_lite.zookeeper.embedded.server_cnxn_factory.COMMIT_RETRY_MS", 1)
+    commit = TxnLog.commit
+    failures = threading.Semaphore(0)
+    works = threading.Event()
+
+    def refuse(log: TxnLog) -> None:
+        if works.is_set():
+            commit(log)
+        else:
+            failures.release()
+            raise OSError(errno.EIO, "Input/output error")
 
     with RawClient(server.connect_string) as client:
-        monkeypatch.setattr("kafka_lite.zookeeper.embedded.txn_log.TxnLog.commit", refuse)
+        monkeypatch.setattr(TxnLog, "commit", refuse)
+        payload = encode(RequestHeader(7, OpCode.SET_DATA), SetDataRequest("/", b"x", -1))
+        client.send_frame(payload)
+        for _ in range(5):
+            failures.acquire()
+        client.sock.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            client.sock.recv(1)
+        client.sock.settimeout(60)
+        works.set()
+        assert struct.unpack_from(">iqi", client.receive_frame())[0] == 7
+    assert caplog.text.count("Input/output error") == 1
+
+
+def test_a_server_stops_though_its_disk_refuses_to_sync(
+    server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_failed = threading.Event()
+
+    def refuse(_: TxnLog) -> None:
+        has_failed.set()
+        raise OSError(errno.EIO, "Input/output error")
+
+    with RawClient(server.connect_string) as client:
+        monkeypatch.setattr(TxnLog, "commit", refuse)
+        client.send_frame(encode(RequestHeader(7, OpCode.SET_DATA), SetDataRequest("/", b"x", -1)))
+        assert has_failed.wait(60)
+        server.shutdown()
         with pytest.raises(OSError):
-            client.call(OpCode.SET_DATA, SetDataRequest("/", b"x", -1))
-    server.await_shutdown(60)
-    assert not server.is_running
-    assert "No space left on device" in caplog.text
+            client.receive_frame()
 
 
 def test_a_connection_that_asks_for_no_session_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.zookeeper.embedded.protocol import OPEN_ACL_UNSAFE, OpCode
-from kafka_lite.zookeeper.embedded.txn_log import CorruptLogError, TxnLog, read_log_file
+from kafka_lite.zookeeper.embedded.txn_log import RESERVE_BYTES, CorruptLogError, TxnLog, read_log_file
 from kafka_lite.zookeeper.embedded.txns import (
     CheckVersionTxn,
     CloseSessionTxn,
@@ -26,6 +26,7 @@ from kafka_lite.zookeeper.embedded.txns import (
     decode_txn,
     encode_txn,
 )
+from tests.support.full_disk import FullDisk
 
 ALL_KINDS: list[tuple[OpCode, Txn]] = [
     (OpCode.CREATE_SESSION, CreateSessionTxn(4000)),
@@ -158,3 +159,54 @@ def test_a_transaction_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, [(TxnHeader(0, 0, 1, 0, 99), DeleteTxn("/a"))])
     with pytest.raises(CorruptLogError, match="unknown type 99"):
         list(read_log_file(path))
+
+
+def test_a_transaction_without_room_is_not_added(tmp_path: Path, full_disk: FullDisk) -> None:
+    first, second, third = (
+        (TxnHeader(7, 0, zxid, 0, OpCode.SET_DATA), SetDataTxn("/a", bytes(size), zxid))
+        for zxid, size in ((1, 10), (2, RESERVE_BYTES), (2, 10))
+    )
+    log = TxnLog(tmp_path)
+    log.append(*first)
+    full_disk.fill()
+    with pytest.raises(OSError, match="No space left"):
+        log.append(*second)
+    log.append(*third)
+    log.commit()
+    assert list(log.read(0)) == [first, third]
+    log.close()
+    assert list(TxnLog(tmp_path).read(0)) == [first, third]
+
+
+def test_a_commit_that_failed_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = TxnLog(tmp_path)
+    history = entries()
+
+    def refuse(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    log.append(*history[0])
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fdatasync", refuse)
+        with pytest.raises(OSError, match="Input/output"):
+            log.commit()
+    (path,) = (path for _, path in log.files())
+    path.write_bytes(bytes(len(path.read_bytes())))  # the disk has lost what it could not take
+    log.append(*history[1])
+    log.commit()
+    log.close()
+    (tmp_path / "other").mkdir()
+    assert path.read_bytes()[16:] == write(tmp_path / "other", history[:2]).read_bytes()[16:]
+
+
+def test_no_file_is_begun_on_a_full_disk(tmp_path: Path, full_disk: FullDisk) -> None:
+    log = TxnLog(tmp_path)
+    full_disk.fill()
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space left"):
+            log.append(*entries()[0])
+    full_disk.make_room()
+    log.append(*entries()[0])
+    log.commit()
+    log.close()
+    assert list(TxnLog(tmp_path).read(0)) == entries()[:1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kafka_lite.zookeeper.embedded.protocol import OPEN_ACL_UNSAFE, OpCode
 from kafka_lite.zookeeper.embedded.txn_log import CorruptLogError
 from kafka_lite.zookeeper.embedded.txns import CloseSessionTxn, CreateSessionTxn, CreateTxn, SetDataTxn, Txn, TxnHeader
 from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
+from tests.support.full_disk import FullDisk
 
 SESSION = 9
 
@@ -153,3 +155,38 @@ def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog:
     again = opened(tmp_path)
     assert again.tree.get_data("/a")[0] == b"3"
     again.close()
+
+
+def test_a_snapshot_without_room_leaves_nothing_and_the_next_one_succeeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_room(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    database = opened(tmp_path)
+    process(database, *creates())
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", no_room)
+        database.take_snapshot()
+    assert not list(database.directory.glob("*.tmp"))
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    database.take_snapshot()
+    assert (database.directory / "snapshot.3").exists()
+    database.close()
+
+
+def test_what_a_crash_left_of_a_snapshot_is_deleted(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    unfinished = tmp_path / "version-2" / "snapshot.7.tmp"
+    unfinished.write_bytes(b"half")
+    opened(tmp_path).close()
+    assert not unfinished.exists()
+
+
+def test_a_start_without_room_for_the_log_is_refused(tmp_path: Path, full_disk: FullDisk) -> None:
+    opened(tmp_path).close()
+    database = ZKDatabase(tmp_path)
+    full_disk.fill()
+    with pytest.raises(OSError, match="No space left"):
+        database.load()
+    database.close()

@@ -2,7 +2,7 @@
 
 The methods that ``watches`` name are wrapped on their classes while the ``with`` block lasts, and put back after it::
 
-    from kafka_learn.recording.recording import Recording
+    from kafka_learn.recording.recorder import Recording
     from kafka_learn.recording.watches import watch, watch_files
     from kafka_lite.log.log import Log
     from kafka_lite.log.log_segment import LogSegment

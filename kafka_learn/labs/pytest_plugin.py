@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kafka_learn.labs.lab_broker import LabBroker
+from kafka_learn.labs.broker import LabBroker
 
 MESSAGE_LINES = 8
 BROKER_FIXTURES = frozenset({"start_broker", "broker"})

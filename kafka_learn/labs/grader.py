@@ -87,7 +87,7 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     modules = [f"--lab-module={module}={path}" for module, path in files.items()]
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
     # Without rewriting of asserts, which would cost a fifth of the check: messages are the tests' own.
-    options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.lab_pytest"]
+    options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.pytest_plugin"]
     options += ["--basetemp", str(scratch / "tmp")]
     options += ["--lab-report", str(report), f"--lab-test-limit={lab.test_limit_s}", *modules]
     options += [] if broker else ["--lab-no-broker"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka_learn.labs.lab_broker import LabBroker
+from kafka_learn.labs.broker import LabBroker
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_learn.labs.lab_broker import LabBroker
-from kafka_learn.labs.lab_clients import TIMEOUT_S
+from kafka_learn.labs.broker import LabBroker
+from kafka_learn.labs.clients import TIMEOUT_S
 
 GROUP_BROKER = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
 """Settings of a broker whose groups begin at once."""

@@ -14,8 +14,8 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
-from kafka_lite.coordinator.group.group_results import UNKNOWN_MEMBER_ID
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID
 from kafka_lite.coordinator.group.offset_and_metadata import INVALID_OFFSET, NO_METADATA, OffsetAndMetadata
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Committer:
         return self.generation_id >= 0 or self.member_id != UNKNOWN_MEMBER_ID or self.group_instance_id is not None
 
 
-class OffsetManager:
+class GroupOffsets:
     """The offsets of the coordinator's groups, as requests see them.
 
     A commit is checked like any request of a member, for a consumer whose partitions were given to somebody else must

@@ -1,6 +1,6 @@
 import pytest
 
-from kafka_learn.site.site_check import check
+from kafka_learn.site.link_check import check
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""What passes from fetchers to streams, and the queue through which it does.
+"""The queue through which fetchers pass chunks of messages to a stream.
 
-Kafka 0.10.2: core/.../consumer/FetchedDataChunk.scala; java.util.concurrent.LinkedBlockingQueue · book 3.2.3
+Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala; java.util.concurrent.LinkedBlockingQueue · book 3.2.3
 """
 
 from __future__ import annotations
@@ -8,24 +8,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
 
-if TYPE_CHECKING:
-    from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
-
-
-@dataclass(frozen=True)
-class FetchedDataChunk:
-    """The messages of one partition out of one answer, and the offset that they were fetched from."""
-
-    messages: ByteBufferMessageSet
-    topic_info: PartitionTopicInfo
-    fetch_offset: int
+C = TypeVar("C")
 
 
 class ShutdownCommand:
@@ -39,7 +27,7 @@ class FetcherInterruptedError(KafkaError):
     """A fetcher that is to end no longer waits for room in a queue."""
 
 
-class FetchedDataQueue:
+class FetchedDataQueue(Generic[C]):
     """A few chunks (``queued.max.message.chunks``) between the fetchers of several partitions and one stream.
 
     A fetcher that finds it full waits: so a slow stream slows down its fetchers, and memory stays bounded. Java
@@ -50,10 +38,10 @@ class FetchedDataQueue:
     def __init__(self, capacity: int, time: Time = SYSTEM_TIME) -> None:
         self._capacity = capacity
         self._time = time
-        self._items: deque[FetchedDataChunk | ShutdownCommand] = deque()
+        self._items: deque[C | ShutdownCommand] = deque()
         self._changed = threading.Condition()
 
-    def put(self, item: FetchedDataChunk | ShutdownCommand, is_interrupted: Callable[[], bool] = lambda: False) -> None:
+    def put(self, item: C | ShutdownCommand, is_interrupted: Callable[[], bool] = lambda: False) -> None:
         """Wait for room and add; raises FetcherInterruptedError when ``is_interrupted`` says so while waiting."""
         with self._changed:
             while len(self._items) >= self._capacity:
@@ -68,7 +56,7 @@ class FetchedDataQueue:
         with self._changed:
             self._changed.notify_all()
 
-    def take(self, timeout_ms: float | None = None) -> FetchedDataChunk | ShutdownCommand | None:
+    def take(self, timeout_ms: float | None = None) -> C | ShutdownCommand | None:
         """Wait for an item and take it; None when there was none for ``timeout_ms`` (None: wait for ever)."""
         with self._changed:
             deadline_ms = None if timeout_ms is None else self._time.hi_res_ms() + timeout_ms

@@ -17,7 +17,7 @@ from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfi
 GROUP = "consumer-coordinator-metrics"
 
 
-class CoordinatorMetrics:
+class ConsumerCoordinatorMetrics:
     """``consumer-coordinator-metrics`` of one consumer."""
 
     def __init__(

@@ -1,0 +1,45 @@
+"""What all handlers have in common.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.request import Request
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.schema import Response
+
+Respond = Callable[[Response | None], None]
+"""Sends the response. ``None`` sends nothing and keeps the connection open (acks=0)."""
+
+Handler = Callable[[Request, Any, Respond], None]
+"""Takes a request, its decoded body and ``respond``. Calls ``respond`` once, now or later and in any thread."""
+
+HandlerWrapper = Callable[[ApiKey, Handler], Handler]
+"""Makes the handler that stands before another one: brokers of tests record requests and inject faults with it."""
+
+_NO_ERROR: Final = Errors.NONE
+
+
+@dataclass(frozen=True)
+class ApiRange:
+    """The versions of one API that this broker serves."""
+
+    min_version: int
+    max_version: int
+
+
+def error_for_version(error: Errors, version: int, later: Mapping[Errors, tuple[int, Errors]]) -> Errors:
+    """The error, or the one that stands for it in versions before the one that introduced it.
+
+    ``later``: error -> (first version with it, the error before).
+    """
+    if error is _NO_ERROR:
+        return error
+    first_version, earlier = later.get(error, (0, error))
+    return error if version >= first_version else earlier

@@ -1,0 +1,148 @@
+"""Requests about the offsets of logs: ListOffsets, OffsetForLeaderEpoch, DeleteRecords.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleOffsetRequest) · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
+from kafka_lite.network.request import Request
+from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
+from kafka_lite.protocol.messages import api_21_delete_records as delete_records
+from kafka_lite.protocol.messages import api_23_offset_for_leader_epoch as epochs
+from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.replica_manager import ReplicaManager
+
+FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {EARLIEST_TIMESTAMP: 1, MAX_TIMESTAMP: 7}
+"""Negative timestamps that stand for something else than a time, and the first ListOffsets version with each."""
+ALL_VERSIONS = 2**15
+FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
+
+
+class LogOffsetApis:
+    """Handlers that respond from the logs that this broker leads. Committed offsets are in ``OffsetApis``."""
+
+    def __init__(self, replica_manager: ReplicaManager) -> None:
+        self._replicas = replica_manager
+
+    # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_list_offsets(self, request: Request, body: list_offsets.ListOffsetsRequest, respond: Respond) -> None:
+        """Offsets for times. Version 0 responds with the base offsets of segments, as 0.8 did."""
+        version = request.header.api_version
+        named = Counter(TopicPartition(t.name, p.partition_index) for t in body.topics for p in t.partitions)
+        topics = []
+        for topic in body.topics:
+            partitions = []
+            for asked in topic.partitions:
+                topic_partition = TopicPartition(topic.name, asked.partition_index)
+                if version >= 1 and named[topic_partition] > 1:
+                    result = list_offsets.ListOffsetsPartitionResponse(error_code=Errors.INVALID_REQUEST.code)
+                else:
+                    result = self._list_offsets(version, body.replica_id, topic_partition, asked)
+                result.partition_index = asked.partition_index
+                partitions.append(result)
+            topics.append(list_offsets.ListOffsetsTopicResponse(name=topic.name, partitions=partitions))
+        respond(list_offsets.ListOffsetsResponse(topics=topics))
+
+    def _list_offsets(
+        self, version: int, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
+    ) -> list_offsets.ListOffsetsPartitionResponse:
+        try:
+            if version == 0:
+                offsets = self._legacy_offsets(replica_id, topic_partition, asked)
+                return list_offsets.ListOffsetsPartitionResponse(old_style_offsets=offsets)
+            return self._offset_for_timestamp(replica_id, topic_partition, asked, version)
+        except ApiError as failure:
+            return list_offsets.ListOffsetsPartitionResponse(error_code=failure.error.code)
+
+    def _legacy_offsets(
+        self, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
+    ) -> list[int]:
+        """Base offsets of segments before a time, newest first; a consumer sees none above the high watermark."""
+        _, leader, log = self._replicas.get_leader_log(topic_partition)
+        offsets = log.legacy_fetch_offsets_before(asked.timestamp, asked.max_num_offsets)
+        if replica_id >= 0:
+            return offsets
+        high_watermark = leader.high_watermark.message_offset
+        if any(offset > high_watermark for offset in offsets):
+            return [high_watermark, *(offset for offset in offsets if offset < high_watermark)]
+        return offsets
+
+    def _offset_for_timestamp(
+        self,
+        replica_id: int,
+        topic_partition: TopicPartition,
+        asked: list_offsets.ListOffsetsPartition,
+        version: int,
+    ) -> list_offsets.ListOffsetsPartitionResponse:
+        partition, leader, log = self._replicas.get_leader_log(topic_partition, asked.current_leader_epoch)
+        end = log.log_end_offset if replica_id >= 0 else leader.high_watermark.message_offset
+        response = list_offsets.ListOffsetsPartitionResponse
+        with_epoch = version >= FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH
+        if asked.timestamp == LATEST_TIMESTAMP:
+            return response(offset=end, leader_epoch=partition.leader_epoch if with_epoch else -1)
+        if asked.timestamp < 0 and version < FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS):
+            raise Errors.UNSUPPORTED_VERSION.exception(f"version {version} has no timestamp {asked.timestamp}")
+        found = log.fetch_offset_by_timestamp(asked.timestamp)
+        if found is None or (found.offset >= end and asked.timestamp != EARLIEST_TIMESTAMP):
+            return response()
+        leader_epoch = found.leader_epoch if with_epoch else -1
+        return response(timestamp=found.timestamp, offset=found.offset, leader_epoch=leader_epoch)
+
+    # ── DeleteRecords, OffsetForLeaderEpoch ───────────────────────────────────────────────────────────────────────
+
+    def handle_delete_records(
+        self,
+        _request: Request,
+        body: delete_records.DeleteRecordsRequest,
+        respond: Respond,
+    ) -> None:
+        """Move log start offsets up, partition by partition."""
+        topics = []
+        for topic in body.topics:
+            partitions = []
+            for asked in topic.partitions:
+                result = delete_records.DeleteRecordsPartitionResult(
+                    partition_index=asked.partition_index, low_watermark=-1
+                )
+                try:
+                    topic_partition = TopicPartition(topic.name, asked.partition_index)
+                    result.low_watermark = self._replicas.delete_records(topic_partition, asked.offset)
+                except ApiError as failure:
+                    result.error_code = failure.error.code
+                partitions.append(result)
+            topics.append(delete_records.DeleteRecordsTopicResult(name=topic.name, partitions=partitions))
+        respond(delete_records.DeleteRecordsResponse(topics=topics))
+
+    def handle_offset_for_leader_epoch(
+        self,
+        _request: Request,
+        body: epochs.OffsetForLeaderEpochRequest,
+        respond: Respond,
+    ) -> None:
+        """Where an epoch ended. Followers and consumers detect truncated logs with it (KIP-101, KIP-320)."""
+        topics = [
+            epochs.OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[self._epoch_end(topic.topic, asked) for asked in topic.partitions]
+            )
+            for topic in body.topics
+        ]
+        respond(epochs.OffsetForLeaderEpochResponse(topics=topics))
+
+    def _epoch_end(self, topic: str, asked: epochs.OffsetForLeaderPartition) -> epochs.EpochEndOffset:
+        result = epochs.EpochEndOffset(partition=asked.partition, leader_epoch=-1, end_offset=-1)
+        try:
+            topic_partition = TopicPartition(topic, asked.partition)
+            partition, _, log = self._replicas.get_leader_log(topic_partition, asked.current_leader_epoch)
+            if asked.leader_epoch == partition.leader_epoch:
+                result.leader_epoch, result.end_offset = asked.leader_epoch, log.log_end_offset
+            else:
+                result.leader_epoch, result.end_offset = log.end_offset_for_epoch(asked.leader_epoch)
+        except ApiError as failure:
+            result.error_code = failure.error.code
+        return result

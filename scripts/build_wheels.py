@@ -1,0 +1,85 @@
+"""``make wheel``: wheels of kafka_lite in ``dist/``, plain always, and compiled where there is a C compiler.
+
+The plain one (``py3-none-any``) runs on every Python from 3.11 on. The compiled one is for this Python on this kind of
+machine: the hot modules that pyproject.toml names are extension modules in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from kafka_lite.common.app_info_parser import VERSION_FILE, commit_of
+
+PROJECT = Path(__file__).resolve().parent.parent
+DIST = PROJECT / "dist"
+INPUTS = ("kafka_lite", "config", "hatch_build.py", "pyproject.toml", "README.md", "LICENSE")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
+
+
+def main() -> int:
+    """Build them and say how to install them; returns the exit code."""
+    from scripts.compile_hot_modules import compiled_wheel
+
+    shutil.rmtree(DIST, ignore_errors=True)
+    built = [build_wheel(DIST)]
+    missing = missing_for_compiling()
+    if missing:
+        print(f"no compiled wheel, for {missing}; the plain one does all the same, more slowly")
+    else:
+        built.append(Path(shutil.copy(compiled_wheel(), DIST)))
+    for wheel in built:
+        print(f"pip install {wheel.relative_to(PROJECT)}")
+    return 0
+
+
+def missing_for_compiling() -> str:
+    """What a build of the compiled wheel would miss, in words; empty if nothing."""
+    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        return "there is no C compiler, such as Debian's package gcc"
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        return "Python's headers are not installed, such as Debian's package python3-dev"
+    return ""
+
+
+def build_wheel(target: Path, *, compiled: bool = False) -> Path:
+    """Build a wheel of today's source into ``target``; CalledProcessError if that fails.
+
+    It is built from a copy: mypyc leaves its extension modules beside the sources, where Python would prefer them from
+    then on, whatever the sources say.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        source = _copy_of_the_source(Path(scratch))
+        environment = os.environ | {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1" if compiled else ""}
+        made = Path(scratch, "made")
+        uv("build", "--quiet", "--wheel", "--python", sys.executable, "-o", str(made), str(source), env=environment)
+        (wheel,) = made.glob("*.whl")
+        target.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(wheel, target / wheel.name))
+
+
+def uv(*arguments: str, env: dict[str, str] | None = None) -> None:
+    """Run the uv of this environment; CalledProcessError if that fails."""
+    subprocess.run([str(Path(sys.executable).with_name("uv")), *arguments], check=True, env=env, cwd=PROJECT)
+
+
+def _copy_of_the_source(scratch: Path) -> Path:
+    copy = scratch / "source"
+    copy.mkdir()
+    for name in INPUTS:
+        source = PROJECT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=_LEFT_OUT)
+        else:
+            shutil.copy(source, copy / name)
+    (copy / "kafka_lite" / VERSION_FILE).write_text(f"commitId={commit_of(PROJECT)}\n", encoding="utf-8")
+    return copy
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,88 @@
+"""Disks without room: a small file system of its own where it may be mounted, and injected errors everywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+class FullDisk:
+    """Stands in for ``os.pwrite`` and ``os.open``: while the disk is full no file grows, and none is made."""
+
+    def __init__(self) -> None:
+        self.is_full = False
+        self.errno = errno.ENOSPC
+        self._pwrite, self._open = os.pwrite, os.open
+
+    def fill(self) -> None:
+        """From now on no byte can be written, and no file made."""
+        self.is_full = True
+
+    def make_room(self) -> None:
+        """From now on there is room."""
+        self.is_full = False
+
+    def pwrite(self, fd: int, data: memoryview, position: int) -> int:
+        """``os.pwrite``, which needs no room for what lies within the file."""
+        if self.is_full:
+            room = os.fstat(fd).st_size - position
+            if room <= 0:
+                self._check()
+            data = memoryview(data)[:room]
+        return self._pwrite(fd, data, position)
+
+    def open(self, path: Any, flags: int, *arguments: Any, **named: Any) -> int:
+        """``os.open``, which only a new file needs room for."""
+        if flags & os.O_CREAT:
+            self._check()
+        return self._open(path, flags, *arguments, **named)
+
+    def _check(self) -> None:
+        if self.is_full:
+            raise OSError(self.errno, os.strerror(self.errno))
+
+
+class SmallDisk:
+    """A tmpfs at ``directory``, with a file of zeros that takes what room there is."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._ballast = directory / "ballast"
+
+    def fill(self, leave_bytes: int = 0) -> None:
+        """Take all the room but ``leave_bytes``."""
+        with self._ballast.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        if leave_bytes:
+            with self._ballast.open("r+b") as file:
+                file.truncate(max(0, self._ballast.stat().st_size - leave_bytes))
+
+    def make_room(self) -> None:
+        """Give back what ``fill`` has taken."""
+        self._ballast.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def mounted_tmpfs(directory: Path, options: str) -> Iterator[SmallDisk]:
+    """Mount a tmpfs at ``directory``; skips the test if this user may not."""
+    directory.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(directory)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"there is no mount(8): {error}")
+    if mounted.returncode != 0:
+        pytest.skip(f"a tmpfs may not be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield SmallDisk(directory)
+    finally:
+        # Lazily: the file system goes when the last process that a test has ended is gone.
+        subprocess.run(["umount", "--lazy", str(directory)], check=True)
