@@ -11,7 +11,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check format broker site site-build notebooks bench compiled wheel clean
+.PHONY: help setup lock demo test test-all soak every-python check format broker site site-build notebooks bench compiled wheel clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,9 +32,17 @@ lock: setup ## resolve the dependencies anew into uv.lock
 demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
 	$(BIN)/python -m pipeline.demo
 
-test: check ## everything that needs Python only; lanes that need Java tools are skipped with a reason
-	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark"
-	$(LANE) spark tests -- --ignore=tests/unit -m spark
+test: check ## the whole, but for what needs real Kafka and what only soaks
+	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark and not jvm and not soak"
+	$(LANE) spark tests -- --ignore=tests/unit -m "spark and not jvm and not soak"
+
+test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
+
+soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
+	$(LANE) soak tests -- -n 2 --dist loadfile -m "jvm or soak"
+
+every-python: setup ## the unit tests on every other Python that is here
+	$(BIN)/python -m scripts.every_python
 
 check: setup ## lint, types, import contracts, unit tests: under a minute
 	$(BIN)/ruff check .

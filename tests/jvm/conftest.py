@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.jvm import require_jvm
 from tests.support.real_kafka import OLD, TODAYS, real_kafka
+
+
+@pytest.fixture(scope="session")
+def jvm() -> None:
+    """Skips the test where there is no JVM, before its module starts a broker."""
+    require_jvm()
 
 
 @pytest.fixture(scope="session")

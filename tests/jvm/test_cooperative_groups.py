@@ -14,7 +14,7 @@ from tests.support.eventually import eventually
 from tests.support.group_members import CooperativeConfluentMember, Member, OurMember
 from tests.support.java_members import Cooperative39
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("jvm")]
 
 PARTITIONS = 8
 TIMEOUT_S = 120

@@ -33,6 +33,7 @@ from tests.support.real_kafka import create_topics
 __all__ = ["collect_garbage"]
 pytestmark = [
     pytest.mark.jvm,
+    pytest.mark.usefixtures("jvm"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
 ]
 

@@ -15,6 +15,7 @@ from tests.support.java_members import Cooperative39, Java0102, Java41
 
 pytestmark = [
     pytest.mark.jvm,
+    pytest.mark.usefixtures("jvm"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
 ]
 

@@ -19,12 +19,16 @@ class JavaMember(Member):
     version = ""
     assignor = RANGE
 
-    def _run(self) -> None:
+    def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
+        # Here and not in the member's thread: only the thread of the test can skip it.
         jars = classpath(f"org.apache.kafka:kafka-clients:{self.version}", "org.slf4j:slf4j-nop:1.7.36")
-        classes = compile_java(SOURCE, jars)
+        self._classpath = [compile_java(SOURCE, jars), *jars]
+        super().__init__(bootstrap, group, topic, client_id=client_id)
+
+    def _run(self) -> None:
         arguments = [self.bootstrap, self.group, self.topic, self.client_id, self.assignor]
         process = subprocess.Popen(
-            java_command("GroupMember", *arguments, classpath=[classes, *jars]),
+            java_command("GroupMember", *arguments, classpath=self._classpath),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

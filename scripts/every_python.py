@@ -1,0 +1,73 @@
+"""The unit tests on every Python that pyproject.toml names and this machine has, beside the one of ``.venv``.
+
+    python -m scripts.every_python
+
+Interpreters are looked for on the PATH, and where pyenv and uv keep theirs; none is downloaded. Each gets the packages
+of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+CLASSIFIER = "Programming Language :: Python :: 3."
+PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
+
+
+def main() -> int:
+    """Run all the lanes; returns 1 if one of them is red."""
+    here = "{}.{}".format(*sys.version_info[:2])
+    found = interpreters(candidates(os.environ, Path.home()))
+    others = [version for version in supported_versions() if version != here]
+    green = [run_lane(version, found[version]) for version in others if version in found]
+    for version in others:
+        if version not in found:
+            print(f"not tested on Python {version}: this machine has none")
+    return 0 if all(green) else 1
+
+
+def supported_versions() -> list[str]:
+    """The versions that the classifiers of pyproject.toml name, such as ``3.12``."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [name.rpartition(" ")[2] for name in project["classifiers"] if name.startswith(CLASSIFIER)]
+
+
+def candidates(environ: dict[str, str] | os._Environ[str], home: Path) -> Iterator[Path]:
+    """Where an interpreter may lie."""
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        yield from sorted(Path(folder).glob("python3.[0-9][0-9]"))
+    pyenv = Path(environ.get("PYENV_ROOT", home / ".pyenv"))
+    yield from sorted(pyenv.glob("versions/3.*/bin/python"))
+    uv = Path(environ.get("UV_PYTHON_INSTALL_DIR", home / ".local/share/uv/python"))
+    yield from sorted(uv.glob("cpython-3.*/bin/python3"))
+
+
+def interpreters(paths: Iterable[Path]) -> dict[str, Path]:
+    """The first interpreter of each version that runs: the shim of a version manager may be for none."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        done = subprocess.run([path, "-c", PRINT_VERSION], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            found.setdefault(done.stdout.strip(), path)
+    return found
+
+
+def run_lane(version: str, interpreter: Path) -> bool:
+    """Run the unit tests with an interpreter; returns whether they are green."""
+    print(f"\nPython {version}: {interpreter}", flush=True)
+    target = PROJECT / "build" / f"python-{version}"
+    uv = Path(sys.executable).with_name("uv")
+    sync = [uv, "sync", "--frozen", "--all-extras", "--quiet", "--no-python-downloads", "--python", interpreter]
+    subprocess.run(sync, cwd=PROJECT, env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(target)}, check=True)
+    tests = [target / "bin/python", "-m", "scripts.run_tests", f"unit-{version}", "tests/unit", "--", "-q", "-n", "2"]
+    return subprocess.run(tests, cwd=PROJECT, check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
