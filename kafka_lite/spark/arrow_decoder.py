@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.record.default_record import decode_headers
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
-from kafka_lite.record.record import MAGIC_V2, InvalidRecordError, TimestampType
+from kafka_lite.record.record import MAGIC_V2, Header, InvalidRecordError, TimestampType
 from kafka_lite.record.record_batch import RecordBatch
-from kafka_lite.spark.columnar_records import Ints, RecordColumns, decode_columns, decode_headers
+from kafka_lite.spark.columnar_records import Ints, RecordColumns, decode_columns
 
 _TARGET_BYTES = 8 * 1024 * 1024  # uncompressed records that go into one Arrow batch, about
 _MICROS_PER_MS = 1000
@@ -150,15 +151,10 @@ def _headers(columns: RecordColumns) -> pa.Array:
     """A list of key and value for every record, null where it has no header."""
     if not columns.header_counts.any():
         return pa.nulls(len(columns.header_counts), _HEADERS_TYPE)
-    headers = decode_headers(columns)
-    keys = _as_strings(headers.keys.gather(columns.buffer))
-    pairs = pa.StructArray.from_arrays([keys, headers.values.gather(columns.buffer)], fields=list(_HEADER_TYPE))
-    edges = pa.array(np.append(0, np.cumsum(headers.counts)).astype(np.int32))
-    return pa.ListArray.from_arrays(edges, pairs, type=_HEADERS_TYPE, mask=pa.array(headers.counts == 0))
-
-
-def _as_strings(binary: pa.Array) -> pa.Array:
-    try:
-        return binary.cast(pa.string())
-    except pa.ArrowInvalid:  # Java puts the replacement character in the place of what is not UTF-8
-        return pa.array([key.decode("utf-8", "replace") for key in binary.to_pylist()], pa.string())
+    rows: list[tuple[Header, ...] | None] = [None] * len(columns.header_counts)
+    for row in np.flatnonzero(columns.header_counts).tolist():
+        end = int(columns.ends[row])
+        rows[row], position = decode_headers(columns.buffer, int(columns.headers_at[row]), end)
+        if position != end:
+            raise InvalidRecordError(f"the headers of a record end {abs(position - end)} bytes off")
+    return pa.array(rows, _HEADERS_TYPE)
