@@ -31,6 +31,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response
 from kafka_lite.network.request_metrics import RequestChannelMetrics
 from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.api_00_produce import (
@@ -93,7 +94,9 @@ def one_connection(make_apis: Callable[[RequestChannel], Any]) -> Iterator[Calla
     metrics = RequestChannelMetrics(MetricsRegistry(), SYSTEM_TIME, [ApiKey.PRODUCE])
     channel.add_completion_listener(metrics.request_completed)
     quotas = ConnectionQuotas(1, {})
-    processor = Processor(0, "network", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 100 << 20, 600_000, channel, quotas)
+    processor = Processor(
+        0, "network", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 100 << 20, 600_000, channel, quotas, UnservedRequests()
+    )
     InlineRequestHandler(channel, make_apis(channel), lambda _: True)
     buffer = bytearray(1 << 16)
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:

@@ -19,10 +19,13 @@ from kafka_lite.network.pipeline import MAX_PIPELINED_REQUESTS, Pipeline
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, ResponseAction
-from kafka_lite.network.request_parser import InvalidRequestError, parse_request
+from kafka_lite.network.request_parser import InvalidRequestError, LaterApiError, parse_request
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
+from kafka_lite.protocol.api_key import LATER_APIS
+from kafka_lite.protocol.messages.headers import RequestHeader
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ class Processor:
         connections_max_idle_ms: float,
         request_channel: RequestChannel,
         connection_quotas: ConnectionQuotas,
+        unserved_requests: UnservedRequests,
     ) -> None:
         self.id = processor_id
         self.name = name
@@ -72,6 +76,7 @@ class Processor:
         self._time = time
         self._request_channel = request_channel
         self._quotas = connection_quotas
+        self._unserved = unserved_requests
         self._new_connections: deque[tuple[socket.socket, str, int]] = deque()
         self._connection_numbers = itertools.count()
         # By connection id, from the moment a connection is registered until _connection_ended:
@@ -187,6 +192,9 @@ class Processor:
         for receive in self._selector.completed_receives:
             try:
                 self._dispatch(receive)
+            except LaterApiError as error:
+                self._report_unserved(receive.source, error.header)
+                self._close(receive.source)
             except InvalidRequestError as error:
                 logger.warning("Closing connection %s: %s", receive.source, error)
                 self._close(receive.source)
@@ -194,6 +202,11 @@ class Processor:
                 logger.exception("Closing connection %s: its request cannot be read or handled", receive.source)
                 self._close(receive.source)
             self._process_new_responses()
+
+    def _report_unserved(self, connection_id: str, header: RequestHeader) -> None:
+        api = describe_api(header.api_key, LATER_APIS[header.api_key])
+        address = self._pipelines[connection_id].client_address
+        self._unserved.report(header.client_id, address, api, "its connection is closed")
 
     def _dispatch(self, receive: NetworkReceive) -> None:
         request = self._request_of(receive)

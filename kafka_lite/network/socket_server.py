@@ -17,6 +17,7 @@ from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import USE_DEFAULT_BUFFER_SIZE
+from kafka_lite.network.unserved_requests import UnservedRequests
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +62,7 @@ class SocketServer:
         self.connection_quotas = ConnectionQuotas(
             config.max_connections_per_ip, config.max_connections_per_ip_overrides
         )
+        self.unserved_requests = UnservedRequests()
         self.processors: list[Processor] = []
         self._processor_threads: list[KafkaThread] = []
         self._acceptors: dict[str, Acceptor] = {}
@@ -108,6 +110,7 @@ class SocketServer:
             self._config.connections_max_idle_ms,
             self.request_channel,
             self.connection_quotas,
+            self.unserved_requests,
         )
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:

@@ -113,7 +113,7 @@ from kafka_lite.protocol.messages.api_65_describe_transactions import (
 from kafka_lite.protocol.messages.api_66_list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from kafka_lite.protocol.schema import Request, Response
 
-__all__ = ["API_SPECS", "ApiKey", "ApiSpec"]
+__all__ = ["API_SPECS", "ApiKey", "ApiSpec", "api_name"]
 
 
 class ApiSpec(NamedTuple):
@@ -209,3 +209,8 @@ API_SPECS: dict[ApiKey, ApiSpec] = {
     request.API_KEY: ApiSpec(request.API_KEY, request, response) for request, response in _MESSAGES
 }
 """All APIs with a codec, in the order of their keys."""
+
+
+def api_name(key: int) -> str:
+    """``OffsetCommit``: what Kafka calls the API in its messages. Raises KeyError without a codec for it."""
+    return API_SPECS[ApiKey(key)].request.__name__.removesuffix("Request")

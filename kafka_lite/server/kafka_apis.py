@@ -11,7 +11,8 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
+from kafka_lite.protocol.api_keys import ApiKey, api_name
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
@@ -69,6 +70,7 @@ class KafkaApis:
     def __init__(
         self,
         request_channel: RequestChannel,
+        unserved_requests: UnservedRequests,
         *,
         produce: ProduceApis,
         fetch: FetchApis,
@@ -80,6 +82,7 @@ class KafkaApis:
         offsets: OffsetApis,
     ) -> None:
         self._channel = request_channel
+        self._unserved = unserved_requests
         self._metadata = metadata
         self.handlers: dict[ApiKey, Handler] = {
             ApiKey.PRODUCE: produce.handle_produce,
@@ -134,15 +137,17 @@ class KafkaApis:
             return
         handler = self._routes.get((header.api_key, header.api_version))
         if handler is None:
-            logger.info(
-                "Closing %s: %s version %d is not served",
-                request.connection_id,
-                ApiKey(header.api_key).name,
-                header.api_version,
-            )
+            self._report_unserved(request)
             self._channel.close_connection(request)
             return
         handler(request, request.body, self._responder(request))
+
+    def _report_unserved(self, request: Request) -> None:
+        header = request.header
+        asked_for = describe_api(header.api_key, api_name(header.api_key))
+        if ApiKey(header.api_key) in SERVED_VERSIONS:
+            asked_for = f"{asked_for} version {header.api_version}"
+        self._unserved.report(header.client_id, request.client_address, asked_for, "its connection is closed")
 
     def _responder(self, request: Request) -> Respond:
         def respond(response: Response | None) -> None:

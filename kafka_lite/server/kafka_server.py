@@ -430,7 +430,7 @@ class KafkaServer:
 
     def _start_request_handlers(self) -> None:
         config = self.config
-        channel = self.socket_server.request_channel
+        channel, unserved = self.socket_server.request_channel, self.socket_server.unserved_requests
         metadata = MetadataApis(
             config,
             self.cluster_id,
@@ -438,18 +438,20 @@ class KafkaServer:
             self.replica_manager,
             self.admin_manager.auto_create_topic,
             SERVED_VERSIONS,
+            unserved,
         )
         admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
         producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
         producer_ids.startup()
         apis = KafkaApis(
             channel,
+            unserved,
             produce=ProduceApis(self.replica_manager, channel.close_connection),
             fetch=FetchApis(self.replica_manager),
             log_offsets=LogOffsetApis(self.replica_manager),
             metadata=metadata,
             admin=admin,
-            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache),
+            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache, unserved),
             groups=self.groups.group_apis(),
             offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
         )

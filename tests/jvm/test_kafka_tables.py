@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.api_key import LATER_APIS
 from kafka_lite.protocol.api_keys import ApiKey
 from tests.support.jvm import classpath, compile_java, run_java
 
@@ -38,3 +41,7 @@ def test_errors_and_api_keys_are_kafka_s(kafka_version: str) -> None:
         assert errors == ours
     apis = {tuple(row.split()[1:]) for row in rows if row.startswith("api")}
     assert {(str(int(key)), key.name) for key in ApiKey} <= apis
+    if kafka_version == "4.1.0":
+        later = {(str(key), re.sub("(?<!^)(?=[A-Z])", "_", name).upper()) for key, name in LATER_APIS.items()}
+        assert later <= apis
+        assert {int(key) for key, _ in apis} - set(LATER_APIS) <= set(ApiKey)

@@ -18,6 +18,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.network.request import Request
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import (
     api_03_metadata as metadata,
@@ -71,6 +72,7 @@ class MetadataApis:
         replica_manager: ReplicaManager,
         create_topic: AutoCreate,
         api_ranges: dict[ApiKey, ApiRange],
+        unserved_requests: UnservedRequests,
     ) -> None:
         self._config = config
         self._cluster_id = cluster_id
@@ -78,6 +80,7 @@ class MetadataApis:
         self._replicas = replica_manager
         self._create_topic = create_topic
         self._api_ranges = api_ranges
+        self._unserved = unserved_requests
         keys = [
             versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
             for key, served in sorted(api_ranges.items())
@@ -186,6 +189,13 @@ class MetadataApis:
         self, request: Request, body: coordinators.FindCoordinatorRequest, respond: Respond
     ) -> None:
         """Which broker coordinates a group: the leader of its partition of ``__consumer_offsets``."""
+        if body.key_type == TRANSACTION_KEY_TYPE:
+            self._unserved.report(
+                request.header.client_id,
+                request.client_address,
+                "FindCoordinator of a transactional id (transactions)",
+                Errors.INVALID_REQUEST.name,
+            )
         keys = body.coordinator_keys if request.header.api_version >= 4 else [body.key]
         found = [self._find_coordinator(request.listener_name, body.key_type, key) for key in keys]
         if request.header.api_version >= 4:

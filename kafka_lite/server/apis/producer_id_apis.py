@@ -12,6 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.network.request import Request
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_lite.protocol.messages.api_61_describe_producers import (
     DescribeProducersRequest,
@@ -34,24 +35,28 @@ class ProducerIdApis:
     """Gives every producer without a transactional id a new producer id, with epoch 0; tells who has written."""
 
     def __init__(
-        self, producer_ids: ProducerIdManager, replica_manager: ReplicaManager, metadata_cache: MetadataCache
+        self,
+        producer_ids: ProducerIdManager,
+        replica_manager: ReplicaManager,
+        metadata_cache: MetadataCache,
+        unserved_requests: UnservedRequests,
     ) -> None:
         self._producer_ids = producer_ids
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
+        self._unserved = unserved_requests
 
-    def handle_init_producer_id(self, _request: Request, body: InitProducerIdRequest, respond: Respond) -> None:
+    def handle_init_producer_id(self, request: Request, body: InitProducerIdRequest, respond: Respond) -> None:
         """Answer with an id, or with an error; an id that the producer had before (v3+) does not matter."""
         try:
-            self._check(body)
+            self._check(request, body)
             producer_id = self._producer_ids.generate_producer_id()
         except ApiError as failure:
             respond(InitProducerIdResponse(error_code=failure.error.code, producer_epoch=NO_PRODUCER_EPOCH))
         else:
             respond(InitProducerIdResponse(producer_id=producer_id, producer_epoch=FIRST_EPOCH))
 
-    @staticmethod
-    def _check(body: InitProducerIdRequest) -> None:
+    def _check(self, request: Request, body: InitProducerIdRequest) -> None:
         if (body.producer_id == NO_PRODUCER_ID) != (body.producer_epoch == NO_PRODUCER_EPOCH):
             raise Errors.INVALID_REQUEST.exception("an id without an epoch, or an epoch without an id")
         if body.transactional_id == "":
@@ -59,6 +64,12 @@ class ProducerIdApis:
         if body.transactional_id is not None:
             # Transactions are not served. Java's clients give up at any error that they do not expect here, librdkafka
             # at this one: it would try again for ever after most others.
+            self._unserved.report(
+                request.header.client_id,
+                request.client_address,
+                "InitProducerId with a transactional id (transactions)",
+                Errors.UNSUPPORTED_VERSION.name,
+            )
             raise Errors.UNSUPPORTED_VERSION.exception("this broker has no transactions")
 
     def handle_describe_producers(self, _request: Request, body: DescribeProducersRequest, respond: Respond) -> None:

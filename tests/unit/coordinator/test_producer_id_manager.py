@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,9 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.zookeeper.data import ProducerIdsBlock, ZnodeDataError
@@ -113,8 +116,9 @@ def test_what_is_no_block_is_refused(data: bytes) -> None:
 def answer(**fields: object) -> tuple[Errors, int, int]:
     given: list[Response | None] = []
     body = InitProducerIdRequest(**{"transactional_id": None, "transaction_timeout_ms": 60_000, **fields})  # type: ignore[arg-type]
-    apis = ProducerIdApis(manager(Blocks()), None, None)  # type: ignore[arg-type]
-    apis.handle_init_producer_id(None, body, given.append)  # type: ignore[arg-type]
+    apis = ProducerIdApis(manager(Blocks()), None, None, UnservedRequests())  # type: ignore[arg-type]
+    request = SimpleNamespace(header=RequestHeader(client_id="c"), client_address="127.0.0.1")
+    apis.handle_init_producer_id(request, body, given.append)  # type: ignore[arg-type]
     (response,) = given
     assert isinstance(response, InitProducerIdResponse)
     return Errors.for_code(response.error_code), response.producer_id, response.producer_epoch

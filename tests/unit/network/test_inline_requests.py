@@ -17,6 +17,7 @@ from kafka_lite.network.processor import Processor
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.quick_requests import InlineRequestHandler
@@ -216,7 +217,9 @@ def test_a_response_that_comes_just_after_the_one_before_it_has_left(caplog: pyt
     """The next response can arrive between the poll that wrote the rest of one and the step that completes it."""
     channel = RequestChannel(1, 100)
     quotas = ConnectionQuotas(10, {})
-    processor = Processor(0, "processor", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 1 << 20, -1, channel, quotas)
+    processor = Processor(
+        0, "processor", "PLAINTEXT", "PLAINTEXT", SYSTEM_TIME, 1 << 20, -1, channel, quotas, UnservedRequests()
+    )
     with socket.create_server((LOOPBACK, 0)) as acceptor:
         clients, accepted = [], []
         for port in (1, 2):

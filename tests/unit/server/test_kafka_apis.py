@@ -19,6 +19,7 @@ from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response, ResponseAction
+from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import decode_response
 from kafka_lite.protocol.messages.api_00_produce import (
@@ -91,6 +92,7 @@ class Apis:
         admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
         self.apis = KafkaApis(
             self.channel,
+            UnservedRequests(),
             produce=ProduceApis(replicas, self.channel.close_connection),
             fetch=FetchApis(replicas),
             log_offsets=nothing,
@@ -227,7 +229,7 @@ def test_a_directory_that_has_gone_does_not_hide_the_others(tmp_path: Path) -> N
     config = SimpleNamespace(log_dirs=[str(tmp_path), str(tmp_path / "gone")])
     replicas = SimpleNamespace(log_manager=logs)
     anything = cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", anything, cast(Any, replicas), anything, {})
+    apis = MetadataApis(cast(Any, config), "cluster", anything, cast(Any, replicas), anything, {}, UnservedRequests())
     answers: list[Any] = []
     apis.handle_describe_log_dirs(anything, DescribeLogDirsRequest(topics=None), answers.append)
     present, gone = answers[0].results
@@ -245,7 +247,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     config = SimpleNamespace(auto_create_topics_enable=True)
     anything = cast(Any, None)
     cache = MetadataCache(0)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {}, UnservedRequests())
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = [MetadataRequestTopic(name=name) for name in ("new", "not/legal")]
     answers: list[Any] = []
@@ -269,7 +271,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
 def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
     """The answers are those of Kafka 3.9 for an id that it does not know."""
     anything = cast(Any, None)
-    apis = MetadataApis(anything, "cluster", MetadataCache(0), anything, anything, {})
+    apis = MetadataApis(anything, "cluster", MetadataCache(0), anything, anything, {}, UnservedRequests())
     request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
     asked = MetadataRequestTopic(name=name, topic_id=UUID(int=topic_id))
     answers: list[Any] = []
