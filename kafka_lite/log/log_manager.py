@@ -120,7 +120,8 @@ class LogManager:
         """Lock the directories, load all logs, and begin with the background tasks.
 
         Raises KafkaError when a directory is in use by another broker, twice in the list, holds the same partition as
-        another one, or when none can be used at all.
+        another one, or when none can be used at all; OSError, which names the directory, when its disk is full or
+        there are too few open files or too little memory to load its logs.
         """
         self._open_log_dirs()
         try:
@@ -151,7 +152,9 @@ class LogManager:
                 self._lock_log_dir(directory)
                 self._live_dirs.append(directory)
             except OSError as error:
-                self._fail(directory, "Cannot use the log directory", error)
+                if not self._fail(directory, "Cannot use the log directory", error):
+                    self._unlock_all()
+                    raise _in_directory(error, directory) from error
             except KafkaError:
                 self._unlock_all()
                 raise
@@ -176,7 +179,9 @@ class LogManager:
             try:
                 self._load_logs_in(directory)
             except OSError as error:
-                self._fail(directory, "Error while loading the logs", error)
+                if not self._fail(directory, "Error while loading the logs", error):
+                    # Some of its logs are loaded: others would be made anew, and what they held be taken for gone.
+                    raise _in_directory(error, directory) from error
         logger.info(
             "Loaded %d logs in %.0f ms",
             len(self._logs),
@@ -473,8 +478,10 @@ class LogManager:
 
     # -- failures of disks -------------------------------------------------------------------------------------------
 
-    def _fail(self, directory: Path, message: str, error: OSError) -> None:
+    def _fail(self, directory: Path, message: str, error: OSError) -> bool:
+        """Whether the directory is offline now."""
         self.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
+        return not self.is_log_dir_online(directory)
 
     def handle_log_dir_failure(self, directory: Path) -> list[TopicPartition]:
         """Give up all logs of a directory whose disk has failed; returns their partitions.
@@ -536,6 +543,10 @@ class LogManager:
         for lock in self._locks.values():
             lock.unlock()
         self._locks.clear()
+
+
+def _in_directory(error: OSError, directory: Path) -> OSError:
+    return OSError(error.errno, error.strerror, str(error.filename or directory))
 
 
 def _noteworthy_start_offset(log: Log) -> int | None:

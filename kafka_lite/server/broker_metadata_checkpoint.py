@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../server/BrokerMetadataCheckpoint.scala · book 6.1.5
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import time
@@ -46,18 +47,28 @@ class BrokerMetadataCheckpoint:
     def __init__(self, log_dir: Path) -> None:
         self.file = log_dir / META_PROPERTIES_FILE
 
+    def ensure(self, metadata: BrokerMetadata) -> None:
+        """Write the file unless it says this already, so that a start needs no room. Raises OSError."""
+        if self.read() != metadata:
+            self.write(metadata)
+
     def write(self, metadata: BrokerMetadata) -> None:
-        """Replace the file. Raises OSError."""
+        """Replace the file. Raises OSError, which names it."""
         entries = {"broker.id": str(metadata.broker_id), "version": str(VERSION)}
         if metadata.cluster_id is not None:
             entries["cluster.id"] = metadata.cluster_id
         written_at = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime())
         temporary = self.file.with_name(self.file.name + ".tmp")
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(dump_properties(entries, comments=("", written_at)))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.file)
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(dump_properties(entries, comments=("", written_at)))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.file)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise OSError(error.errno, error.strerror, str(self.file)) from error
 
     def read(self) -> BrokerMetadata | None:
         """What is noted; None when there is no file.

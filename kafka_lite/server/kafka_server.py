@@ -70,6 +70,10 @@ logger = logging.getLogger(__name__)
 EMBEDDED = "embedded"
 """``zookeeper.connect`` of a broker that brings its own ZooKeeper."""
 
+USUAL_ZOOKEEPER_PORT = 2181
+USUAL_PORT_OR_ANY = -1
+"""``zookeeper.embedded.port`` that takes the usual port, or any other if that is in use."""
+
 RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
 """From here on brokers write their rack and the names of their listeners into ZooKeeper."""
 
@@ -204,8 +208,13 @@ class KafkaServer:
 
     def _start_embedded_zookeeper(self) -> str:
         directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
+        port = self.config.zk_embedded_port
         # On the machine's clock, and not on one that a test moves: its sessions are those of connections that are real.
-        self.embedded_zookeeper = EmbeddedZooKeeper(Path(directory), port=self.config.zk_embedded_port)
+        self.embedded_zookeeper = EmbeddedZooKeeper(
+            Path(directory),
+            port=USUAL_ZOOKEEPER_PORT if port == USUAL_PORT_OR_ANY else port,
+            any_port_if_in_use=port == USUAL_PORT_OR_ANY,
+        )
         known = read_broker_metadata(Path(directory) for directory in self.config.log_dirs)
         broker_id = known.broker_id if known is not None else self.config.broker_id
         # Whoever was this broker is dead, since its ZooKeeper is: this process has its place.
@@ -410,8 +419,9 @@ class KafkaServer:
         """
         self.zk_client.add_session_listener(self._register_broker)
         self._register_broker()
+        metadata = BrokerMetadata(self.config.broker_id, self.cluster_id)
         for directory in self.log_manager.live_log_dirs:
-            BrokerMetadataCheckpoint(directory).write(BrokerMetadata(self.config.broker_id, self.cluster_id))
+            BrokerMetadataCheckpoint(directory).ensure(metadata)
         if not self._known_to_controller.wait(METADATA_WAIT_MS / 1000):
             logger.warning("The controller has not sent metadata for %d ms; starting all the same", METADATA_WAIT_MS)
 

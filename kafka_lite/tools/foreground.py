@@ -124,6 +124,7 @@ def overrides(entries: Iterable[str]) -> dict[str, str]:
 
 
 _STOP_OR_MOVE = "Does another server run? `kafka-lite server-stop` stops your brokers;"
+_ANOTHER_DIRECTORY = "choose a directory elsewhere (log.dirs, zookeeper.embedded.dir, dataDir)"
 _ADVICE = {
     errno.EADDRINUSE: f"{_STOP_OR_MOVE} or choose another port (listeners, zookeeper.embedded.port, clientPort).",
     errno.EAGAIN: f"{_STOP_OR_MOVE} or give this one a directory of its own (log.dirs, dataDir).",
@@ -131,6 +132,10 @@ _ADVICE = {
     errno.ENOENT: "Does the file or folder exist?",
     errno.EACCES: "Choose what this user may use (a directory, a port above 1023), or change the permissions.",
     errno.EROFS: "Choose a directory that can be written to.",
+    errno.ENOSPC: f"The disk is full: free some space there, or {_ANOTHER_DIRECTORY}.",
+    errno.EDQUOT: f"The disk quota is used up: free some space there, or {_ANOTHER_DIRECTORY}.",
+    errno.EMFILE: "Allow the process more open files: `ulimit -n 100000`, or LimitNOFILE of its systemd unit.",
+    errno.ENOMEM: "Free some memory, or allow more memory maps: `sysctl vm.max_map_count=262144`.",
 }
 
 

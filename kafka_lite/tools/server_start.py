@@ -79,6 +79,7 @@ class ForegroundBroker:
             "broker.id": str(config.broker_id),
             "listeners": self._listeners(),
             "log.dirs": ",".join(config.log_dirs),
+            "zookeeper.connect": self._zookeeper(),
         }
         if self._server.metrics.http_server is not None:
             facts["metrics.url"] = self._server.metrics.http_server.url
@@ -86,8 +87,8 @@ class ForegroundBroker:
 
     def ready_line(self) -> str:
         """What the user, and whoever waits for the broker, wants to know: where it is, and where its data lie."""
-        embedded, config = self._server.embedded_zookeeper, self._server.config
-        zookeeper = f"{embedded.connect_string} (embedded)" if embedded is not None else config.zk_connect
+        config, embedded = self._server.config, self._server.embedded_zookeeper
+        zookeeper = f"{self._zookeeper()}{' (embedded)' if embedded is not None else ''}"
         started = terminal.styled(f"kafka_lite {__version__} ({build_name()}) started", "bold green")
         directories = ",".join(str(Path(directory).resolve()) for directory in config.log_dirs)
         return f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
@@ -100,6 +101,10 @@ class ForegroundBroker:
         """Stop the broker; only then leave the list, so that ``server-stop`` can wait for it."""
         self._server.shutdown()
         self._brokers.leave()
+
+    def _zookeeper(self) -> str:
+        embedded = self._server.embedded_zookeeper
+        return self._server.config.zk_connect if embedded is None else embedded.connect_string
 
     def _listeners(self) -> str:
         return ", ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from typing import Self
 
 import pytest
 
+from kafka_lite.common.properties import load_properties
 from kafka_lite.log.file_lock import FileLock
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
@@ -204,6 +206,23 @@ def test_the_broker_that_has_the_port_is_named(tmp_path: Path) -> None:
 def test_the_port_of_the_embedded_zookeeper_in_use(tmp_path: Path, held_port: int) -> None:
     said = refused(tmp_path, zookeeper_embedded_port=str(held_port))
     assert f"ZooKeeper server failed to bind to 127.0.0.1:{held_port}: Address already in use" in said
+
+
+def test_another_port_is_taken_when_zookeepers_usual_one_is_in_use(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        with contextlib.suppress(OSError):  # if another program has it, so much the better
+            listener.bind(("127.0.0.1", 2181))
+            listener.listen()
+        with start_broker(tmp_path, zookeeper_embedded_port="-1") as broker:
+            ready = READY.fullmatch(broker.ready())
+            assert ready is not None
+            assert ready[2] != "127.0.0.1:2181"
+            (record,) = (tmp_path / "state" / "kafka-lite" / "brokers").iterdir()
+            assert load_properties(record)["zookeeper.connect"] == ready[2]
+            broker.signal(signal.SIGTERM)
+            code, _, err = broker.end()
+    assert code == 0
+    assert f"Port 2181 of 127.0.0.1 is in use: ZooKeeper listens on port {ready[2].partition(':')[2]}" in err
 
 
 def test_a_log_directory_of_another_broker_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.server.broker_process import BrokerProcess
+from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded import txn_log, zk_database
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -100,6 +100,21 @@ def test_a_client_of_zookeeper_waits_for_room_unless_it_is_told_not_to(
         writer.join(60)
         assert client.exists("/a") is not None
         client.close()
+
+
+def test_a_start_on_a_full_disk_says_which_folder_is_full_and_ends(small_disk: SmallDisk, tmp_path: Path) -> None:
+    logs = small_disk.directory / "logs"
+    broker = BrokerProcess(tmp_path, {"log.dirs": str(logs)})
+    broker.start()
+    assert broker.stop() == 0
+    small_disk.fill()
+    with pytest.raises(BrokerStartError, match="ended with exit code 1") as raised:
+        broker.start()
+    assert f"No space left on device: {logs}-zookeeper. The disk is full: free some space there" in str(raised.value)
+    assert "Traceback" not in broker.log()
+    small_disk.make_room()
+    with broker:
+        assert create(broker.bootstrap_servers, "after") == 0
 
 
 def test_a_broker_survives_a_full_disk_of_its_own(small_disk: SmallDisk, tmp_path: Path) -> None:

@@ -40,13 +40,13 @@ class FullDisk:
 
     def open(self, path: Any, flags: int, *arguments: Any, **named: Any) -> int:
         """``os.open``, which only a new file needs room for."""
-        if flags & os.O_CREAT:
-            self._check()
+        if flags & os.O_CREAT and not os.path.exists(path):
+            self._check(path)
         return self._open(path, flags, *arguments, **named)
 
-    def _check(self) -> None:
+    def _check(self, path: Any = None) -> None:
         if self.is_full:
-            raise OSError(self.errno, os.strerror(self.errno))
+            raise OSError(self.errno, os.strerror(self.errno), path)
 
 
 class SmallDisk:

@@ -15,8 +15,8 @@ ZK_CONFIGS = (
             "Where ZooKeeper is: `host:port,host:port`, perhaps followed by `/path` under which everything of "
             "this cluster lies; or `embedded`: the broker starts a ZooKeeper server in its own process.", NON_EMPTY)
     .define("zookeeper.embedded.port", Type.INT, 0, LOW,
-            "Port of the embedded ZooKeeper on 127.0.0.1; 0 lets the kernel choose.",
-            Range.between(0, 65535))
+            "Port of the embedded ZooKeeper on 127.0.0.1; 0 lets the kernel choose, and so does -1 if 2181 is in use.",
+            Range.between(-1, 65535))
     .define("zookeeper.embedded.dir", Type.STRING, None, LOW,
             "Where the embedded ZooKeeper keeps its transaction log and snapshots. Not set: beside the first log "
             "directory, under its name with `-zookeeper` behind it.")

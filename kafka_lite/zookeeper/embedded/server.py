@@ -5,6 +5,7 @@ ZooKeeper 3.8: zookeeper-server/.../server/ZooKeeperServerMain.java, embedded/Zo
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from collections.abc import Iterable
@@ -39,6 +40,7 @@ class EmbeddedZooKeeper:
         tick_time_ms: int = 2000,
         time: Time = SYSTEM_TIME,
         *,
+        any_port_if_in_use: bool = False,
         min_session_timeout_ms: int | None = None,
         max_session_timeout_ms: int | None = None,
         force_sync: bool = True,
@@ -49,8 +51,9 @@ class EmbeddedZooKeeper:
         extended_types_enabled: bool = False,
         super_digest: str | None = None,
     ) -> None:
-        """Port 0: any free one (see ``port`` after ``start``). ``max_client_cnxns``: per address, 0 for no limit.
+        """Port 0: any free one (see ``port`` after ``start``), as for a port in use with ``any_port_if_in_use``.
 
+        ``max_client_cnxns``: per address, 0 for no limit.
         ``super_digest`` (``user:base64(sha1(user:password))``) may do everything; ``extended_types_enabled`` allows
         znodes with a time to live.
         """
@@ -58,6 +61,7 @@ class EmbeddedZooKeeper:
         self.host = host
         self.tick_time_ms = tick_time_ms
         self._requested_port = port
+        self._any_port_if_in_use = any_port_if_in_use
         self._time = time
         self._min_session_timeout_ms = min_session_timeout_ms or 2 * tick_time_ms
         self._max_session_timeout_ms = max_session_timeout_ms or 20 * tick_time_ms
@@ -102,7 +106,7 @@ class EmbeddedZooKeeper:
             snap_retain_count=self._snap_retain_count,
         )
         try:
-            replayed = database.load()
+            replayed = self._load(database)
             listener = self._listen()
         except BaseException:
             database.close()
@@ -143,12 +147,21 @@ class EmbeddedZooKeeper:
         if self._factory is not None:
             self._factory.await_shutdown(timeout_s)
 
+    def _load(self, database: ZKDatabase) -> int:
+        try:
+            return database.load()
+        except OSError as error:
+            if error.errno is None or error.filename is not None:
+                raise
+            # Such as a full disk: the user must know which.
+            raise OSError(error.errno, error.strerror, str(self.data_dir)) from error
+
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((self.host, self.port))
+            self._bind(listener)
             listener.listen()
             listener.setblocking(False)
         except OSError as error:
@@ -157,6 +170,20 @@ class EmbeddedZooKeeper:
                 error.errno, f"ZooKeeper server failed to bind to {self.host}:{self.port}: {error.strerror}"
             ) from error
         return listener
+
+    def _bind(self, listener: socket.socket) -> None:
+        try:
+            listener.bind((self.host, self.port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or not self._any_port_if_in_use:
+                raise
+            listener.bind((self.host, 0))
+            logger.warning(
+                "Port %d of %s is in use: ZooKeeper listens on port %d",
+                self.port,
+                self.host,
+                listener.getsockname()[1],
+            )
 
     def _config(self) -> dict[str, object]:
         return {

@@ -449,3 +449,27 @@ def test_checkpoints_of_several_threads_do_not_disturb_each_other(one: Setup) ->
         thread.join(60)
     assert list(one.manager.live_log_dirs) == list(one.dirs)
     assert not one.manager.log_dir_failure_channel.has_offline_log_dir(one.dirs[0])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.ENOMEM])
+def test_a_start_that_can_load_some_logs_only_is_given_up(
+    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Going on would make the others anew, and empty."""
+    one.append(T0, b"x")
+    one.append(T1, b"y")
+    one.manager.shutdown()
+    new_log = LogManager._new_log
+
+    def refuse(manager: LogManager, directory: Path, *arguments: object) -> object:
+        if directory.name == str(T1):
+            raise OSError(number, os.strerror(number))
+        return new_log(manager, directory, *arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LogManager, "_new_log", refuse)
+        with pytest.raises(OSError, match=os.strerror(number)) as raised:
+            one.again()
+        assert raised.value.filename == str(tmp_path / "a")
+    manager = one.again()
+    assert {log.topic_partition: log.log_end_offset for log in manager.all_logs()} == {T0: 1, T1: 1}

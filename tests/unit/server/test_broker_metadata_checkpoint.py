@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,18 @@ def test_a_directory_that_cannot_be_read_does_not_count(tmp_path: Path, caplog: 
     BrokerMetadataCheckpoint(tmp_path).write(BrokerMetadata(4, "c"))
     assert read_broker_metadata([not_a_directory, tmp_path]) == BrokerMetadata(4, "c")
     assert f"log directory {not_a_directory}" in caplog.text
+
+
+def test_a_file_that_says_the_same_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    checkpoint = BrokerMetadataCheckpoint(tmp_path)
+    checkpoint.write(BrokerMetadata(1, "c"))
+    monkeypatch.setattr("os.fsync", no_room)
+    checkpoint.ensure(BrokerMetadata(1, "c"))
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        checkpoint.ensure(BrokerMetadata(2, "c"))
+    assert raised.value.filename == str(checkpoint.file)
+    assert [path.name for path in tmp_path.iterdir()] == ["meta.properties"]
+    assert checkpoint.read() == BrokerMetadata(1, "c")

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gc
 import logging
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,6 +145,20 @@ def test_a_port_in_use_is_explained_though_the_cause_is_hidden() -> None:
     text = explain(error)
     assert text.startswith("Socket server failed to bind to 127.0.0.1:9092: Address already in use. Does")
     assert "server-stop" in text
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "The disk is full: free some space there"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.ENOMEM, "vm.max_map_count"),
+    ],
+)
+def test_what_the_machine_has_too_little_of_is_explained(number: int, advice: str) -> None:
+    text = explain(OSError(number, os.strerror(number), "/data/logs"))
+    assert text.startswith(f"{os.strerror(number)}: /data/logs. ")
+    assert advice in text
 
 
 def test_an_unreachable_zookeeper_is_explained() -> None:

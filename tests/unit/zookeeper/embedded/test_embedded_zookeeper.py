@@ -430,3 +430,20 @@ def test_a_thread_that_ends_before_it_is_woken(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(thread, "wake_up", wake_up_late)
     server.shutdown()
     assert not server.is_running
+
+
+def test_a_start_on_a_full_disk_names_the_directory(tmp_path: Path, full_disk: FullDisk) -> None:
+    EmbeddedZooKeeper(tmp_path).__enter__().shutdown()
+    full_disk.fill()
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        EmbeddedZooKeeper(tmp_path).start()
+    assert str(raised.value.filename).startswith(str(tmp_path))
+
+
+def test_a_port_in_use_is_replaced_only_if_that_is_welcome(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
+    with pytest.raises(OSError, match="Address already in use"):
+        EmbeddedZooKeeper(tmp_path / "other", port=server.port).start()
+    with EmbeddedZooKeeper(tmp_path / "other", port=server.port, any_port_if_in_use=True) as other:
+        assert other.port != server.port
+        with RawClient(other.connect_string) as client:
+            assert client.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
