@@ -1,4 +1,4 @@
-"""The group coordinator: who is in a consumer group, who consumes what, and how far everyone has come.
+"""The group coordinator: the members of a group, their assignments, and their committed offsets.
 
 Kafka 0.10.2: core/.../coordinator · book 5.5
 """

@@ -13,7 +13,7 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
 
 class HeartbeatCoordinator(Protocol):
-    """What a DelayedHeartbeat asks of the GroupRebalancer."""
+    """The part of GroupRebalancer that a DelayedHeartbeat uses."""
 
     def try_complete_heartbeat(
         self, group: GroupMetadata, member_id: str, is_pending: bool, force_complete: Callable[[], bool]
@@ -27,10 +27,10 @@ class HeartbeatCoordinator(Protocol):
 
 
 class DelayedHeartbeat(DelayedOperation):
-    """Complete when the member gives a sign of life; when its time is up first, the member has failed.
+    """Completes when the member is heard from. If it expires first, the member has failed.
 
-    Each sign of life completes the waiting operation and puts a new one in its place. A *pending* member has an id but
-    has not joined with it yet (KIP-394): joining is the sign of life that is waited for.
+    Every heartbeat, join and sync completes the current operation and starts the next. A *pending* member has been
+    given an id but has not joined with it yet (KIP-394); its operation waits for that join.
     """
 
     def __init__(
@@ -48,18 +48,18 @@ class DelayedHeartbeat(DelayedOperation):
         self.is_pending = is_pending
 
     def safe_try_complete(self) -> bool:
-        """``try_complete``, which takes the group's lock: no other thread can be in it."""
+        """Call ``try_complete``, which takes the group's lock itself."""
         return self.try_complete()
 
     def try_complete(self) -> bool:
-        """Whether there was a sign of life, or nobody is left to give one."""
+        """Complete if the member was heard from or is gone; returns whether it completed."""
         return self._rebalancer.try_complete_heartbeat(
             self._group, self._member_id, self.is_pending, self.force_complete
         )
 
     def on_complete(self) -> None:
-        """Nothing: a member that lives is no news."""
+        """Nothing: the member is alive."""
 
     def on_expiration(self) -> None:
-        """The member has failed."""
+        """Remove the member."""
         self._rebalancer.on_expire_heartbeat(self._group, self._member_id, self)

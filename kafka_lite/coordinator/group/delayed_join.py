@@ -1,4 +1,4 @@
-"""A rebalance that waits for the members of a group to join.
+"""The wait of a rebalance for the members of a group to join.
 
 Kafka 0.10.2: core/.../coordinator/DelayedJoin.scala; InitialDelayedJoin: 0.11 · book 5.3.2, 5.3.3
 """
@@ -13,7 +13,7 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
 
 class JoinCoordinator(Protocol):
-    """What a DelayedJoin asks of the GroupRebalancer."""
+    """The part of GroupRebalancer that a DelayedJoin uses."""
 
     def try_complete_join(self, group: GroupMetadata, force_complete: Callable[[], bool]) -> bool:
         """Call ``force_complete`` if all members have joined; returns whether the operation completed."""
@@ -29,22 +29,22 @@ class JoinCoordinator(Protocol):
 
 
 class DelayedRebalance(DelayedOperation):
-    """A step of a rebalance that waits for members; joins and syncs wait in one purgatory."""
+    """A step of a rebalance that waits for members. Joins and syncs share one purgatory."""
 
     def __init__(self, group: GroupMetadata, delay_ms: float) -> None:
         super().__init__(delay_ms)
         self.group = group
 
     def safe_try_complete(self) -> bool:
-        """``try_complete``, which takes the group's lock: no other thread can be in it."""
+        """Call ``try_complete``, which takes the group's lock itself."""
         return self.try_complete()
 
 
 class DelayedJoin(DelayedRebalance):
-    """Complete when every known member has joined. When the time is up, those who have not are let go.
+    """Completes when every known member has joined. When it expires, the members that have not joined are removed.
 
-    One such operation waits for each group that prepares a rebalance, and each JoinGroup that arrives, each member that
-    leaves or fails, lets it look again.
+    Each group that prepares a rebalance has one such operation. It is checked whenever a JoinGroup arrives and whenever
+    a member leaves or fails.
     """
 
     def __init__(self, rebalancer: JoinCoordinator, group: GroupMetadata, delay_ms: float) -> None:
@@ -52,7 +52,7 @@ class DelayedJoin(DelayedRebalance):
         self.rebalancer = rebalancer
 
     def try_complete(self) -> bool:
-        """Whether the last member has come."""
+        """Complete if every member has joined; returns whether it completed."""
         return self.rebalancer.try_complete_join(self.group, self.force_complete)
 
     def on_complete(self) -> None:
@@ -60,15 +60,16 @@ class DelayedJoin(DelayedRebalance):
         self.rebalancer.on_complete_join(self.group)
 
     def on_expiration(self) -> None:
-        """Nothing: ``on_complete`` drops those who have not come."""
+        """Nothing: ``on_complete`` removes the members that have not joined."""
 
 
 class InitialDelayedJoin(DelayedJoin):
-    """The first rebalance of an empty group, which only time completes (KIP-134).
+    """The first rebalance of an empty group, which only the clock completes (KIP-134).
 
-    A group's members start one after the other, and without this the first of them would get everything, only to give
-    most of it back. As long as somebody new came within the last ``configured_delay_ms``, it waits once more, up to the
-    rebalance timeout in all. With a delay of 0 it waits for nobody, as in 0.10: the first member begins a generation.
+    The members of a group start one after the other. Without the delay, the first one would be assigned every
+    partition, only to give most of them back. If a new member joined within the last ``configured_delay_ms``, the
+    operation waits once more, up to the rebalance timeout in total. With a delay of 0 it does not wait at all, as in
+    0.10: the first member begins a generation.
     """
 
     def __init__(
@@ -84,11 +85,12 @@ class InitialDelayedJoin(DelayedJoin):
         self._remaining_ms = remaining_ms
 
     def try_complete(self) -> bool:
-        """Not before its time: that all have joined whom the coordinator knows means nothing yet."""
+        """Complete at once if there is no delay. Otherwise only the clock decides: further members may be on their
+        way."""
         return self.delay_ms == 0 and self.force_complete()
 
     def on_complete(self) -> None:
-        """Wait once more if that is worth it, else begin the first generation."""
+        """Wait once more if a new member has joined and time is left; otherwise begin the first generation."""
         with self.group.lock:
             if self.delay_ms > 0 and self.group.new_member_added and self._remaining_ms > 0:
                 self.group.new_member_added = False

@@ -1,4 +1,4 @@
-"""A new generation that waits for its members to ask for their parts.
+"""The wait of a new generation for its members to send SyncGroup.
 
 Kafka 2.8.1: core/.../coordinator/group/DelayedSync.scala (KAFKA-12890) · book 5.4.6
 """
@@ -13,7 +13,7 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
 
 class SyncCoordinator(Protocol):
-    """What a DelayedSync asks of the GroupRebalancer."""
+    """The part of GroupRebalancer that a DelayedSync uses."""
 
     def try_complete_pending_sync(
         self, group: GroupMetadata, generation_id: int, force_complete: Callable[[], bool]
@@ -27,10 +27,10 @@ class SyncCoordinator(Protocol):
 
 
 class DelayedSync(DelayedRebalance):
-    """Complete when every member of the generation has sent SyncGroup. When the time is up, the others are let go.
+    """Completes when every member of the generation has sent SyncGroup. When it expires, the other members are removed.
 
-    Without it a member that joins and sends heartbeats, but never syncs, would hold its partitions for ever: nobody
-    would read them.
+    Without it, a member that joins and sends heartbeats but never syncs would hold its partitions for ever without
+    reading them.
     """
 
     def __init__(self, rebalancer: SyncCoordinator, group: GroupMetadata, delay_ms: float) -> None:
@@ -39,12 +39,12 @@ class DelayedSync(DelayedRebalance):
         self._generation_id = group.generation_id
 
     def try_complete(self) -> bool:
-        """Whether all have asked, or the generation is over."""
+        """Complete if every member has sent SyncGroup or the generation is over; returns whether it completed."""
         return self.rebalancer.try_complete_pending_sync(self.group, self._generation_id, self.force_complete)
 
     def on_complete(self) -> None:
-        """Nothing: those who asked have their answers, or get them when the leader has assigned."""
+        """Nothing: the members that have synced get their responses when the leader's assignment is stored."""
 
     def on_expiration(self) -> None:
-        """Let go who has not asked."""
+        """Remove the members that have not sent SyncGroup."""
         self.rebalancer.on_expire_pending_sync(self.group, self._generation_id)

@@ -1,4 +1,4 @@
-"""What administrators ask of groups: which there are, what they look like, and that they be forgotten.
+"""Administration of groups: list, describe and delete them.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (handleListGroups, handleDescribeGroup);
 handleDeleteGroups: 1.1 · book 5.2.2
@@ -20,20 +20,20 @@ from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGro
 logger = logging.getLogger(__name__)
 
 CLASSIC_GROUP = "classic"
-"""The type of all groups here; ``consumer`` and ``share`` are groups of protocols that came with Kafka 4."""
+"""The type of every group here. Groups of type ``consumer`` and ``share`` use protocols that came with Kafka 4."""
 
 
 class GroupAdmin:
-    """Looks at groups from outside."""
+    """Serves the requests of administrators about groups."""
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
         self._coordinator = coordinator
         self._groups = coordinator.group_manager
 
     def handle_list_groups(self, states: Collection[str], types: Collection[str]) -> ListGroupsResponse:
-        """The groups of this broker, of some states and types only if any are named.
+        """The groups of this broker, restricted to the given states and types if there are any.
 
-        While a partition is being read the list is incomplete, which an error beside it tells.
+        While a partition is loading the list is incomplete, and the response says so by an error code.
         """
         if not self._coordinator.is_active:
             return ListGroupsResponse(error_code=Errors.COORDINATOR_NOT_AVAILABLE.code)
@@ -53,7 +53,7 @@ class GroupAdmin:
         return ListGroupsResponse(error_code=error.code, groups=groups)
 
     def handle_describe_group(self, group_id: str) -> DescribedGroup:
-        """State and members; a group that nobody knows is Dead."""
+        """State and members of a group. An unknown group is Dead."""
         error = self._coordinator.check_group(group_id, may_be_nameless=True)
         if error is not Errors.NONE:
             return DescribedGroup(group_id=group_id, error_code=error.code)
@@ -64,7 +64,7 @@ class GroupAdmin:
             return _described(group)
 
     def handle_delete_groups(self, group_ids: Collection[str]) -> dict[str, Errors]:
-        """Forget groups without members, and their offsets."""
+        """Delete groups without members, with their offsets."""
         return {group_id: self._delete_group(group_id) for group_id in group_ids}
 
     def _delete_group(self, group_id: str) -> Errors:
@@ -86,7 +86,7 @@ class GroupAdmin:
 
 
 def _described(group: GroupMetadata) -> DescribedGroup:
-    """What the members said and were given is told of a stable group only: otherwise it changes just now."""
+    """Metadata and assignments are only shown for a stable group. In other states they are about to change."""
     is_stable = group.is_in(GroupState.STABLE)
     protocol = (group.protocol_name or "") if is_stable else ""
     return DescribedGroup(

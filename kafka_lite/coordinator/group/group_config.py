@@ -1,4 +1,4 @@
-"""What the group coordinator takes from the broker's configuration.
+"""The broker's configuration of the group coordinator.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (GroupConfig), OffsetConfig.scala · book 5.2.1
 """
@@ -19,23 +19,23 @@ class GroupConfig:
     max_session_timeout_ms: int
     max_size: int
     initial_rebalance_delay_ms: int
-    """How long the first rebalance of an empty group waits for more members; 0 as in Kafka 0.10."""
+    """How long the first rebalance of an empty group waits for more members. 0 does not wait, as in Kafka 0.10."""
 
 
 @dataclass(frozen=True)
 class OffsetConfig:
-    """How offsets are kept: the keys ``offset.*`` and ``offsets.*``."""
+    """How offsets are stored: the keys ``offset.*`` and ``offsets.*``."""
 
     max_metadata_size: int
-    """Characters of the note that may come with an offset."""
+    """The most characters of metadata that may be committed with an offset."""
     load_buffer_size: int
-    """Bytes that are read at a time while a partition is loaded."""
+    """How many bytes are read at a time while a partition is loaded."""
     retention_ms: int
     retention_check_interval_ms: int
     topic_num_partitions: int
-    """Partitions that ``__consumer_offsets`` gets when it is created."""
+    """The number of partitions with which ``__consumer_offsets`` is created."""
     compression: CompressionType
     commit_timeout_ms: int
     commit_required_acks: int
     inter_broker_protocol_version: ApiVersion
-    """Decides in which version values are written, so that every broker of the cluster can read them."""
+    """Decides the version of the values, so that every broker of the cluster can read them."""

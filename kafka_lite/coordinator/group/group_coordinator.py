@@ -1,4 +1,4 @@
-"""The group coordinator: takes the requests of consumers that share their work, and keeps their groups together.
+"""The group coordinator: serves JoinGroup, SyncGroup, Heartbeat and LeaveGroup.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala
 · book 5.2.1, 5.2.3, 5.3.4, 5.3.5, 5.4.3, 5.4.4, 5.4.5
@@ -43,26 +43,27 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 @dataclass(frozen=True, slots=True)
 class JoiningClient:
-    """What the coordinator knows of whoever sends JoinGroup, beside the request itself."""
+    """What the coordinator knows of the client that sends JoinGroup, besides the request itself."""
 
     client_id: str
     client_host: str
     """Address as Java prints it: ``/127.0.0.1``."""
     require_known_member_id: bool
-    """Whether it can be sent away with a member id (JoinGroup v4, KIP-394)."""
+    """Whether the client can be given a member id to join with in a second request (JoinGroup v4, KIP-394)."""
     support_skipping_assignment: bool
-    """Whether a returning static leader can be told to assign nothing (JoinGroup v9)."""
+    """Whether a static leader that comes back can be told to skip the assignment (JoinGroup v9)."""
 
 
 class GroupCoordinator:
-    """What happens to a request, by the state of its group; the reader follows it to the GroupRebalancer from here.
+    """Decides what happens to a request by the state of its group. Rebalances themselves are in GroupRebalancer.
 
-    A request passes three gates. The first is about the *coordinator*: is it running, is this its group, has it read
-    the group's log (``check_group``)? The second is about the *member*: is it one, and of this generation
-    (``GroupMetadata.checked_member``)? The third is the group's state. Whoever does not pass gets an error that says
-    what to do: look for the coordinator, join anew without the old id, join again, or wait.
+    Every request passes three checks. The first concerns the *coordinator*: is it running, is this its group, has it
+    read the group's log (``check_group``)? The second concerns the *member*: does it exist, and is it in this
+    generation (``GroupMetadata.checked_member``)? The third is the group's state. A request that fails a check gets an
+    error that tells the client what to do: look up the coordinator, join without the old id, join again, or wait.
 
-    JoinGroup and SyncGroup are answered when the others have come as far: ``respond`` is kept in the member until then.
+    The responses to JoinGroup and SyncGroup wait for the other members. Until then, ``respond`` is stored in the
+    member.
     """
 
     def __init__(
@@ -80,29 +81,29 @@ class GroupCoordinator:
         self._is_active = False
 
     def startup(self, offsets_topic_partitions: int, *, expire_offsets: bool = True) -> None:
-        """Serve from now on, as soon as partitions are loaded."""
+        """Start to serve requests, for each partition once it is loaded."""
         self.group_manager.startup(offsets_topic_partitions, expire=expire_offsets)
         self._is_active = True
         logger.info("The group coordinator has started")
 
     def shutdown(self) -> None:
-        """Answer everything with COORDINATOR_NOT_AVAILABLE."""
+        """Stop, and respond to everything with COORDINATOR_NOT_AVAILABLE."""
         self._is_active = False
         self.group_manager.shutdown()
         self.heartbeat_purgatory.shutdown()
         self.rebalance_purgatory.shutdown()
 
-    # ── the first gate ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── is this the coordinator? ──────────────────────────────────────────────────────────────────────────────────
 
     @property
     def is_active(self) -> bool:
-        """Whether the coordinator has started, and not stopped."""
+        """Whether the coordinator has started and has not been stopped."""
         return self._is_active
 
     def check_group(self, group_id: str, *, may_be_nameless: bool = False) -> Errors:
-        """Why this coordinator cannot serve the group; NONE when it can.
+        """Why this coordinator cannot serve the group; NONE if it can.
 
-        The nameless group exists for offsets alone, of consumers of long ago.
+        The group with the empty name only stores offsets, for old consumers.
         """
         if not group_id and not may_be_nameless:
             return Errors.INVALID_GROUP_ID
@@ -117,7 +118,7 @@ class GroupCoordinator:
     # ── JoinGroup ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_join_group(self, request: JoinGroupRequest, client: JoiningClient, respond: JoinCallback) -> None:
-        """Somebody wants to be in the next generation."""
+        """A client wants to be in the next generation."""
         error = self._check_join(request, client)
         if error is not Errors.NONE:
             respond(join_error(request.member_id, error))
@@ -143,7 +144,7 @@ class GroupCoordinator:
         longest_id = GroupMetadata.generate_member_id(client.client_id, request.group_instance_id)
         names = (request.group_id, longest_id, request.protocol_type, *(p.name for p in request.protocols))
         if any(len(name.encode()) > MAX_STRING_BYTES for name in names):
-            return Errors.INVALID_REQUEST  # let in, it would take away the others' answers, and the group's record
+            return Errors.INVALID_REQUEST  # the name fits neither into the other responses nor into the log
         shortest_ms, longest_ms = self.config.min_session_timeout_ms, self.config.max_session_timeout_ms
         in_limits = shortest_ms <= request.session_timeout_ms <= longest_ms
         return Errors.NONE if in_limits else Errors.INVALID_SESSION_TIMEOUT
@@ -151,26 +152,26 @@ class GroupCoordinator:
     def _join(
         self, group: GroupMetadata, request: JoinGroupRequest, client: JoiningClient, respond: JoinCallback
     ) -> None:
-        """Refuses by raising ApiError."""
+        """Join, or raise ApiError."""
         if not self._has_room_for(group, request.member_id):
             group.remove(request.member_id)
             respond(join_error(UNKNOWN_MEMBER_ID, Errors.GROUP_MAX_SIZE_REACHED))
         elif group.is_in(GroupState.DEAD):
-            # Another thread has just removed it from the cache: it has moved, or will come back as a new group.
+            # Another thread has just removed the group from the cache: it has moved, or will be created again.
             raise Errors.COORDINATOR_NOT_AVAILABLE.exception()
         elif not group.supports_protocols(request.protocol_type, [p.name for p in request.protocols]):
             raise Errors.INCONSISTENT_GROUP_PROTOCOL.exception()
         elif request.member_id == UNKNOWN_MEMBER_ID:
             self._join_as_new_member(group, request, client, respond)
         elif request.member_id in group.pending_members:
-            if request.group_instance_id is not None:  # only dynamic members are given ids before they join
+            if request.group_instance_id is not None:  # only dynamic members are given an id before they join
                 raise Errors.INVALID_REQUEST.exception()
             self._add_member(group, request.member_id, request, client, respond)
         else:
             self._join_as_current_member(group, request, respond)
 
     def _has_room_for(self, group: GroupMetadata, member_id: str) -> bool:
-        """group.max.size: those who are in stay; while a rebalance is prepared, those who have joined."""
+        """Apply group.max.size: members stay; while a rebalance is prepared, only those that have joined count."""
         max_size = self.config.max_size
         if group.is_in(GroupState.EMPTY, GroupState.DEAD):
             return True
@@ -189,8 +190,8 @@ class GroupCoordinator:
             logger.info("Static member %s of group %s is back as %s", old_member_id, group.group_id, member_id)
             self._replace_static_member(group, old_member_id, member_id, request, client, respond)
         elif instance_id is None and client.require_known_member_id:
-            # A client whose connection breaks before the answer joins again, and would leave a dead member behind each
-            # time. So it gets the id first, and is a member only when it joins with that.
+            # A client whose connection breaks before the response joins again, and would leave a dead member behind
+            # each time. So it is given an id first, and becomes a member only when it joins with that id.
             group.pending_members.add(member_id)
             self.rebalancer.add_pending_member_expiration(group, member_id, request.session_timeout_ms)
             respond(join_error(member_id, Errors.MEMBER_ID_REQUIRED))
@@ -226,7 +227,7 @@ class GroupCoordinator:
         client: JoiningClient,
         respond: JoinCallback,
     ) -> None:
-        """A static member was started anew: it gets its old part, without a rebalance if the group was stable."""
+        """A static member was restarted: it keeps its assignment, without a rebalance if the group was stable."""
         old_leader = group.leader_id or ""
         member = group.replace_static_member(request.group_instance_id or "", old_member_id, new_member_id)
         group.update_member(
@@ -246,45 +247,45 @@ class GroupCoordinator:
     def _store_replaced_member(
         self, group: GroupMetadata, member: MemberMetadata, old_leader: str, can_skip_assignment: bool
     ) -> None:
-        """Write the new member id, then let the member ask for its part.
+        """Store the new member id, then respond, so that the member syncs and gets its assignment.
 
-        A leader that is back would assign at once, and so rebalance. One that knows of ``skip_assignment`` is told not
-        to; an older one is told that its former self leads.
+        A leader that comes back would compute an assignment and so cause a rebalance. A client that knows
+        ``skip_assignment`` is told not to; an older one is told that its former member id leads.
         """
         assignment = {other.member_id: other.assignment for other in group.members.values()}
 
         def on_stored(error: Errors) -> None:
             if not group.is_in(GroupState.STABLE) or group.members.get(member.member_id) is not member:
-                return  # it joins the next generation like everybody, or has been replaced once more, or is gone
+                return  # it joins the next generation with the others, was replaced again, or is gone
             if error is not Errors.NONE:
                 logger.warning("Failed to persist static member %s: %s", member, error.name)
                 group.invoke_join_callback(member, join_error(UNKNOWN_MEMBER_ID, error))
             else:
                 group.invoke_join_callback(
-                    member, self._replaced_member_answer(group, member, old_leader, can_skip_assignment)
+                    member, self._replaced_member_response(group, member, old_leader, can_skip_assignment)
                 )
             self.rebalancer.schedule_next_heartbeat_expiration(group, member)
 
         self.group_manager.store_group(group, assignment, on_stored)
 
     @staticmethod
-    def _replaced_member_answer(
+    def _replaced_member_response(
         group: GroupMetadata, member: MemberMetadata, old_leader: str, can_skip_assignment: bool
     ) -> JoinGroupResponse:
         leads = group.is_leader(member.member_id)
-        answer = current_generation(group, member.member_id, skip_assignment=can_skip_assignment and leads)
+        response = current_generation(group, member.member_id, skip_assignment=can_skip_assignment and leads)
         if not can_skip_assignment:
-            answer.leader, answer.members = old_leader, []
-        return answer
+            response.leader, response.members = old_leader, []
+        return response
 
     def _join_as_current_member(self, group: GroupMetadata, request: JoinGroupRequest, respond: JoinCallback) -> None:
         member = group.checked_member(request.member_id, request.group_instance_id)
         unchanged = member.matches(_protocols(request))
-        # A follower that joins again without a change, and a member whose answer was lost, are told of the generation
-        # that is. A leader joins again because the topics have changed, and that concerns everybody.
-        is_lost_answer = group.is_in(GroupState.AWAITING_SYNC) and unchanged
+        # A follower that joins again without a change, and a member whose response was lost, get the current
+        # generation. A leader that joins again has seen its topics change, which concerns the whole group.
+        is_lost_response = group.is_in(GroupState.AWAITING_SYNC) and unchanged
         is_same_follower = group.is_in(GroupState.STABLE) and unchanged and not group.is_leader(member.member_id)
-        if is_lost_answer or is_same_follower:
+        if is_lost_response or is_same_follower:
             respond(current_generation(group, member.member_id))
             return
         if member.is_awaiting_join:
@@ -298,10 +299,10 @@ class GroupCoordinator:
     # ── SyncGroup ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_sync_group(self, request: SyncGroupRequest, respond: SyncCallback) -> None:
-        """A member asks for its part; the leader brings everybody's."""
+        """A member asks for its assignment; the leader's request brings everybody's."""
         error = self.check_group(request.group_id)
         if error is Errors.COORDINATOR_LOAD_IN_PROGRESS:
-            # What the members of a rebalance were up to is lost with the old coordinator: they must join again.
+            # The state of the rebalance is lost with the old coordinator, so the members must join again.
             error = Errors.REBALANCE_IN_PROGRESS
         group = self.group_manager.get_group(request.group_id)
         if error is not Errors.NONE or group is None:
@@ -337,7 +338,7 @@ class GroupCoordinator:
             self.rebalancer.schedule_next_heartbeat_expiration(group, member)
 
     def _store_assignment(self, group: GroupMetadata, brought: Mapping[str, bytes]) -> None:
-        """The leader has assigned: the generation is written, then everybody who waits gets his part."""
+        """Store the leader's assignment, then respond to every parked SyncGroup."""
         generation_id = group.generation_id
         missing = group.members.keys() - brought.keys()
         if missing:
@@ -345,7 +346,7 @@ class GroupCoordinator:
         assignment = {member_id: brought.get(member_id, b"") for member_id in group.members}
 
         def on_stored(error: Errors) -> None:
-            # Somebody may have joined since, so that this generation is over.
+            # A member may have joined since, so that this generation is over.
             if not group.is_in(GroupState.AWAITING_SYNC) or group.generation_id != generation_id:
                 return
             if error is Errors.NONE:
@@ -363,10 +364,10 @@ class GroupCoordinator:
     def handle_heartbeat(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int
     ) -> Errors:
-        """A member lives; returns REBALANCE_IN_PROGRESS when it shall join again."""
+        """Keep the member's session alive. Returns REBALANCE_IN_PROGRESS if it must join again."""
         error = self.check_group(group_id)
         if error is not Errors.NONE:
-            # Who coordinated before cannot be asked, so the member is believed until the log is read.
+            # The previous coordinator cannot be asked, so the member is taken to be alive until the log is read.
             return Errors.NONE if error is Errors.COORDINATOR_LOAD_IN_PROGRESS else error
         group = self.group_manager.get_group(group_id)
         if group is None:
@@ -385,7 +386,7 @@ class GroupCoordinator:
     # ── LeaveGroup ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_leave_group(self, group_id: str, leaving: Sequence[MemberIdentity]) -> LeaveGroupResponse:
-        """Members go, or an administrator lets static ones go by their instance ids."""
+        """Remove members at their own request, or static members by instance id at an administrator's."""
         error = self.check_group(group_id)
         if error is not Errors.NONE:
             return LeaveGroupResponse(error_code=error.code)
@@ -415,7 +416,7 @@ class GroupCoordinator:
         self.rebalancer.complete_heartbeat(group, member_id)
         return Errors.NONE
 
-    # ── the controller's orders ───────────────────────────────────────────────────────────────────────────────────
+    # ── leadership of the offsets partitions ──────────────────────────────────────────────────────────────────────
 
     def on_election(self, offsets_partition: int, coordinator_epoch: int) -> None:
         """This broker leads a partition of ``__consumer_offsets`` (0.10.2: handleGroupImmigration)."""
@@ -423,13 +424,13 @@ class GroupCoordinator:
         self.group_manager.schedule_load(offsets_partition, coordinator_epoch, self.rebalancer.on_group_loaded)
 
     def on_resignation(self, offsets_partition: int, coordinator_epoch: int | None) -> None:
-        """This broker does not lead the partition, or not any more (0.10.2: handleGroupEmigration)."""
+        """This broker does not, or no longer, lead the partition (0.10.2: handleGroupEmigration)."""
         logger.info("Resigned as the group coordinator for partition %d", offsets_partition)
         self.group_manager.schedule_unload(offsets_partition, coordinator_epoch, self.rebalancer.on_group_unloaded)
 
 
 def _protocols(request: JoinGroupRequest) -> Protocols:
-    """Each name once, or a member would count for two of those who support it."""
+    """Name and metadata of each protocol. A name that is listed twice counts once, or one member would count as two."""
     protocols: dict[str, bytes] = {}
     for protocol in request.protocols:
         protocols.setdefault(protocol.name, bytes(protocol.metadata))

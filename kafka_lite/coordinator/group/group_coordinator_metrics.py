@@ -1,4 +1,4 @@
-"""What the coordinator counts: rebalances, and offsets that are committed, deleted or expire.
+"""The coordinator's metrics: rebalances, and offsets that are committed, deleted or expired.
 
 Kafka 3.9: core/.../coordinator/group/GroupMetadataManager.scala, GroupCoordinator.scala (metrics) · book 5.2.1
 """
@@ -20,7 +20,7 @@ from kafka_lite.metrics.stats import Avg, CumulativeSum, Max, Rate
 
 PACKAGE = "kafka.coordinator.group"
 PACKAGE_OF_0_10 = "kafka.coordinator"
-"""Where two of the gauges have been since 0.9; they are shown under both names."""
+"""The package of two gauges since 0.9. They are registered under both names."""
 SENSOR_GROUP = "group-coordinator-metrics"
 
 DESCRIPTIONS = {
@@ -32,7 +32,7 @@ DESCRIPTIONS = {
 
 
 class GroupCoordinatorMetrics:
-    """Counts while requests are served; ``GroupBeans`` makes rates of it when they are read."""
+    """Counters, updated while requests are served. ``GroupBeans`` turns them into rates when they are read."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,15 +44,15 @@ class GroupCoordinatorMetrics:
         self._count("offset-commit", 1)
 
     def expired(self, offsets: int) -> None:
-        """So many offsets have expired."""
+        """This many offsets have expired."""
         self._count("offset-expiration", offsets)
 
     def deleted(self, offsets: int) -> None:
-        """So many offsets were deleted by OffsetDelete."""
+        """This many offsets were deleted by OffsetDelete."""
         self._count("offset-deletion", offsets)
 
     def rebalanced(self) -> None:
-        """A leader has brought its assignment."""
+        """A leader has sent its assignment."""
         self._count("group-completed-rebalance", 1)
 
     def _count(self, what: str, number: int) -> None:
@@ -60,12 +60,12 @@ class GroupCoordinatorMetrics:
             self._counts[what] += number
 
     def loaded(self, time_ms: float) -> None:
-        """A partition was loaded in this time."""
+        """A partition was loaded, in this time."""
         with self._lock:
             self._load_times_ms.append(time_ms)
 
     def take(self) -> tuple[Counter[str], list[float]]:
-        """What has been counted, and how long loads took, since the last call."""
+        """The counts and load times (ms) since the last call."""
         with self._lock:
             taken = self._counts, self._load_times_ms
             self._counts, self._load_times_ms = Counter(), []
@@ -73,7 +73,7 @@ class GroupCoordinatorMetrics:
 
 
 class GroupBeans:
-    """The beans of groups: how many there are in which state, how many offsets, and the rates of what was counted."""
+    """The beans of groups: the number of groups by state and of offsets, and the rates of what was counted."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class GroupBeans:
         return sensor
 
     def collect(self) -> None:
-        """Record what has been counted since the last time."""
+        """Record what was counted since the last call."""
         counts, load_times_ms = self._counted.take()
         for what, number in counts.items():
             self._meters[what].record(number)

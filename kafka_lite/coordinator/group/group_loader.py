@@ -1,4 +1,4 @@
-"""Reads a partition of ``__consumer_offsets`` from its beginning: the groups and offsets that its records leave.
+"""Restores groups and offsets from a partition of ``__consumer_offsets``, which is read from its beginning.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (loadGroupsForPartition) · book 7.2.3
 """
@@ -26,11 +26,11 @@ from kafka_lite.record.records import batches
 logger = logging.getLogger(__name__)
 
 GroupOffset = tuple[str, TopicPartition]
-"""Whose offset, and of which partition."""
+"""The group, and the partition whose offset it committed."""
 
 
 def batches_of(log: Log, max_bytes: int) -> Iterator[RecordBatch]:
-    """All batches of a log, read ``max_bytes`` at a time (more only for a batch that is larger)."""
+    """All batches of a log, read ``max_bytes`` at a time, or more for a single batch that is larger."""
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         read = log.read(offset, max_bytes, min_one_message=True).records
@@ -40,14 +40,14 @@ def batches_of(log: Log, max_bytes: int) -> Iterator[RecordBatch]:
                 yield batch
                 offset = batch.next_offset
         if offset == at_start:
-            return  # the rest has been compacted away
+            return  # the rest was compacted away
 
 
 @dataclass
 class GroupLoader:
-    """The state after the records so far: of each key the last value counts, and a tombstone takes the key out.
+    """The state after the records so far. The last value of each key counts; a tombstone removes the key.
 
-    Offsets that were committed in a transaction count from its commit marker on, and never after an abort (KIP-98).
+    Offsets committed in a transaction count once its commit marker is read, and never after an abort (KIP-98).
     """
 
     time: Time
@@ -58,7 +58,7 @@ class GroupLoader:
     _open_transactions: dict[int, dict[GroupOffset, CommittedOffset | None]] = field(default_factory=dict)
 
     def add_batch(self, batch: RecordBatch) -> None:
-        """Apply the records of one batch. One that cannot be read is left out, with a line in the log."""
+        """Apply the records of one batch. A record that cannot be decoded is logged and skipped."""
         if batch.is_control:
             self._end_transaction(batch)
             return
@@ -66,7 +66,7 @@ class GroupLoader:
             try:
                 self._add_record(record, batch)
             except SchemaError as failure:
-                logger.error("Leaving out the record at offset %d of __consumer_offsets: %s", record.offset, failure)
+                logger.error("Skipping the record at offset %d of __consumer_offsets: %s", record.offset, failure)
 
     def _add_record(self, record: Record, batch: RecordBatch) -> None:
         key = group_records.read_key(record.key or b"")
@@ -76,7 +76,7 @@ class GroupLoader:
             case GroupMetadataKey():
                 self._add_group(key.group, record.value)
             case None:
-                # Left over from a later Kafka that was here for a while.
+                # Left behind by a later version of Kafka, after a downgrade.
                 logger.warning("Ignoring the record with an unknown key at offset %d", record.offset)
 
     def _add_offset(self, whose: GroupOffset, record: Record, batch: RecordBatch) -> None:
@@ -101,7 +101,7 @@ class GroupLoader:
             return
         for whose, committed in ended.items():
             known = self.offsets.get(whose)
-            # What was committed behind the transaction's own record is newer, though the marker comes last.
+            # A later commit outside the transaction is newer, even though the marker comes last.
             if known is None or committed is None or known.appended_offset < committed.appended_offset:
                 self._apply(whose, committed)
 
@@ -114,7 +114,7 @@ class GroupLoader:
             self.removed_groups.discard(group_id)
 
     def finish(self) -> list[GroupMetadata]:
-        """The groups with their offsets; who only has offsets gets an empty group."""
+        """The groups with their offsets. Offsets without a group record get an empty group."""
         for (group_id, topic_partition), committed in self.offsets.items():
             group = self.groups.get(group_id)
             if group is None:

@@ -1,4 +1,4 @@
-"""The lock of a group, and what its holders leave to be done when it is free.
+"""The lock of a group, and the actions that its holders defer until it is free.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (delayedStore); later core/.../server/ActionQueue.scala
 · book 5.2.1
@@ -15,19 +15,19 @@ logger = logging.getLogger(__name__)
 
 
 class GroupLock:
-    """A lock that may be taken again by its holder, with a queue of actions for when the last one gives it back.
+    """A reentrant lock with a queue of actions that run once it is released.
 
-    An append to ``__consumer_offsets`` may move the high watermark, and so complete requests of other groups, whose
-    callbacks take those groups' locks. Two threads that did this with their own groups locked could wait for each
-    other for ever. So nothing is appended with a group's lock held: what is to be written is made ready under the lock
-    and *deferred*::
+    An append to ``__consumer_offsets`` may move the high watermark and so complete requests of other groups, whose
+    callbacks take those groups' locks. Two threads that did this while holding their own groups' locks could deadlock.
+    So nothing is appended while a group's lock is held. What is to be written is prepared under the lock and
+    *deferred*::
 
         with group.lock:                       prepare (state, pending offsets, bytes of the record)
             group.lock.defer(append)                                                  │
         # free: append ─▶ log ─▶ callback ─▶ with group.lock: complete  ◀─────────────┘
 
-    Actions run one after the other, in the order in which they were deferred, so the log gets a group's records in the
-    order of what happened to the group. The thread that finds another one at it leaves its own actions to that one.
+    Actions run one after the other, in the order in which they were deferred, so a group's records are in the log in
+    the order of its changes. A thread that finds another thread running the actions leaves its own to that thread.
     """
 
     def __init__(self) -> None:
@@ -48,11 +48,11 @@ class GroupLock:
             self._run_deferred()
 
     def defer(self, action: Callable[[], None]) -> None:
-        """Let ``action`` run when the lock is free. To be called with the lock held."""
+        """Run ``action`` once the lock is free. Must be called with the lock held."""
         self._deferred.append(action)
 
     def _run_deferred(self) -> None:
-        # Whoever does not get _at_work may leave: the other looks for new actions once more after giving it back.
+        # A thread that does not get _at_work may return: its holder looks for new actions again after releasing it.
         while self._deferred and self._at_work.acquire(blocking=False):
             try:
                 while self._deferred:
@@ -65,4 +65,4 @@ class GroupLock:
         try:
             action()
         except Exception:
-            logger.exception("Error in what a group left to be done")
+            logger.exception("Error in a deferred action of a group")

@@ -31,16 +31,16 @@ MEMBER_ID_DELIMITER = "-"
 
 
 class GroupMetadata:
-    """Everything that the coordinator knows of one group.
+    """The coordinator's state of one group.
 
-    - members: by their ids; static ones also by their instance ids. One of them is the leader
-    - pending members: ids that were given out (KIP-394) and whose owners have yet to join with them
-    - pending sync members: those of the new generation that have not asked for their part yet
-    - the generation: a number, and the protocol that was elected for it
+    - members: by member id, static members also by instance id; one of them is the leader
+    - pending members: ids that were handed out (KIP-394) and have not been used to join yet
+    - pending sync members: the members of the new generation that have not sent SyncGroup yet
+    - the generation: its number and the protocol that was elected for it
     - offsets: the offset cache
 
-    Whoever reads or changes a group holds its ``lock``. What is to be written to the log is deferred until the lock is
-    free: see GroupLock.
+    Callers must hold ``lock`` to read or change a group. Writes to the log are deferred until the lock is released: see
+    GroupLock.
     """
 
     def __init__(self, group_id: str, time: Time) -> None:
@@ -48,13 +48,13 @@ class GroupMetadata:
         self.lock = GroupLock()
         self.state = GroupState.EMPTY
         self.state_timestamp_ms: int | None = None
-        """When the state changed last; None for a group that has never had members."""
+        """When the state last changed; None for a group that has never had members."""
         self.protocol_type: str | None = None
         self.protocol_name: str | None = None
         self.generation_id = 0
         self.leader_id: str | None = None
         self.new_member_added = False
-        """Whether somebody came while an InitialDelayedJoin waited."""
+        """Whether a member has joined while an InitialDelayedJoin was waiting."""
         self.members: dict[str, MemberMetadata] = {}
         self.pending_members: set[str] = set()
         self.pending_sync_members: set[str] = set()
@@ -77,7 +77,7 @@ class GroupMetadata:
         return self.state in VALID_PREVIOUS_STATES[GroupState.PREPARING_REBALANCE]
 
     def transition_to(self, target: GroupState) -> None:
-        """Change the state. Raises RuntimeError for a change that the table does not have."""
+        """Change the state. Raises RuntimeError for a transition that is not in VALID_PREVIOUS_STATES."""
         if self.state not in VALID_PREVIOUS_STATES[target]:
             raise RuntimeError(f"Group {self.group_id} cannot go from {self.state.name} to {target.name}")
         self.state = target
@@ -86,28 +86,23 @@ class GroupMetadata:
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def has(self, member_id: str) -> bool:
-        """Whether this is a member."""
+        """Whether the group has this member."""
         return member_id in self.members
 
     def is_leader(self, member_id: str) -> bool:
-        """Whether this member assigns."""
+        """Whether this member is the leader, which computes the assignment."""
         return self.leader_id == member_id
 
-    @property
-    def is_empty_of_members(self) -> bool:
-        """Whether there are no members."""
-        return not self.members
-
     def static_member_id(self, group_instance_id: str) -> str | None:
-        """The member that has this instance id now."""
+        """The current member id of a static member; None if no member has this instance id."""
         return self._static_members.get(group_instance_id)
 
     def checked_member(
         self, member_id: str, group_instance_id: str | None, generation_id: int | None = None
     ) -> MemberMetadata:
-        """The member of this id, if it is one: of this generation, unless that is None.
+        """The member with this id, after checking its instance id and generation (None: any generation).
 
-        Raises ApiError FENCED_INSTANCE_ID when another member has taken over the instance id, UNKNOWN_MEMBER_ID,
+        Raises ApiError: FENCED_INSTANCE_ID if another member has taken over the instance id, UNKNOWN_MEMBER_ID, or
         ILLEGAL_GENERATION.
         """
         if group_instance_id is not None:
@@ -126,11 +121,11 @@ class GroupMetadata:
 
     @staticmethod
     def generate_member_id(client_id: str, group_instance_id: str | None) -> str:
-        """An id that nobody had before."""
+        """A member id that was never used before."""
         return f"{client_id if group_instance_id is None else group_instance_id}{MEMBER_ID_DELIMITER}{uuid.uuid4()}"
 
     def add(self, member: MemberMetadata, callback: JoinCallback | None = None) -> None:
-        """Let a member in. The first one gives the group its protocol type and becomes the leader."""
+        """Add a member. The first one sets the group's protocol type and becomes the leader."""
         if not self.members:
             self.protocol_type = member.protocol_type
         if member.group_instance_id is not None:
@@ -143,7 +138,7 @@ class GroupMetadata:
         self.pending_members.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Let a member (or somebody who was to become one) go; when it was the leader, the next one becomes that."""
+        """Remove a member or a pending member. If it was the leader, the next member becomes the leader."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._supported_protocols.subtract(member.protocols)
@@ -163,7 +158,7 @@ class GroupMetadata:
         session_timeout_ms: int,
         callback: JoinCallback | None,
     ) -> None:
-        """Replace what a member said, and the request of it that waits."""
+        """Replace a member's protocols, timeouts and parked JoinGroup."""
         self._supported_protocols.subtract(member.protocols)
         member.supported_protocols = protocols
         self._supported_protocols.update(member.protocols)
@@ -172,7 +167,7 @@ class GroupMetadata:
         self._set_join_callback(member, callback)
 
     def replace_static_member(self, group_instance_id: str, old_member_id: str, new_member_id: str) -> MemberMetadata:
-        """A static member has come back: its part goes on under a new id. Who still uses the old id is fenced."""
+        """Give a static member that was restarted a new member id. Requests under the old id are fenced."""
         member = self.members.pop(old_member_id)
         self.invoke_join_callback(member, join_error(old_member_id, Errors.FENCED_INSTANCE_ID))
         self.invoke_sync_callback(member, sync_error(Errors.FENCED_INSTANCE_ID))
@@ -187,7 +182,8 @@ class GroupMetadata:
         return member
 
     def elect_leader_that_has_joined(self) -> bool:
-        """Keep the leader if its join waits, else the first member whose does leads; false when nobody waits."""
+        """Keep the leader if it has joined, otherwise make the first member that has joined the leader; false if none
+        has."""
         leader = self.members.get(self.leader_id or "")
         if leader is not None and leader.is_awaiting_join:
             return True
@@ -200,19 +196,19 @@ class GroupMetadata:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long a rebalance waits for members: as long as the most patient one."""
+        """The longest rebalance timeout of all members, ms."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    # ── requests that wait ────────────────────────────────────────────────────────────────────────────────────────
+    # ── parked requests ───────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def num_awaiting_join(self) -> int:
-        """Members whose JoinGroup is parked."""
+        """The number of members whose JoinGroup is parked."""
         return self._awaiting_join
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether the next generation can begin."""
+        """Whether every member has joined, and no pending member is awaited."""
         return len(self.members) == self._awaiting_join and not self.pending_members
 
     def not_yet_rejoined_members(self) -> list[MemberMetadata]:
@@ -220,19 +216,19 @@ class GroupMetadata:
         return [member for member in self.members.values() if not member.is_awaiting_join]
 
     def _set_join_callback(self, member: MemberMetadata, callback: JoinCallback | None) -> None:
-        """The member's JoinGroup waits from now on, or (None) no more; keeps count of those that do."""
+        """Park a member's JoinGroup, or with None forget it, and keep the count of parked joins."""
         self._awaiting_join += (callback is not None) - member.is_awaiting_join
         member.awaiting_join_callback = callback
 
     def invoke_join_callback(self, member: MemberMetadata, response: JoinGroupResponse) -> None:
-        """Answer the member's parked JoinGroup, if there is one."""
+        """Respond to the member's parked JoinGroup, if there is one."""
         callback = member.awaiting_join_callback
         if callback is not None:
             self._set_join_callback(member, None)
             callback(response)
 
     def invoke_sync_callback(self, member: MemberMetadata, response: SyncGroupResponse) -> bool:
-        """Answer the member's parked SyncGroup; false when there is none."""
+        """Respond to the member's parked SyncGroup; false if there is none."""
         callback = member.awaiting_sync_callback
         if callback is None:
             return False
@@ -243,7 +239,8 @@ class GroupMetadata:
     # ── protocols and generations ─────────────────────────────────────────────────────────────────────────────────
 
     def supports_protocols(self, protocol_type: str, protocols: Collection[str]) -> bool:
-        """Whether somebody who offers these can be a member: one of them is supported by everybody else."""
+        """Whether a client with these protocols can be a member: all other members must support at least one of
+        them."""
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and bool(protocols)
         return protocol_type == self.protocol_type and any(
@@ -251,13 +248,13 @@ class GroupMetadata:
         )
 
     def select_protocol(self) -> str:
-        """Of the protocols that all members support, the one that most of them like best."""
+        """The protocol with the most votes among those that every member supports."""
         candidates = {name for name, members in self._supported_protocols.items() if members == len(self.members)}
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return votes.most_common(1)[0][0]
 
     def init_next_generation(self) -> None:
-        """Begin a generation with those who are there; without anybody the group is empty."""
+        """Begin a generation with the current members. Without members the group becomes EMPTY."""
         self.generation_id += 1
         self.protocol_name = self.select_protocol() if self.members else None
         self._subscribed_topics = self._compute_subscribed_topics()
@@ -274,7 +271,7 @@ class GroupMetadata:
         leader_id: str | None,
         state_timestamp_ms: int | None,
     ) -> None:
-        """Take over a generation that was read from the log: stable, or empty."""
+        """Restore a generation that was read from the log: STABLE, or EMPTY without members."""
         for member in members:
             self.add(member)
         self.state = GroupState.STABLE if self.members else GroupState.EMPTY
@@ -286,7 +283,7 @@ class GroupMetadata:
         self._subscribed_topics = self._compute_subscribed_topics()
 
     def current_member_metadata(self) -> list[JoinGroupResponseMember]:
-        """All members and what they said in the elected protocol: what the leader needs to assign."""
+        """All members with their metadata for the elected protocol, from which the leader computes the assignment."""
         protocol = self.protocol_name or ""
         return [
             JoinGroupResponseMember(
@@ -298,19 +295,19 @@ class GroupMetadata:
         ]
 
     def is_subscribed_to_topic(self, topic: str) -> bool:
-        """Whether some member reads the topic; true when that cannot be known."""
+        """Whether a member subscribes to the topic; true if that cannot be known."""
         return self._subscribed_topics is None or topic in self._subscribed_topics
 
     @property
     def is_consumer_group(self) -> bool:
-        """Whether the members are consumers (and not Connect's workers, say)."""
+        """Whether the members are consumers, not Connect workers for example."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     def _compute_subscribed_topics(self) -> frozenset[str] | None:
-        """The topics that consumers subscribe to; None for members of another kind, or with unreadable metadata.
+        """The topics that consumers subscribe to; None for members of another kind or with unreadable metadata.
 
-        Version 0, with which every version begins, has the topics: what follows is none of the coordinator's business,
-        and some clients (kafka-go) say version 1 and leave out its field.
+        Every version begins with the fields of version 0, which has the topics. The rest does not concern the
+        coordinator, and some clients (kafka-go) announce version 1 but omit its field.
         """
         if not self.is_consumer_group:
             return None
@@ -327,14 +324,15 @@ class GroupMetadata:
     # ── offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def remove_expired_offsets(self, now_ms: int, retention_ms: int) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Forget the offsets whose time is over, and return them (KIP-211).
+        """Forget expired offsets and return them (KIP-211).
 
-        An offset with a time of its own goes when that has come. Otherwise it is kept for ``retention_ms`` from
+        An offset with an expiration time of its own expires then. Otherwise it is kept for ``retention_ms``, counted
+        from
 
-        - the moment at which the last member left, while the group is empty
-        - its commit, in a group without members at all, or in a stable group that does not read the topic any more
+        - the moment the last member left, if the group is empty
+        - its commit, if the group never had members, or if a stable group no longer subscribes to the topic
 
-        and as long as a member may still read the topic, it stays.
+        An offset of a topic that a member may still read never expires.
         """
         if self.protocol_type is not None and self.state is GroupState.EMPTY:
             return self.offsets.remove_if(

@@ -1,4 +1,4 @@
-"""All groups of this broker: in a cache, and in ``__consumer_offsets``, from where they come back.
+"""All groups of this broker: cached in memory, and stored in ``__consumer_offsets``.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala · book 3.5.4, 3.5.5, 7.2.3
 """
@@ -42,7 +42,7 @@ COMMIT_ERRORS = {
     Errors.RECORD_LIST_TOO_LARGE: Errors.INVALID_COMMIT_OFFSET_SIZE,
     Errors.INVALID_FETCH_SIZE: Errors.INVALID_COMMIT_OFFSET_SIZE,
 }
-"""What a consumer is told when its commit cannot be appended: not what a producer would be told."""
+"""The error that a consumer gets when its commit cannot be appended, by the error that a producer would get."""
 
 GROUP_ERRORS = COMMIT_ERRORS | {
     Errors.REQUEST_TIMED_OUT: Errors.REBALANCE_IN_PROGRESS,
@@ -60,13 +60,13 @@ class GroupMetadataManager:
 
         group id ─ hash ─▶ partition of __consumer_offsets        its leader coordinates the group
 
-        key                             value (null: forget it)
+        key                             value (null deletes it)
         v1  group, topic, partition  →  offset, metadata, timestamps                  one for each commit
         v2  group                    →  generation, protocol, leader, members and their assignments
 
-    The topic is compacted, so of each key the last record stays: the log is the state, and whoever becomes the leader
-    reads it from the beginning. Until that is done (``loading``) the groups are not there yet. What belongs together
-    is appended as one batch: the offsets of one commit, the tombstones of one group.
+    The topic is compacted and keeps the last record of each key: the log is the state, and a new leader reads it from
+    the beginning. Until that is done (``loading``) its groups are not available. Records that belong together are
+    appended as one batch: the offsets of one commit, the tombstones of one group.
     """
 
     def __init__(self, config: OffsetConfig, offsets_log: OffsetsLog, scheduler: Scheduler, time: Time) -> None:
@@ -76,7 +76,7 @@ class GroupMetadataManager:
         self._scheduler = scheduler
         self._time = time
         self._groups: dict[str, GroupMetadata] = {}
-        self._lock = threading.Lock()  # guards the maps and sets below, and adding to _groups
+        self._lock = threading.Lock()  # guards the maps and sets below, and insertions into _groups
         self._loading: set[int] = set()
         self._owned: set[int] = set()
         self._epochs: dict[int, int] = {}
@@ -84,7 +84,7 @@ class GroupMetadataManager:
         self._shutting_down = threading.Event()
 
     def startup(self, num_partitions: int, *, expire: bool = True) -> None:
-        """Know how many partitions ``__consumer_offsets`` has, and begin to look for what has expired."""
+        """Set the number of partitions of ``__consumer_offsets``, and start to delete expired offsets periodically."""
         self._num_partitions = num_partitions
         self._scheduler.startup()
         if expire:
@@ -94,7 +94,7 @@ class GroupMetadataManager:
             )
 
     def shutdown(self) -> None:
-        """Load nothing more, expire nothing more."""
+        """Stop loading partitions and expiring offsets."""
         self._shutting_down.set()
         self._scheduler.shutdown()
 
@@ -107,11 +107,11 @@ class GroupMetadataManager:
             return list(self._groups.values())
 
     def get_group(self, group_id: str) -> GroupMetadata | None:
-        """The group, if there is one."""
+        """The group; None if it is not in the cache."""
         return self._groups.get(group_id)
 
     def get_or_create_group(self, group_id: str) -> GroupMetadata:
-        """The group, a new one if need be."""
+        """The group, created if it is not in the cache."""
         with self._lock:
             group = self._groups.get(group_id)
             if group is None:
@@ -119,7 +119,7 @@ class GroupMetadataManager:
             return group
 
     def partition_for(self, group_id: str) -> int:
-        """The partition of ``__consumer_offsets`` that keeps the group."""
+        """The partition of ``__consumer_offsets`` that stores the group."""
         return java_abs(java_string_hash(group_id)) % self._num_partitions
 
     def topic_partition_for(self, group_id: str) -> TopicPartition:
@@ -131,7 +131,7 @@ class GroupMetadataManager:
         return self.partition_for(group_id) in self._owned
 
     def is_group_loading(self, group_id: str) -> bool:
-        """Whether this broker will coordinate the group when it has read the log."""
+        """Whether this broker is loading the partition that stores the group."""
         return self.partition_for(group_id) in self._loading
 
     @property
@@ -144,8 +144,8 @@ class GroupMetadataManager:
     def store_group(
         self, group: GroupMetadata, assignment: Mapping[str, bytes], on_stored: Callable[[Errors], None]
     ) -> None:
-        """Write the generation and its assignment. To be called with the group's lock held, which also the callback
-        finds held; the append comes when it is free."""
+        """Write the generation and its assignment. Must be called with the group's lock held. The append runs once the
+        lock is free, and ``on_stored`` is called with the lock held again."""
         key = group_records.group_metadata_key(group.group_id)
         value = group_records.group_metadata_value(group, assignment, self.config.inter_broker_protocol_version)
 
@@ -161,18 +161,18 @@ class GroupMetadataManager:
     def store_offsets(
         self, group: GroupMetadata, offsets: Offsets, respond: Callable[[Mapping[TopicPartition, Errors]], None]
     ) -> None:
-        """Write offsets, and put them into the cache when they are in the log. To be called with the group's lock held.
+        """Write offsets, and cache them once they are in the log. Must be called with the group's lock held.
 
-        An offset with too long a note is refused by itself.
+        An offset whose metadata is too long is refused by itself.
         """
         too_large = {tp for tp, offset in offsets.items() if len(offset.metadata) > self.config.max_metadata_size}
         accepted = {tp: offset for tp, offset in offsets.items() if tp not in too_large}
 
-        def answer(error: Errors) -> None:
+        def respond_with(error: Errors) -> None:
             respond({tp: Errors.OFFSET_METADATA_TOO_LARGE if tp in too_large else error for tp in offsets})
 
         if not accepted:
-            answer(Errors.OFFSET_METADATA_TOO_LARGE)
+            respond_with(Errors.OFFSET_METADATA_TOO_LARGE)
             return
         records = self._offset_records(group.group_id, accepted)
         group.offsets.prepare_commit(accepted)
@@ -184,7 +184,7 @@ class GroupMetadataManager:
                     group.offsets.on_commit_append(accepted, result.base_offset)
                 else:
                     group.offsets.fail_commit(accepted)
-            answer(COMMIT_ERRORS.get(result.error, result.error))
+            respond_with(COMMIT_ERRORS.get(result.error, result.error))
 
         self._append_when_free(group, records, on_appended)
 
@@ -227,7 +227,7 @@ class GroupMetadataManager:
         )
 
     def _encode(self, topic_partition: TopicPartition, records: Sequence[tuple[bytes, bytes | None]]) -> bytearray:
-        """One batch, in the format of the log. Raises what ``get_leader_log`` does."""
+        """One batch, in the format of the log. Raises like ``get_leader_log``."""
         _, _, log = self._log.get_leader_log(topic_partition)
         builder = MemoryRecordsBuilder(log.config.magic, self.config.compression)
         timestamp_ms = self._time.milliseconds()
@@ -238,7 +238,7 @@ class GroupMetadataManager:
     # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def cleanup_expired_offsets(self) -> None:
-        """Forget offsets that have expired, and groups of which nothing is left."""
+        """Delete expired offsets, and groups that have nothing left."""
         now_ms = self._time.milliseconds()
         removed = self.cleanup_group_metadata(
             self.current_groups, lambda group: group.remove_expired_offsets(now_ms, self.config.retention_ms)
@@ -248,9 +248,10 @@ class GroupMetadataManager:
             logger.info("Removed %d expired offsets in %d ms", removed, self._time.milliseconds() - now_ms)
 
     def cleanup_group_metadata(self, groups: Iterable[GroupMetadata], select: OffsetsSelector) -> int:
-        """Take offsets out of groups, and groups without any out of the cache; returns how many offsets that were.
+        """Take offsets out of groups, and groups without any out of the cache; returns the number of offsets.
 
-        The log gets tombstones. Nobody waits for those: a broker that loses them forgets the same things again.
+        Tombstones are appended to the log, and nothing waits for them: a broker that loses them expires the same
+        offsets again.
         """
         removed = 0
         for group in groups:
@@ -268,7 +269,7 @@ class GroupMetadataManager:
         return removed
 
     def _remove(self, group: GroupMetadata) -> bool:
-        """Take the group out of the cache; false when it is not there (any more)."""
+        """Take the group out of the cache; false if it is not there any more."""
         with self._lock:
             if self._groups.get(group.group_id) is not group:
                 return False
@@ -278,14 +279,14 @@ class GroupMetadataManager:
     # ── partitions come and go ────────────────────────────────────────────────────────────────────────────────────
 
     def schedule_load(self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback) -> None:
-        """This broker leads the partition: read its groups, in the background."""
+        """Load the groups of a partition that this broker now leads, in the background."""
         self._scheduler.schedule(
             f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
             lambda: self.load_groups_and_offsets(partition, coordinator_epoch, on_group_loaded),
         )
 
     def load_groups_and_offsets(self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback) -> None:
-        """Read the partition, unless a newer epoch is known or it has been read. Afterwards its groups are served."""
+        """Load the partition and then serve its groups, unless the epoch is stale or it is loaded already."""
         with self._lock:
             if not self._is_current(partition, coordinator_epoch) or partition in self._owned | self._loading:
                 return
@@ -301,12 +302,12 @@ class GroupMetadataManager:
             logger.exception("Error loading offsets from %s-%d", GROUP_METADATA_TOPIC_NAME, partition)
         finally:
             with self._lock:
-                if partition in self._loading:  # else it has been taken away meanwhile
+                if partition in self._loading:  # otherwise it was unloaded in the meantime
                     self._loading.discard(partition)
                     self._owned.add(partition)
 
     def _is_current(self, partition: int, epoch: int | None) -> bool:
-        """Note the epoch of an order; false for one that comes after a newer one. None is an order without epoch."""
+        """Record the epoch of a leadership change; false if a newer one is known. A change without epoch is current."""
         known = self._epochs.get(partition, -1)
         if epoch is None:
             return True
@@ -316,8 +317,8 @@ class GroupMetadataManager:
     def _read(self, partition: int) -> list[GroupMetadata]:
         try:
             _, _, log = self._log.get_leader_log(TopicPartition(GROUP_METADATA_TOPIC_NAME, partition))
-        except ApiError as gone:  # to another broker, or with its topic, before its turn came
-            logger.warning("No groups are loaded of %s-%d: %s", GROUP_METADATA_TOPIC_NAME, partition, gone)
+        except ApiError as gone:  # it moved to another broker, or was deleted, before this task ran
+            logger.warning("No groups are loaded from %s-%d: %s", GROUP_METADATA_TOPIC_NAME, partition, gone)
             return []
         loader = GroupLoader(self._time)
         for batch in batches_of(log, self.config.load_buffer_size):
@@ -332,7 +333,7 @@ class GroupMetadataManager:
         on_group_loaded(group)
 
     def schedule_unload(self, partition: int, coordinator_epoch: int | None, on_group_unloaded: GroupCallback) -> None:
-        """Another broker leads the partition: forget its groups, in the background."""
+        """Forget the groups of a partition that another broker now leads, in the background."""
         self._scheduler.schedule(
             f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
             lambda: self.remove_groups_and_offsets(partition, coordinator_epoch, on_group_unloaded),
@@ -341,7 +342,8 @@ class GroupMetadataManager:
     def remove_groups_and_offsets(
         self, partition: int, coordinator_epoch: int | None, on_group_unloaded: GroupCallback
     ) -> None:
-        """Serve the partition's groups no longer, and tell those who wait. Without an epoch it is done in any case."""
+        """Stop serving the partition's groups, and call back for each. Without an epoch, the request is always
+        current."""
         with self._lock:
             if not self._is_current(partition, coordinator_epoch):
                 return
@@ -356,7 +358,7 @@ class GroupMetadataManager:
 
 
 class _Refused:
-    """The result of an append that could not even be tried."""
+    """The result of an append that was not attempted."""
 
     base_offset = -1
 

@@ -1,4 +1,4 @@
-"""Keys and values of the records in ``__consumer_offsets``, to and from what the coordinator has in memory.
+"""Encodes and decodes the keys and values of the records in ``__consumer_offsets``.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (object GroupMetadataManager) · book 3.5.2
 """
@@ -25,14 +25,14 @@ Key = records.OffsetCommitKey | records.GroupMetadataKey
 
 
 def offset_commit_value_version(inter_broker: ApiVersion, offset: OffsetAndMetadata) -> int:
-    """The version in which every broker of the cluster can read the offset; 1 also keeps a time of its own."""
+    """The value version that every broker of the cluster can read. Version 1 also keeps an expiration time."""
     if inter_broker < ApiVersion.KAFKA_2_1_IV0 or offset.expire_timestamp_ms is not None:
         return 1
     return 2 if inter_broker < ApiVersion.KAFKA_2_1_IV1 else 3
 
 
 def group_metadata_value_version(inter_broker: ApiVersion) -> int:
-    """The version in which every broker of the cluster can read a group."""
+    """The version of group values that every broker of the cluster can read."""
     if inter_broker < ApiVersion.KAFKA_0_10_1_IV0:
         return 0
     if inter_broker < ApiVersion.KAFKA_2_1_IV0:
@@ -41,19 +41,19 @@ def group_metadata_value_version(inter_broker: ApiVersion) -> int:
 
 
 def offset_commit_key(group_id: str, topic_partition: TopicPartition) -> bytes:
-    """Whose offset."""
+    """The key of a committed offset."""
     topic, partition = topic_partition
     key = records.OffsetCommitKey(group=group_id, topic=topic, partition=partition)
     return encode_with_version(key, OFFSET_COMMIT_KEY_VERSION)
 
 
 def group_metadata_key(group_id: str) -> bytes:
-    """Which group."""
+    """The key of a group."""
     return encode_with_version(records.GroupMetadataKey(group=group_id), GROUP_METADATA_KEY_VERSION)
 
 
 def offset_commit_value(offset: OffsetAndMetadata, inter_broker: ApiVersion) -> bytes:
-    """The offset."""
+    """The value of a committed offset."""
     expire_ms = offset.expire_timestamp_ms
     value = records.OffsetCommitValue(
         offset=offset.offset,
@@ -66,7 +66,7 @@ def offset_commit_value(offset: OffsetAndMetadata, inter_broker: ApiVersion) -> 
 
 
 def group_metadata_value(group: GroupMetadata, assignment: Mapping[str, bytes], inter_broker: ApiVersion) -> bytes:
-    """The group's current generation, with what each member was given."""
+    """The value of a group: its current generation with every member's assignment."""
     value = records.GroupMetadataValue(
         protocol_type=group.protocol_type or "",
         generation=group.generation_id,
@@ -92,7 +92,7 @@ def _member_record(member: MemberMetadata, protocol: str, assignment: Mapping[st
 
 
 def read_key(key: bytes) -> Key | None:
-    """What a record is about; None for a version from the future. Raises SchemaError for what is no key."""
+    """The decoded key of a record; None for a version from the future. Raises SchemaError if the bytes are no key."""
     version = read_version(key)
     if version in records.OffsetCommitKey.VERSIONS:
         return decode_with_version(records.OffsetCommitKey, key)
@@ -102,7 +102,7 @@ def read_key(key: bytes) -> Key | None:
 
 
 def read_offset_value(value: bytes) -> OffsetAndMetadata:
-    """A committed offset. Raises SchemaError for what is none."""
+    """A committed offset. Raises SchemaError if the bytes are none."""
     record = decode_with_version(records.OffsetCommitValue, value)
     expire = record.expire_timestamp
     return OffsetAndMetadata(
@@ -115,7 +115,7 @@ def read_offset_value(value: bytes) -> OffsetAndMetadata:
 
 
 def read_group_value(group_id: str, value: bytes, time: Time) -> GroupMetadata:
-    """A group as its last generation left it: stable with its members, or empty. Raises SchemaError."""
+    """A group in its last generation: STABLE with its members, or EMPTY. Raises SchemaError."""
     record = decode_with_version(records.GroupMetadataValue, value)
     if record.members and record.protocol is None:
         raise SchemaError(f"group {group_id} has members, but no protocol")
@@ -132,7 +132,7 @@ def read_group_value(group_id: str, value: bytes, time: Time) -> GroupMetadata:
 
 
 def _restored_member(member: records.MemberMetadata, group: records.GroupMetadataValue) -> MemberMetadata:
-    # Version 0 knew one timeout for both.
+    # Version 0 has one timeout for both.
     rebalance_timeout_ms = member.session_timeout if member.rebalance_timeout < 0 else member.rebalance_timeout
     return MemberMetadata(
         member.member_id,

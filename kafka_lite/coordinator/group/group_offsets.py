@@ -1,4 +1,4 @@
-"""Commits, and questions after what was committed.
+"""Requests about a group's offsets: commit, fetch, delete.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (handleCommitOffsets, handleFetchOffsets); until 0.9
 core/.../server/OffsetManager.scala · book 3.5.4, 3.5.5
@@ -28,7 +28,8 @@ FetchedOffset = tuple[OffsetAndMetadata, Errors]
 
 @dataclass(frozen=True, slots=True)
 class Committer:
-    """Who commits: a member of a generation, or anybody (generation -1, no member id) for a group without members."""
+    """The sender of a commit: a member in a generation, or a client without membership (generation -1, no member
+    id)."""
 
     member_id: str = UNKNOWN_MEMBER_ID
     generation_id: int = -1
@@ -36,15 +37,15 @@ class Committer:
 
     @property
     def claims_membership(self) -> bool:
-        """Whether it says that it is a member."""
+        """Whether the sender says that it is a member."""
         return self.generation_id >= 0 or self.member_id != UNKNOWN_MEMBER_ID or self.group_instance_id is not None
 
 
 class GroupOffsets:
-    """The offsets of the coordinator's groups, as requests see them.
+    """Serves OffsetCommit, OffsetFetch and OffsetDelete for the coordinator's groups.
 
-    A commit is checked like any request of a member, for a consumer whose partitions were given to somebody else must
-    not move the other's offset back. It is answered when it is in the log; from then on it can be fetched.
+    A commit is checked like every request of a member: a consumer whose partitions were reassigned must not move back
+    the offset of their new owner. The response is sent when the commit is in the log. From then on it can be fetched.
     """
 
     def __init__(self, coordinator: GroupCoordinator) -> None:
@@ -67,7 +68,7 @@ class GroupOffsets:
             if committer.generation_id < 0:
                 group = self._groups.get_or_create_group(group_id)  # only its offsets are kept here
             else:
-                error = Errors.ILLEGAL_GENERATION  # of a group that has moved, or was forgotten
+                error = Errors.ILLEGAL_GENERATION  # the group has moved or was forgotten
         if error is not Errors.NONE or group is None:
             respond(dict.fromkeys(offsets, error))
             return
@@ -79,7 +80,7 @@ class GroupOffsets:
             respond(dict.fromkeys(offsets, error))
 
     def _check_commit(self, group: GroupMetadata, committer: Committer) -> Errors:
-        """Whether this may be committed now. A member's commit is a sign of life."""
+        """Check whether this commit is allowed now. A member's commit also counts as a heartbeat."""
         if group.is_in(GroupState.DEAD):
             return Errors.COORDINATOR_NOT_AVAILABLE
         if group.is_in(GroupState.EMPTY) and committer.generation_id < 0:
@@ -100,10 +101,11 @@ class GroupOffsets:
     def handle_fetch_offsets(
         self, group_id: str, partitions: Collection[TopicPartition] | None, *, require_stable: bool = False
     ) -> dict[TopicPartition, FetchedOffset]:
-        """What is committed for the partitions (None: for all). Nothing committed is offset -1, and no error.
+        """The committed offsets of the partitions (None: of all). A partition without a commit gets offset -1 and no
+        error.
 
-        With ``require_stable`` an offset that is just being committed anew is UNSTABLE_OFFSET_COMMIT: ask again. Raises
-        ApiError for the group as a whole.
+        With ``require_stable``, a partition with a pending commit gets UNSTABLE_OFFSET_COMMIT, and the client asks
+        again. Raises ApiError for the group as a whole.
         """
         error = self._coordinator.check_group(group_id, may_be_nameless=True)
         if error is not Errors.NONE:
@@ -122,7 +124,7 @@ class GroupOffsets:
     def handle_delete_offsets(
         self, group_id: str, partitions: Collection[TopicPartition]
     ) -> dict[TopicPartition, Errors]:
-        """Forget offsets of partitions that no member reads. Raises ApiError for the group as a whole."""
+        """Delete the offsets of partitions that no member subscribes to. Raises ApiError for the group as a whole."""
         error = self._coordinator.check_group(group_id)
         if error is not Errors.NONE:
             raise error.exception()
@@ -143,7 +145,7 @@ class GroupOffsets:
         return outcomes
 
     def handle_deleted_partitions(self, partitions: Iterable[TopicPartition]) -> None:
-        """Topics are gone: what groups have committed for them is of no use any more."""
+        """Delete the committed offsets of partitions whose topics were deleted."""
         gone = list(partitions)
         removed = self._groups.cleanup_group_metadata(self._groups.current_groups, lambda g: g.offsets.remove(gone))
         logger.info("Removed %d offsets of deleted partitions %s", removed, ", ".join(map(str, gone)))

@@ -1,4 +1,4 @@
-"""What moves a group from generation to generation: joins, syncs, and members that fail.
+"""Moves a group from generation to generation: joins, syncs, and members that fail.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (addMemberAndRebalance and what follows)
 · book 5.3.1, 5.3.3, 5.4.1, 5.4.6, 5.4.7
@@ -26,24 +26,25 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 logger = logging.getLogger(__name__)
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
-"""So long a new member may wait for its first generation. A rebalance can take that long, and a client that has gone
-cannot be told from one that waits; without an end each of its attempts would leave a member behind."""
+"""How long a new member may wait for its first generation. A rebalance can take this long, and the coordinator cannot
+tell a client that is gone from one that waits. Without a limit, each attempt of such a client would leave a member
+behind."""
 
 SHORTEST_JOIN_RETRY_MS = 1000
-"""So long at least a rebalance waits again in which nobody has joined. A client may say a rebalance timeout of 0, and
-until the sessions of its static members end, one wait would follow the other without a pause."""
+"""The shortest wait after a rebalance in which no member has joined. A client may set a rebalance timeout of 0, and
+without a minimum the waits would follow each other without a pause until the sessions of its static members end."""
 
 
 @dataclass(frozen=True)
 class GroupJoinKey:
-    """Under this DelayedJoin waits."""
+    """The watch key of a DelayedJoin."""
 
     group_id: str
 
 
 @dataclass(frozen=True)
 class GroupSyncKey:
-    """Under this DelayedSync waits."""
+    """The watch key of a DelayedSync."""
 
     group_id: str
 
@@ -58,8 +59,8 @@ class GroupRebalancer:
         remove    ──┘   PREPARING_REBALANCE                AWAITING_SYNC, DelayedSync               STABLE
         expire    ──┘
 
-    The heartbeats are here too, since joining and syncing are signs of life as well. Everything is called with the
-    group's lock held, or takes it; answers to parked requests are sent with it held.
+    The heartbeats are handled here too, since a join or a sync also shows that a member is alive. Callers hold the
+    group's lock, or the method takes it. Parked requests get their responses while it is held.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class GroupRebalancer:
     def add_member_and_rebalance(
         self, group: GroupMetadata, member: MemberMetadata, callback: Callable[[JoinGroupResponse], None], reason: str
     ) -> None:
-        """Let a new member in; its JoinGroup is answered when the generation begins."""
+        """Add a new member. Its JoinGroup is parked until the generation begins."""
         member.is_new = True
         if group.is_in(GroupState.PREPARING_REBALANCE) and group.generation_id == 0:
             group.new_member_added = True
@@ -88,7 +89,7 @@ class GroupRebalancer:
         self.maybe_prepare_rebalance(group, f"Adding new member {member.member_id}; client reason: {reason}")
 
     def remove_member_and_update_group(self, group: GroupMetadata, member: MemberMetadata, reason: str) -> None:
-        """A member has left, or failed: the others share what it had."""
+        """Remove a member that has left or failed, so that the others take over its partitions."""
         group.invoke_join_callback(member, join_error(UNKNOWN_MEMBER_ID, Errors.UNKNOWN_MEMBER_ID))
         group.remove(member.member_id)
         if group.is_in(GroupState.STABLE, GroupState.AWAITING_SYNC):
@@ -98,7 +99,7 @@ class GroupRebalancer:
             self.check_join(group)
 
     def remove_pending_member_and_update_group(self, group: GroupMetadata, member_id: str) -> None:
-        """Nobody waits any more for this id to join."""
+        """Remove a pending member, so that the rebalance no longer waits for it."""
         group.remove(member_id)
         if group.is_in(GroupState.PREPARING_REBALANCE):
             self.check_join(group)
@@ -106,13 +107,13 @@ class GroupRebalancer:
     # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def maybe_prepare_rebalance(self, group: GroupMetadata, reason: str) -> None:
-        """Begin a rebalance, unless one has begun."""
+        """Begin a rebalance, unless one is in progress."""
         with group.lock:
             if group.can_rebalance:
                 self.prepare_rebalance(group, reason)
 
     def prepare_rebalance(self, group: GroupMetadata, reason: str) -> None:
-        """Ask everybody to join again: through the errors of heartbeats, and of the SyncGroups that wait."""
+        """Ask every member to join again, by the error of its heartbeats and of its parked SyncGroup."""
         if group.is_in(GroupState.AWAITING_SYNC):
             self.reset_and_propagate_assignment_error(group, Errors.REBALANCE_IN_PROGRESS)
         self._remove_sync_expiration(group)
@@ -127,7 +128,8 @@ class GroupRebalancer:
         self.watch_join(delayed_join)
 
     def _delayed_join(self, group: GroupMetadata) -> DelayedJoin:
-        """What waits for the members, as long as the most patient one does; an empty group first waits for others."""
+        """The operation that waits for the members, for the longest rebalance timeout. An empty group waits for more
+        members first."""
         if group.is_in(GroupState.EMPTY):
             delay_ms = self._config.initial_rebalance_delay_ms
             remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
@@ -135,23 +137,24 @@ class GroupRebalancer:
         return DelayedJoin(self, group, group.rebalance_timeout_ms)
 
     def watch_join(self, delayed_join: DelayedJoin) -> None:
-        """Let the operation wait for JoinGroup requests."""
+        """Watch for JoinGroup requests of the group."""
         self._rebalance_purgatory.try_complete_else_watch(delayed_join, [GroupJoinKey(delayed_join.group.group_id)])
 
     def check_join(self, group: GroupMetadata) -> None:
-        """Somebody has joined or gone: perhaps it was the last one that was waited for."""
+        """Check the group's DelayedJoin: a member has joined or gone, and it may have been the last one missing."""
         self._rebalance_purgatory.check_and_complete(GroupJoinKey(group.group_id))
 
     def try_complete_join(self, group: GroupMetadata, force_complete: Callable[[], bool]) -> bool:
-        """Complete a DelayedJoin if all members are there."""
+        """Complete a DelayedJoin if all members have joined."""
         with group.lock:
             return (group.is_in(GroupState.DEAD) or group.has_all_members_joined) and force_complete()
 
     def on_complete_join(self, group: GroupMetadata) -> None:
-        """Begin the next generation with those who have joined.
+        """Begin the next generation with the members that have joined.
 
-        Dynamic members that have not are let go. A static one keeps its place until its session ends: it may just be
-        on its way back. When only such are left, there is nobody who could lead, and the wait begins anew.
+        Dynamic members that have not joined are removed. A static member keeps its place until its session times out,
+        because it may be about to come back. If only such members are left, none of them can lead, and the wait starts
+        again.
         """
         with group.lock:
             if group.is_in(GroupState.DEAD):
@@ -167,12 +170,12 @@ class GroupRebalancer:
                 self._announce_generation(group) if group.members else self._store_empty_group(group)
 
     def _drop_members(self, group: GroupMetadata, member_ids: Iterable[str]) -> None:
-        """Let members go that have not come, with the heartbeats that wait for them.
+        """Remove members that have not joined or synced in time, and their heartbeats.
 
-        A JoinGroup that still waits is answered with UNKNOWN_MEMBER_ID. Some ids may be no members' any more.
+        A JoinGroup that is still parked gets UNKNOWN_MEMBER_ID. Some of the ids may no longer belong to members.
         """
         for member_id in member_ids:
-            logger.info("Member %s of group %s has not come in time, and is let go", member_id, group.group_id)
+            logger.info("Removing member %s of group %s, which has not joined in time", member_id, group.group_id)
             if member_id in group.members:  # a static member that is back waits until its new id is stored
                 unknown = join_error(UNKNOWN_MEMBER_ID, Errors.UNKNOWN_MEMBER_ID)
                 group.invoke_join_callback(group.members[member_id], unknown)
@@ -180,9 +183,9 @@ class GroupRebalancer:
             self.complete_heartbeat(group, member_id)
 
     def _announce_generation(self, group: GroupMetadata) -> None:
-        """Answer all the JoinGroups that wait, and give everybody until the rebalance timeout to sync.
+        """Respond to all parked JoinGroups, and give every member until the rebalance timeout to sync.
 
-        Sessions begin anew: while its JoinGroup waited, a member that was not new could not fail.
+        Session timeouts start again: while its JoinGroup was parked, an existing member could not time out.
         """
         logger.info(
             "Stabilized group %s generation %d with %d members",
@@ -202,7 +205,7 @@ class GroupRebalancer:
         logger.info("Group %s with generation %d is now empty", group.group_id, group.generation_id)
 
         def on_stored(error: Errors) -> None:
-            # If the broker fails now, the last generation comes back to life, and its members' sessions end again.
+            # If the broker fails now, the last generation is restored, and its members' sessions time out again.
             if error is not Errors.NONE:
                 logger.warning("Failed to write empty metadata for group %s: %s", group.group_id, error.name)
 
@@ -211,26 +214,26 @@ class GroupRebalancer:
     # ── syncing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def set_and_propagate_assignment(self, group: GroupMetadata, assignment: Mapping[str, bytes]) -> None:
-        """The leader's assignment is in the log: answer the SyncGroups that wait."""
+        """Respond to the parked SyncGroups: the leader's assignment is in the log."""
         for member in group.members.values():
             member.assignment = assignment[member.member_id]
         self._propagate_assignment(group, Errors.NONE)
 
     def reset_and_propagate_assignment_error(self, group: GroupMetadata, error: Errors) -> None:
-        """There is no assignment after all."""
+        """Drop the assignments and respond to the parked SyncGroups with an error."""
         for member in group.members.values():
             member.assignment = b""
         self._propagate_assignment(group, error)
 
     def _propagate_assignment(self, group: GroupMetadata, error: Errors) -> None:
         for member in group.members.values():
-            answer = current_assignment(group, member) if error is Errors.NONE else sync_error(error)
-            if group.invoke_sync_callback(member, answer):
-                # While its SyncGroup waited the member was not watched.
+            response = current_assignment(group, member) if error is Errors.NONE else sync_error(error)
+            if group.invoke_sync_callback(member, response):
+                # While its SyncGroup was parked, the member could not time out.
                 self.schedule_next_heartbeat_expiration(group, member)
 
     def remove_pending_sync_member(self, group: GroupMetadata, member_id: str) -> None:
-        """A member has sent its SyncGroup."""
+        """Note that a member has sent its SyncGroup."""
         group.pending_sync_members.discard(member_id)
         self._check_sync(group)
 
@@ -244,13 +247,13 @@ class GroupRebalancer:
     def try_complete_pending_sync(
         self, group: GroupMetadata, generation_id: int, force_complete: Callable[[], bool]
     ) -> bool:
-        """Complete a DelayedSync if it has nobody left to wait for."""
+        """Complete a DelayedSync if it has no member left to wait for."""
         with group.lock:
             waits = group.generation_id == generation_id and group.is_in(GroupState.AWAITING_SYNC, GroupState.STABLE)
             return not (waits and group.pending_sync_members) and force_complete()
 
     def on_expire_pending_sync(self, group: GroupMetadata, generation_id: int) -> None:
-        """Let go those who have not asked for their parts, and share anew."""
+        """Remove the members that have not sent SyncGroup, and rebalance."""
         with group.lock:
             waits = group.generation_id == generation_id and group.is_in(GroupState.AWAITING_SYNC, GroupState.STABLE)
             if waits and group.pending_sync_members:
@@ -258,10 +261,10 @@ class GroupRebalancer:
                 self._drop_members(group, missing)
                 self.prepare_rebalance(group, f"Removing {missing} on pending sync request expiration")
 
-    # ── signs of life ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── heartbeats ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def schedule_next_heartbeat_expiration(self, group: GroupMetadata, member: MemberMetadata) -> None:
-        """There was a sign of life: the session timeout begins anew."""
+        """Restart the session timeout of a member that was heard from."""
         self._schedule_next_expiration(group, member, member.session_timeout_ms)
 
     def _schedule_next_expiration(self, group: GroupMetadata, member: MemberMetadata, timeout_ms: int) -> None:
@@ -274,18 +277,18 @@ class GroupRebalancer:
         )
 
     def add_pending_member_expiration(self, group: GroupMetadata, member_id: str, timeout_ms: int) -> None:
-        """Somebody was given an id: so long he has to join with it."""
+        """Give a client that was handed a member id this long to join with it, ms."""
         delayed_heartbeat = DelayedHeartbeat(self, group, member_id, True, timeout_ms)
         self._heartbeat_purgatory.try_complete_else_watch(delayed_heartbeat, [(group.group_id, member_id)])
 
     def complete_heartbeat(self, group: GroupMetadata, member_id: str) -> None:
-        """Let the operation that waits for the member look: it has lived, joined, or gone."""
+        """Check the member's heartbeat operation: it was heard from, has joined, or is gone."""
         self._heartbeat_purgatory.check_and_complete((group.group_id, member_id))
 
     def try_complete_heartbeat(
         self, group: GroupMetadata, member_id: str, is_pending: bool, force_complete: Callable[[], bool]
     ) -> bool:
-        """Complete a DelayedHeartbeat if there is nothing to fear for the member, or no member."""
+        """Complete a DelayedHeartbeat if the member must not time out, or is gone."""
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return force_complete()
@@ -295,7 +298,7 @@ class GroupRebalancer:
             return (member is None or member.has_satisfied_heartbeat) and force_complete()
 
     def on_expire_heartbeat(self, group: GroupMetadata, member_id: str, expired: DelayedHeartbeat) -> None:
-        """A session has ended without a sign of life: the member counts as failed."""
+        """Remove a member whose session has timed out."""
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return
@@ -310,10 +313,10 @@ class GroupRebalancer:
                 reason = f"removing member {member_id} on heartbeat expiration"
                 self.remove_member_and_update_group(group, member, reason)
 
-    # ── the partition of the group moves ──────────────────────────────────────────────────────────────────────────
+    # ── the group's partition moves ───────────────────────────────────────────────────────────────────────────────
 
     def on_group_loaded(self, group: GroupMetadata) -> None:
-        """The group was read from the log: watch its members as if they had just been heard of."""
+        """Start the session timeouts of a group that was read from the log."""
         with group.lock:
             logger.info("Loading group metadata for %s with generation %d", group.group_id, group.generation_id)
             if len(group.members) > self._config.max_size:
@@ -322,7 +325,7 @@ class GroupRebalancer:
                 self.schedule_next_heartbeat_expiration(group, member)
 
     def on_group_unloaded(self, group: GroupMetadata) -> None:
-        """Another broker coordinates the group from now on: whoever waits is sent there."""
+        """Redirect all parked requests: another broker coordinates the group from now on."""
         with group.lock:
             logger.info("Unloading group metadata for %s with generation %d", group.group_id, group.generation_id)
             group.transition_to(GroupState.DEAD)
@@ -337,7 +340,7 @@ class GroupRebalancer:
 
 
 def current_generation(group: GroupMetadata, member_id: str, *, skip_assignment: bool = False) -> JoinGroupResponse:
-    """The answer to JoinGroup: the generation, and for its leader what the members said."""
+    """The response to JoinGroup: the generation, and for the leader the metadata of all members."""
     return JoinGroupResponse(
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
@@ -350,7 +353,7 @@ def current_generation(group: GroupMetadata, member_id: str, *, skip_assignment:
 
 
 def current_assignment(group: GroupMetadata, member: MemberMetadata) -> SyncGroupResponse:
-    """The answer to SyncGroup: the member's part."""
+    """The response to SyncGroup: the member's assignment."""
     return SyncGroupResponse(
         protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
     )

@@ -1,4 +1,4 @@
-"""One member of a group: what it said on joining, what it was given, and which of its requests wait.
+"""One member of a group: its metadata, its assignment, and its parked requests.
 
 Kafka 0.10.2: core/.../coordinator/MemberMetadata.scala · book 5.2.2
 """
@@ -15,7 +15,7 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 JoinCallback = Callable[[JoinGroupResponse], None]
 SyncCallback = Callable[[SyncGroupResponse], None]
 Protocols = Sequence[tuple[str, bytes]]
-"""Name and metadata of each protocol (assignor) that a member can follow, the preferred one first."""
+"""Name and metadata of each protocol (assignor) that a member supports, in order of preference."""
 
 UNKNOWN_MEMBER_ID = ""
 """The member id of a client that has not been given one."""
@@ -35,10 +35,10 @@ def sync_error(error: Errors) -> SyncGroupResponse:
 
 
 class MemberMetadata:
-    """A member in the coordinator's memory. Only to be touched with the group's lock held.
+    """A member as the coordinator sees it. Callers must hold the group's lock.
 
-    ``awaiting_join_callback`` is there while its JoinGroup request is parked, ``awaiting_sync_callback`` while its
-    SyncGroup request is; a member never waits for both.
+    ``awaiting_join_callback`` is set while the member's JoinGroup request is parked, ``awaiting_sync_callback`` while
+    its SyncGroup request is. At most one of them is set.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class MemberMetadata:
     ) -> None:
         self.member_id = member_id
         self.group_instance_id = group_instance_id
-        """Name that a static member (KIP-345) keeps over restarts; None for a dynamic one."""
+        """The name that a static member (KIP-345) keeps across restarts; None for a dynamic member."""
         self.client_id = client_id
         self.client_host = client_host
-        """Address, with the slash in front that Java prints before an unresolved one."""
+        """The client's address, with the leading slash that Java prints for an unresolved address."""
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.session_timeout_ms = session_timeout_ms
         self.protocol_type = protocol_type
@@ -67,17 +67,17 @@ class MemberMetadata:
         self.awaiting_join_callback: JoinCallback | None = None
         self.awaiting_sync_callback: SyncCallback | None = None
         self.is_new = False
-        """Whether it waits for its first generation. Such a member is expired even while it waits, after
-        ``NEW_MEMBER_JOIN_TIMEOUT_MS``: its connection may be long gone."""
+        """Whether the member waits for its first generation. A new member times out after
+        ``NEW_MEMBER_JOIN_TIMEOUT_MS`` even while its JoinGroup is parked, because its connection may be long gone."""
         self.heartbeat_satisfied = False
-        """Whether there was a sign of life, so that ``delayed_heartbeat`` may complete."""
+        """Whether the member has been heard from, so that ``delayed_heartbeat`` may complete."""
         self.delayed_heartbeat: DelayedOperation | None = None
-        """The operation that waits for the next sign of life. One that expires in the very moment of a heartbeat finds
-        another one here, and does no harm."""
+        """The session timeout in progress. An operation that expires just as a heartbeat arrives finds its successor
+        here, and does nothing."""
 
     @property
     def is_static_member(self) -> bool:
-        """Whether it has a name of its own, under which it may come back."""
+        """Whether the member has an instance id, under which it may come back after a restart."""
         return self.group_instance_id is not None
 
     @property
@@ -92,29 +92,29 @@ class MemberMetadata:
 
     @property
     def has_satisfied_heartbeat(self) -> bool:
-        """Whether nothing is to be feared for it: it gave a sign of life, or the coordinator owes it an answer."""
+        """Whether the session must not time out now: the member was heard from, or it waits for a response of ours."""
         if not self.is_new and (self.is_awaiting_join or self.is_awaiting_sync):
             return True
         return self.heartbeat_satisfied
 
     @property
     def protocols(self) -> list[str]:
-        """The names of the protocols that it can follow."""
+        """The names of the protocols that the member supports."""
         return [name for name, _ in self.supported_protocols]
 
     def metadata(self, protocol: str) -> bytes:
-        """What it said in one protocol. Raises ValueError when it does not support that."""
+        """The member's metadata for one protocol. Raises ValueError if it does not support the protocol."""
         for name, metadata in self.supported_protocols:
             if name == protocol:
                 return metadata
         raise ValueError(f"Member {self.member_id} does not support protocol {protocol}")
 
     def matches(self, protocols: Protocols) -> bool:
-        """Whether it would say the same again."""
+        """Whether these are the protocols and the metadata that the member joined with."""
         return list(self.supported_protocols) == list(protocols)
 
     def vote(self, candidates: Collection[str]) -> str:
-        """The first of its protocols that is a candidate. Raises ValueError when none is."""
+        """The member's most preferred protocol among the candidates. Raises ValueError if it supports none of them."""
         for name, _ in self.supported_protocols:
             if name in candidates:
                 return name

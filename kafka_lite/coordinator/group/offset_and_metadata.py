@@ -14,12 +14,12 @@ NO_LEADER_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class OffsetAndMetadata:
-    """The next offset to read, and a note of the consumer's own."""
+    """The offset of the next record to read, and metadata of the consumer's own."""
 
     offset: int
     metadata: str
     commit_timestamp_ms: int
     expire_timestamp_ms: int | None = None
-    """When the offset is to be forgotten, if its commit said so (OffsetCommit v1 to v4, or a record of 0.10)."""
+    """When the offset expires, if its commit said so (OffsetCommit v1 to v4, or a record of 0.10)."""
     leader_epoch: int = NO_LEADER_EPOCH
-    """Of the last record that was read before the offset, if the consumer knows it."""
+    """Leader epoch of the last record read before the offset, if the consumer knows it."""

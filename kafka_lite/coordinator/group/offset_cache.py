@@ -1,4 +1,4 @@
-"""The committed offsets of one group, in memory: what OffsetFetch is answered from.
+"""The committed offsets of one group, in memory. OffsetFetch is served from here.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala (offsets, pendingOffsetCommits) · book 3.5.5
 """
@@ -14,7 +14,7 @@ from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 
 @dataclass(frozen=True, slots=True)
 class CommittedOffset:
-    """A commit that is in the log, and where: of two commits the one further back in the log counts."""
+    """A commit in the log and its position. Of two commits, the one further back in the log counts."""
 
     appended_offset: int
     """Offset of the batch in ``__consumer_offsets``."""
@@ -22,18 +22,18 @@ class CommittedOffset:
 
 
 class OffsetCache:
-    """What is committed, and what is about to be.
+    """The committed and the pending offsets of a group.
 
     ::
 
         prepare_commit ──▶ pending ──▶ append to __consumer_offsets ──▶ on_commit_append ──▶ committed
                               ╰─────────────▶ refused by the log ─────▶ fail_commit ───────▶ (forgotten)
 
-    An offset can be read only when it is committed: what is answered to a consumer must survive the broker. Several
-    commits of one partition can be under way, and their appends may be answered in any order. Whatever the order, the
-    cache ends with the one that is last in the log, as a broker that reads the log anew does.
+    An offset can be fetched only once it is committed: what a consumer is told must survive a crash of the broker.
+    Several commits of one partition can be in progress, and their appends may complete in any order. The cache always
+    ends with the commit that is last in the log, as if a broker had read the log again.
 
-    Only to be touched with the group's lock held.
+    Callers must hold the group's lock.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class OffsetCache:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is committed, or about to be."""
+        """Whether there are neither committed nor pending offsets."""
         return not self._committed and not self._pending
 
     def get(self, topic_partition: TopicPartition) -> OffsetAndMetadata | None:
@@ -58,22 +58,22 @@ class OffsetCache:
         return {tp: committed.offset_and_metadata for tp, committed in self._committed.items()}
 
     def is_pending(self, topic_partition: TopicPartition) -> bool:
-        """Whether a commit of the partition is under way."""
+        """Whether a commit of the partition is in progress."""
         return topic_partition in self._pending
 
     def initialize(self, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        """Take over what was read from the log."""
+        """Take over offsets that were read from the log."""
         self._committed.update(offsets)
 
     def prepare_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """The offsets are about to be appended."""
+        """Mark the offsets as pending, before they are appended to the log."""
         for topic_partition, offset in offsets.items():
             self._pending.setdefault(topic_partition, []).append(offset)
 
     def on_commit_append(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], appended_offset: int) -> None:
-        """The offsets are in the log, in the batch at ``appended_offset``.
+        """Mark the offsets as committed: they are in the log, in the batch at ``appended_offset``.
 
-        A commit that is not pending any more was deleted meanwhile, and stays deleted.
+        A commit that is no longer pending was deleted in the meantime, and stays deleted.
         """
         for topic_partition, offset in offsets.items():
             if self._end_pending(topic_partition, offset):
@@ -82,12 +82,13 @@ class OffsetCache:
                     self._committed[topic_partition] = CommittedOffset(appended_offset, offset)
 
     def fail_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """The log has refused the offsets: those that were committed before stay."""
+        """Drop the pending offsets, whose append failed. Earlier commits remain."""
         for topic_partition, offset in offsets.items():
             self._end_pending(topic_partition, offset)
 
     def _end_pending(self, topic_partition: TopicPartition, offset: OffsetAndMetadata) -> bool:
-        """Whether this very commit was pending: another one of the same values has an end of its own."""
+        """Remove this commit from the pending ones (by identity: an equal one ends separately); false if it was not
+        there."""
         pending = self._pending.get(topic_partition, [])
         for position, candidate in enumerate(pending):
             if candidate is offset:
@@ -98,7 +99,7 @@ class OffsetCache:
         return False
 
     def remove(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Forget partitions; returns what was committed for them."""
+        """Forget partitions; returns their committed offsets."""
         removed = {}
         for topic_partition in topic_partitions:
             self._pending.pop(topic_partition, None)
@@ -110,7 +111,7 @@ class OffsetCache:
     def remove_if(
         self, is_expired: Callable[[TopicPartition, OffsetAndMetadata], bool]
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Forget what has expired and is not being committed anew; returns it."""
+        """Forget offsets that have expired and have no pending commit; returns them."""
         expired = {
             tp: committed.offset_and_metadata
             for tp, committed in self._committed.items()

@@ -1,4 +1,4 @@
-"""What the coordinator needs of the broker's partitions: the logs of ``__consumer_offsets``.
+"""What the coordinator needs of the replica manager: the logs of ``__consumer_offsets``.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala (appendRecords, getLog), as GroupMetadataManager uses it · book 3.5.4
 """
@@ -17,23 +17,23 @@ from kafka_lite.log.log import Log
 
 
 class AppendResult(Protocol):
-    """What became of an append to one partition."""
+    """The result of an append to one partition."""
 
     @property
     def error(self) -> Errors:
-        """NONE, or why it was refused."""
+        """NONE, or the reason why the append was refused."""
         ...
 
     @property
     def base_offset(self) -> int:
-        """Where the batch begins; -1 if it was refused."""
+        """Base offset of the batch; -1 if it was refused."""
         ...
 
 
 class OffsetsLog(Protocol):
-    """The part of the replica manager that stores what the coordinator must not forget.
+    """The part of the replica manager that stores groups and offsets.
 
-    The replica manager belongs to the layer above; passed in under this name, it need not be imported.
+    It is passed in as this type, because the replica manager belongs to a layer above and cannot be imported here.
     """
 
     def append_records(
@@ -44,7 +44,7 @@ class OffsetsLog(Protocol):
         entries: Mapping[TopicPartition, Buffer],
         respond: Callable[[Mapping[TopicPartition, AppendResult]], None],
     ) -> None:
-        """Append, and respond once: when as many replicas as asked for have the records, or with an error."""
+        """Append, then call ``respond`` once: when enough replicas have the records, or with an error."""
         ...
 
     def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:

@@ -1,4 +1,4 @@
-"""Hands out producer ids that no other broker hands out.
+"""Hands out producer ids that are unique in the cluster.
 
 Kafka 0.11: core/.../coordinator/transaction/ProducerIdManager.scala · book 10.3
 """
@@ -17,38 +17,39 @@ logger = logging.getLogger(__name__)
 
 PRODUCER_ID_BLOCK_SIZE = 1000
 PREFETCH_THRESHOLD = 0.9
-"""Once this share of a block is used, the next one is fetched."""
+"""Once this share of a block is used, the next block is fetched."""
 MAX_PRODUCER_ID = 2**63 - 1
 
 
 class ProducerIdBlocks(Protocol):
-    """The part of KafkaZkClient that is needed here."""
+    """The part of KafkaZkClient that ProducerIdManager uses."""
 
     def get_producer_id_block(self) -> tuple[ProducerIdsBlock, int] | None:
-        """(the block that was taken last, znode version)."""
+        """The last allocated block and the version of its znode; None if there is none."""
         ...
 
     def create_producer_id_block(self, block: ProducerIdsBlock) -> bool:
-        """Take the first block; false when somebody else did."""
+        """Allocate the first block; false if another broker was first."""
         ...
 
     def set_producer_id_block(self, block: ProducerIdsBlock, expected_version: int) -> bool:
-        """Take a block if nobody else took one since ``expected_version``."""
+        """Allocate a block, if the znode still has ``expected_version``; false if another broker was first."""
         ...
 
 
 class ProducerIdManager:
-    """Blocks of 1000 ids, of which every broker takes the next one from ZooKeeper when it needs it.
+    """Allocates blocks of 1000 ids from ZooKeeper and hands out one id at a time.
 
     ::
 
         /latest_producer_id_block   {"version":1,"broker":1,"block_start":"2000","block_end":"2999"}
 
-        broker 0    0 ──── 999                      (what is left of a block when a broker stops is lost)
+        broker 0    0 ──── 999                      (ids left in a block when a broker stops are lost)
         broker 1               1000 ─── 1999   2000 ─── 2999
 
-    Whoever writes the next block into the node with the version that it has read owns it. The first block is taken at
-    the start; then each one in the background, before the last is used up, so that no request waits for ZooKeeper.
+    A broker owns the next block once it has written it to the znode, on condition of the version that it has read. The
+    first block is allocated at startup, each further one in the background before the current one is used up, so that
+    no request waits for ZooKeeper.
     """
 
     def __init__(self, broker_id: int, zk_client: ProducerIdBlocks, scheduler: Scheduler) -> None:
@@ -58,19 +59,19 @@ class ProducerIdManager:
         self._lock = threading.Lock()
         self._next_id = 0
         self._end = 0
-        """The id behind the block in use."""
+        """The id after the last one of the block in use."""
         self._next_block: ProducerIdsBlock | None = None
         self._is_fetching = False
 
     def startup(self) -> None:
-        """Take the first block. Raises what ZooKeeper raises, KafkaError when there are no ids left."""
+        """Allocate the first block. Raises ZooKeeper's errors, and KafkaError if there are no ids left."""
         self._next_block = self._allocate_block()
 
     def generate_producer_id(self) -> int:
-        """An id that nobody has had. Never waits.
+        """An id that was never handed out before. Never blocks.
 
-        Raises ApiError COORDINATOR_LOAD_IN_PROGRESS, which every client takes as a request to try again, while the
-        block is used up and ZooKeeper has not yet given another.
+        Raises ApiError COORDINATOR_LOAD_IN_PROGRESS, on which every client retries, if the block is used up and
+        ZooKeeper has not provided the next one yet.
         """
         with self._lock:
             if self._next_id >= self._end and self._next_block is not None:

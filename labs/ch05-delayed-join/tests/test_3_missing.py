@@ -28,7 +28,7 @@ def test_somebody_is_late(meeting):
     """Bob led, and has not joined again"""
     bob, ann = meeting.member("bob"), meeting.member("ann").has_joined()
     meeting.rebalancer.on_complete_join(meeting.metadata)
-    assert not meeting.metadata.has("bob"), "bob has not come in time: he is let go"
+    assert not meeting.metadata.has("bob"), "bob has not joined in time and must be removed"
     assert ann.answer == "generation 5, leads ann", f"ann is there, and leads alone; she was told: {ann.answer}"
     watched = meeting.heartbeats.delayed
     assert watched == 1, (

@@ -1,4 +1,4 @@
-"""Producer ids: unique among brokers, in blocks from ZooKeeper, without ever waiting for it."""
+"""Producer ids are unique among brokers, and no request waits for ZooKeeper."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def manager(blocks: Blocks, time: MockTime | None = None, broker_id: int = 0) ->
     return made
 
 
-def test_ids_follow_one_another_over_blocks() -> None:
+def test_ids_are_consecutive_across_blocks() -> None:
     blocks, time = Blocks(), MockTime()
     ids = manager(blocks, time)
     assert json.loads(blocks.data or b"") == {"version": 1, "broker": 0, "block_start": "0", "block_end": "999"}
@@ -78,13 +78,13 @@ def test_no_two_brokers_hand_out_the_same_id() -> None:
 
 
 @pytest.mark.parametrize("races", [1, 3])
-def test_a_lost_race_is_run_again(races: int) -> None:
+def test_allocation_is_retried_after_another_broker_was_first(races: int) -> None:
     blocks = Blocks()
     blocks.lost_races = races
     assert manager(blocks).generate_producer_id() == races * 1000
 
 
-def test_while_zookeeper_is_away_nobody_waits() -> None:
+def test_without_zookeeper_requests_fail_instead_of_blocking() -> None:
     blocks, time = Blocks(), MockTime()
     ids = manager(blocks, time)
     for _ in range(1000):  # the fetch is due, but has no chance to run
@@ -105,7 +105,7 @@ def test_ids_can_run_out() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"broker":0,"block_start":"x","block_end":"9"}', b'{"block_start":1}'])
-def test_what_is_no_block_is_refused(data: bytes) -> None:
+def test_bytes_that_are_no_block_are_refused(data: bytes) -> None:
     with pytest.raises(ZnodeDataError):
         ProducerIdsBlock.decode(data)
 
@@ -138,5 +138,5 @@ def test_an_idempotent_producer_gets_an_id() -> None:
         ({"transactional_id": "t"}, Errors.UNSUPPORTED_VERSION),
     ],
 )
-def test_what_is_refused(fields: dict[str, object], error: Errors) -> None:
+def test_refused_requests(fields: dict[str, object], error: Errors) -> None:
     assert answer(**fields) == (error, -1, -1)

@@ -1,4 +1,4 @@
-"""Every answer of the coordinator to members, by the state of their group."""
+"""Every response of the coordinator to members, by the state of their group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def groups() -> Groups:
 
 
 def preparing(groups: Groups) -> tuple[FakeMember, FakeMember]:
-    """A group that waits for its leader; the other member's JoinGroup is parked."""
+    """A group that waits for its leader to join; the other member's JoinGroup is parked."""
     (leader,) = groups.stable()
     other = groups.member().join()
     assert groups.state() is GroupState.PREPARING_REBALANCE
@@ -42,11 +42,11 @@ def awaiting_sync(groups: Groups) -> tuple[FakeMember, FakeMember]:
     return leader, other
 
 
-# ── the first gate: the coordinator ───────────────────────────────────────────────────────────────────────────────────
+# ── the first check: the coordinator ──────────────────────────────────────────────────────────────────────────────────
 
 
 def all_errors(groups: Groups, group_id: str = GROUP) -> dict[str, Errors | None]:
-    """The answer to a request of each kind, by somebody whom nobody knows."""
+    """The responses to one request of each kind from an unknown client."""
     member = groups.member(group_id=group_id)
     nobody = groups.member(group_id=group_id, member_id="nobody", generation=1)
     describe = groups.admin.handle_describe_group(group_id)
@@ -61,17 +61,17 @@ def all_errors(groups: Groups, group_id: str = GROUP) -> dict[str, Errors | None
     }
 
 
-def test_a_coordinator_that_does_not_run_serves_nobody(groups: Groups) -> None:
+def test_a_coordinator_that_is_not_running_refuses_every_request(groups: Groups) -> None:
     groups.coordinator.shutdown()
     assert set(all_errors(groups).values()) == {Errors.COORDINATOR_NOT_AVAILABLE}
     assert groups.admin.handle_list_groups([], []).error_code == Errors.COORDINATOR_NOT_AVAILABLE.code
 
 
-def test_other_coordinators_groups_are_sent_there() -> None:
+def test_groups_of_another_coordinator_get_not_coordinator() -> None:
     assert set(all_errors(Groups(loaded=False)).values()) == {Errors.NOT_COORDINATOR}
 
 
-def test_while_a_partition_is_read_its_groups_wait() -> None:
+def test_groups_of_a_loading_partition_get_load_in_progress() -> None:
     groups = Groups(loaded=False)
     groups.manager._loading.update(range(2))
     loading = Errors.COORDINATOR_LOAD_IN_PROGRESS
@@ -87,7 +87,7 @@ def test_while_a_partition_is_read_its_groups_wait() -> None:
     assert groups.admin.handle_list_groups([], []).error_code == loading.code
 
 
-def test_the_nameless_group_exists_for_offsets_only(groups: Groups) -> None:
+def test_the_group_with_the_empty_name_only_stores_offsets(groups: Groups) -> None:
     assert all_errors(groups, "") == {
         "join": Errors.INVALID_GROUP_ID,
         "sync": Errors.INVALID_GROUP_ID,
@@ -109,7 +109,7 @@ def test_session_timeouts_have_limits(groups: Groups, session_timeout_ms: int) -
 # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_lone_member_leads_at_once(groups: Groups) -> None:
+def test_a_single_member_becomes_leader_at_once(groups: Groups) -> None:
     member = groups.member(client_id="me", version=3).join()
     answer = member.joins[-1]
     assert (answer.error_code, answer.generation_id, answer.protocol_name) == (0, 1, "range")
@@ -126,17 +126,17 @@ def test_a_new_member_is_first_given_an_id(groups: Groups) -> None:
     assert member.send_join().join_error is Errors.NONE
 
 
-def test_an_id_that_nobody_joins_with_is_forgotten(groups: Groups) -> None:
+def test_an_unused_member_id_expires(groups: Groups) -> None:
     (first,) = groups.stable()
     waiting = groups.member(version=4).send_join()
     first.join()
-    assert first.generation == 1, "who has been given an id is waited for"
+    assert first.generation == 1, "a pending member is waited for"
     groups.sleep(SESSION_TIMEOUT_MS)
     assert first.generation == 2
     assert waiting.send_join().join_error is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_the_first_member_waits_for_nobody(groups: Groups) -> None:
+def test_the_first_member_does_not_wait(groups: Groups) -> None:
     groups.member(version=4).send_join()
     assert groups.member(version=3).join().join_error is Errors.NONE
 
@@ -162,7 +162,7 @@ def test_members_must_have_a_protocol_in_common(
 
 
 @pytest.mark.parametrize(("protocol_type", "protocols"), [("", [("range", b"")]), ("consumer", [])])
-def test_the_first_member_must_have_a_protocol_at_all(
+def test_the_first_member_must_have_a_protocol(
     groups: Groups, protocol_type: str, protocols: list[tuple[str, bytes]]
 ) -> None:
     member = groups.member(protocol_type=protocol_type, protocols=protocols).join()
@@ -190,7 +190,7 @@ def test_a_protocol_that_is_named_twice_counts_once(groups: Groups) -> None:
     assert groups.state() is GroupState.AWAITING_SYNC
 
 
-def test_a_join_waits_for_the_members_that_are_there(groups: Groups) -> None:
+def test_a_join_waits_for_all_existing_members(groups: Groups) -> None:
     leader, other = preparing(groups)
     assert other.joins[-1].error_code == Errors.MEMBER_ID_REQUIRED.code
     assert leader.heartbeat() is Errors.REBALANCE_IN_PROGRESS
@@ -201,7 +201,7 @@ def test_a_join_waits_for_the_members_that_are_there(groups: Groups) -> None:
     assert other.joins[-1].leader == leader.member_id
 
 
-def test_who_does_not_join_in_time_is_let_go(groups: Groups) -> None:
+def test_a_member_that_does_not_join_in_time_is_removed(groups: Groups) -> None:
     leader, other = preparing(groups)
     for _ in range(12):
         groups.sleep(REBALANCE_TIMEOUT_MS // 12)
@@ -210,7 +210,7 @@ def test_who_does_not_join_in_time_is_let_go(groups: Groups) -> None:
     assert leader.heartbeat() is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_the_most_patient_member_decides_how_long_a_join_waits(groups: Groups) -> None:
+def test_a_join_waits_for_the_longest_rebalance_timeout(groups: Groups) -> None:
     (leader,) = groups.stable(rebalance_timeout_ms=30_000)
     other = groups.member(rebalance_timeout_ms=90_000).join()
     for _ in range(9):
@@ -228,7 +228,7 @@ def test_an_unchanged_follower_joins_without_a_rebalance(groups: Groups) -> None
     assert groups.state() is GroupState.STABLE
 
 
-def test_a_follower_with_other_metadata_and_a_leader_in_any_case_begin_a_rebalance(groups: Groups) -> None:
+def test_a_changed_follower_or_the_leader_joining_again_starts_a_rebalance(groups: Groups) -> None:
     leader, follower = groups.stable(2)
     follower.protocols = [("range", subscription("other"))]
     follower.join()
@@ -240,7 +240,7 @@ def test_a_follower_with_other_metadata_and_a_leader_in_any_case_begin_a_rebalan
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_a_lost_answer_is_given_again(groups: Groups) -> None:
+def test_a_lost_join_response_is_sent_again(groups: Groups) -> None:
     leader, other = awaiting_sync(groups)
     leader.send_join()
     assert (leader.join_error, len(leader.joins[-1].members)) == (Errors.NONE, 2)
@@ -252,25 +252,25 @@ def test_a_lost_answer_is_given_again(groups: Groups) -> None:
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_a_second_join_answers_the_first(groups: Groups) -> None:
+def test_a_second_join_ends_the_first_with_an_error(groups: Groups) -> None:
     _, other = preparing(groups)
     other.send_join()
-    assert other.join_error is Errors.REBALANCE_IN_PROGRESS, "of the first one: nobody waits for ever"
+    assert other.join_error is Errors.REBALANCE_IN_PROGRESS, "the first join must not wait for ever"
 
 
-def test_a_group_has_a_largest_size() -> None:
+def test_group_max_size_is_enforced() -> None:
     groups = Groups(max_size=2)
     members = groups.stable(2)
     third = groups.member().join()
     assert (third.join_error, third.joins[-1].member_id) == (Errors.GROUP_MAX_SIZE_REACHED, "")
     assert groups.state() is GroupState.STABLE
     members[0].join()
-    assert groups.member(version=3).join().join_error is None, "of those who come again the first two are in"
+    assert groups.member(version=3).join().join_error is None, "only the first two that join again are accepted"
     members[1].join()
     assert members[1].join_error is Errors.GROUP_MAX_SIZE_REACHED
 
 
-def test_new_members_are_expired_after_five_minutes_even_while_they_wait() -> None:
+def test_new_members_expire_after_five_minutes_even_while_their_join_is_parked() -> None:
     groups = Groups()
     (leader,) = groups.stable(rebalance_timeout_ms=30 * MINUTE_MS, session_timeout_ms=300_000)
     gone = groups.member(rebalance_timeout_ms=30 * MINUTE_MS, client_id="gone").join()
@@ -288,7 +288,7 @@ def test_the_first_rebalance_of_a_group_may_wait_for_more_members() -> None:
     groups.sleep(2000)
     second = groups.member(rebalance_timeout_ms=7000).join()
     groups.sleep(1500)
-    assert (first.generation, second.generation) == (-1, -1), "somebody came, so it waits once more"
+    assert (first.generation, second.generation) == (-1, -1), "a member joined, so it waits once more"
     groups.sleep(2600)
     assert (first.generation, second.generation) == (1, 1)
     groups.sync_all([first, second])
@@ -312,7 +312,7 @@ def test_the_first_rebalance_does_not_wait_beyond_the_rebalance_timeout() -> Non
 # ── syncing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_followers_wait_for_the_leader_and_get_their_parts(groups: Groups) -> None:
+def test_followers_wait_for_the_leader_and_get_their_assignments(groups: Groups) -> None:
     leader, other = awaiting_sync(groups)
     other.sync()
     assert other.syncs == []
@@ -323,14 +323,14 @@ def test_followers_wait_for_the_leader_and_get_their_parts(groups: Groups) -> No
     assert (other.sync_error, other.syncs[-1].assignment) == (Errors.NONE, b"yours")
 
 
-def test_a_member_that_the_leader_forgot_gets_nothing(groups: Groups) -> None:
+def test_a_member_missing_from_the_assignment_gets_an_empty_one(groups: Groups) -> None:
     leader, other = awaiting_sync(groups)
     other.sync()
     leader.sync({leader.member_id: b"mine"})
     assert (other.sync_error, other.syncs[-1].assignment) == (Errors.NONE, b"")
 
 
-def test_syncs_that_wait_are_told_of_a_new_rebalance(groups: Groups) -> None:
+def test_parked_syncs_get_rebalance_in_progress_when_a_rebalance_starts(groups: Groups) -> None:
     _, other = awaiting_sync(groups)
     other.sync()
     groups.member().join()
@@ -347,18 +347,20 @@ def test_syncs_that_wait_are_told_of_a_new_rebalance(groups: Groups) -> None:
         ({"protocol_type": "consumer", "protocol_name": "range"}, None),
     ],
 )
-def test_who_may_sync(groups: Groups, changes: dict[str, object], error: Errors | None) -> None:
+def test_sync_checks_member_generation_and_protocol(
+    groups: Groups, changes: dict[str, object], error: Errors | None
+) -> None:
     _, other = awaiting_sync(groups)
     assert other.sync(**changes).sync_error is error  # type: ignore[arg-type]
 
 
-def test_sync_without_a_group_or_with_a_rebalance_begun(groups: Groups) -> None:
+def test_sync_without_a_group_or_during_a_rebalance_is_refused(groups: Groups) -> None:
     assert groups.member(member_id="nobody").sync().sync_error is Errors.UNKNOWN_MEMBER_ID
     leader, _ = preparing(groups)
     assert leader.sync().sync_error is Errors.REBALANCE_IN_PROGRESS
 
 
-def test_who_never_syncs_is_let_go(groups: Groups) -> None:
+def test_a_member_that_never_syncs_is_removed(groups: Groups) -> None:
     leader, other = awaiting_sync(groups)
     leader.sync({leader.member_id: b"mine", other.member_id: b"never asked for"})
     for _ in range(12):
@@ -383,7 +385,7 @@ def test_who_never_syncs_is_let_go(groups: Groups) -> None:
         (Errors.CORRUPT_MESSAGE, Errors.CORRUPT_MESSAGE),
     ],
 )
-def test_an_assignment_that_cannot_be_stored_is_none(groups: Groups, refusal: Errors, answer: Errors) -> None:
+def test_an_assignment_that_cannot_be_stored_fails_the_syncs(groups: Groups, refusal: Errors, answer: Errors) -> None:
     leader, other = awaiting_sync(groups)
     other.sync()
     groups.offsets_log.error = refusal
@@ -392,14 +394,14 @@ def test_an_assignment_that_cannot_be_stored_is_none(groups: Groups, refusal: Er
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_a_log_that_this_broker_does_not_lead_takes_no_assignment(groups: Groups) -> None:
+def test_an_assignment_is_refused_if_this_broker_does_not_lead_the_log(groups: Groups) -> None:
     member = groups.member().join()
     groups.offsets_log.leads = False
     member.sync({member.member_id: b"mine"})
     assert member.sync_error is Errors.NOT_COORDINATOR
 
 
-def test_an_assignment_that_is_stored_too_late_is_not_used(groups: Groups) -> None:
+def test_an_assignment_stored_after_its_generation_ended_is_ignored(groups: Groups) -> None:
     leader, other = awaiting_sync(groups)
     groups.offsets_log.held = []
     leader.sync({leader.member_id: b"mine", other.member_id: b"yours"})
@@ -408,7 +410,7 @@ def test_an_assignment_that_is_stored_too_late_is_not_used(groups: Groups) -> No
     assert leader.sync_error is Errors.REBALANCE_IN_PROGRESS
     groups.offsets_log.release()
     assert groups.state() is GroupState.PREPARING_REBALANCE
-    assert len(leader.syncs) == 2, "the one of its first generation, and the refusal"
+    assert len(leader.syncs) == 2, "the response of its first generation, and the error"
 
 
 # ── heartbeats and sessions ───────────────────────────────────────────────────────────────────────────────────────────
@@ -430,7 +432,7 @@ def test_heartbeats_in_every_state(groups: Groups) -> None:
     assert leader.heartbeat() is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_a_member_without_heartbeats_is_let_go(groups: Groups) -> None:
+def test_a_member_without_heartbeats_is_removed(groups: Groups) -> None:
     leader, follower = groups.stable(2)
     groups.sleep(SESSION_TIMEOUT_MS // 2)
     assert follower.heartbeat() is Errors.NONE
@@ -442,7 +444,7 @@ def test_a_member_without_heartbeats_is_let_go(groups: Groups) -> None:
 
 
 @pytest.mark.parametrize("sign", ["heartbeat", "commit", "sync"])
-def test_signs_of_life(groups: Groups, sign: str) -> None:
+def test_every_request_of_a_member_restarts_its_session(groups: Groups, sign: str) -> None:
     (member,) = groups.stable()
     for _ in range(10):
         groups.sleep(SESSION_TIMEOUT_MS - 200)
@@ -450,7 +452,7 @@ def test_signs_of_life(groups: Groups, sign: str) -> None:
     assert groups.state() is GroupState.STABLE
 
 
-def test_a_group_of_which_all_members_fail_is_empty(groups: Groups) -> None:
+def test_a_group_becomes_empty_when_all_members_fail(groups: Groups) -> None:
     groups.stable(3)
     groups.sleep(SESSION_TIMEOUT_MS + 200)
     groups.sleep(REBALANCE_TIMEOUT_MS)
@@ -458,12 +460,12 @@ def test_a_group_of_which_all_members_fail_is_empty(groups: Groups) -> None:
     assert groups.group().generation_id == groups.restart().group().generation_id
 
 
-def test_a_session_that_expires_in_the_moment_of_a_heartbeat_does_no_harm(groups: Groups) -> None:
+def test_a_session_expiring_just_as_a_heartbeat_arrives_removes_nobody(groups: Groups) -> None:
     (member,) = groups.stable()
     expired = groups.group().members[member.member_id].delayed_heartbeat
     assert expired is not None
     assert expired.force_complete(), "the timer has taken it"
-    assert member.heartbeat() is Errors.NONE, "and then the heartbeat was first at the lock"
+    assert member.heartbeat() is Errors.NONE, "the heartbeat took the lock first"
     expired.on_expiration()
     assert groups.state() is GroupState.STABLE
     assert member.heartbeat() is Errors.NONE
@@ -472,7 +474,7 @@ def test_a_session_that_expires_in_the_moment_of_a_heartbeat_does_no_harm(groups
 # ── leaving ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_member_that_leaves_is_not_waited_for(groups: Groups) -> None:
+def test_a_rebalance_does_not_wait_for_a_member_that_left(groups: Groups) -> None:
     leader, follower = groups.stable(2)
     assert leader.leave() is Errors.NONE
     assert groups.state() is GroupState.PREPARING_REBALANCE
@@ -483,33 +485,33 @@ def test_a_member_that_leaves_is_not_waited_for(groups: Groups) -> None:
     assert (groups.state(), groups.group().generation_id) == (GroupState.EMPTY, 4)
 
 
-def test_the_last_one_that_is_waited_for_may_leave(groups: Groups) -> None:
+def test_a_join_completes_when_the_last_missing_member_leaves(groups: Groups) -> None:
     leader, other = preparing(groups)
     leader.leave()
     assert other.joins[-1].leader == other.member_id
 
 
-def test_whose_sync_waits_may_leave(groups: Groups) -> None:
+def test_a_member_with_a_parked_sync_may_leave(groups: Groups) -> None:
     _, other = awaiting_sync(groups)
     other.sync()
     assert other.leave() is Errors.NONE
     assert other.sync_error is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_who_has_been_given_an_id_may_leave(groups: Groups) -> None:
+def test_a_pending_member_may_leave(groups: Groups) -> None:
     waiting = groups.member(version=4).send_join()
     assert waiting.leave() is Errors.NONE
     assert waiting.send_join().join_error is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_strangers_cannot_leave(groups: Groups) -> None:
+def test_leaving_with_an_unknown_id_is_refused(groups: Groups) -> None:
     assert groups.member(member_id="nobody").leave() is Errors.UNKNOWN_MEMBER_ID
     groups.stable()
     assert groups.member(member_id="nobody").leave() is Errors.UNKNOWN_MEMBER_ID
     assert groups.member().leave() is Errors.UNKNOWN_MEMBER_ID
 
 
-def test_several_leave_at_once(groups: Groups) -> None:
+def test_several_members_leave_in_one_request(groups: Groups) -> None:
     first, second = groups.stable(2)
     identities = [MemberIdentity(member_id=id_) for id_ in (first.member_id, "nobody", second.member_id)]
     answer = groups.coordinator.handle_leave_group(GROUP, identities)
@@ -521,7 +523,7 @@ def test_several_leave_at_once(groups: Groups) -> None:
 # ── static members ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_static_member_comes_back_to_its_part(groups: Groups) -> None:
+def test_a_returning_static_member_keeps_its_assignment(groups: Groups) -> None:
     leader, follower = groups.stable(2, instance_id=None)
     leader.leave(), follower.leave()
     one, two = static_pair(groups)
@@ -545,7 +547,7 @@ def static_pair(groups: Groups, **fields: object) -> tuple[FakeMember, FakeMembe
 
 
 @pytest.mark.parametrize("version", [8, 9])
-def test_a_static_leader_comes_back_and_does_not_assign(groups: Groups, version: int) -> None:
+def test_a_returning_static_leader_does_not_assign(groups: Groups, version: int) -> None:
     leader, _ = static_pair(groups)
     again = groups.member(instance_id=leader.instance_id, version=version).join()
     answer = again.joins[-1]
@@ -556,7 +558,7 @@ def test_a_static_leader_comes_back_and_does_not_assign(groups: Groups, version:
     assert groups.group().leader_id == again.member_id
 
 
-def test_a_static_member_that_comes_back_with_another_protocol_begins_a_rebalance(groups: Groups) -> None:
+def test_a_returning_static_member_with_another_protocol_starts_a_rebalance(groups: Groups) -> None:
     both = [("range", b"r"), ("sticky", b"s")]
     _, follower = static_pair(groups, protocols=both)
     again = groups.member(instance_id=follower.instance_id, protocols=[("sticky", b"s")]).join()
@@ -564,14 +566,14 @@ def test_a_static_member_that_comes_back_with_another_protocol_begins_a_rebalanc
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_a_static_member_whose_new_id_cannot_be_stored_is_told(groups: Groups) -> None:
+def test_a_static_member_gets_an_error_if_its_new_id_cannot_be_stored(groups: Groups) -> None:
     _, follower = static_pair(groups)
     groups.offsets_log.error = Errors.NOT_LEADER_OR_FOLLOWER
     again = groups.member(instance_id=follower.instance_id).join()
     assert again.join_error is Errors.NOT_COORDINATOR
 
 
-def test_static_members_that_come_back_twice_fence_each_other_while_they_wait(groups: Groups) -> None:
+def test_a_second_return_of_a_static_member_fences_the_first_while_it_waits(groups: Groups) -> None:
     leader, follower = static_pair(groups)
     leader.join()
     waiting = groups.member(instance_id=follower.instance_id).join()
@@ -601,7 +603,7 @@ def test_a_static_member_keeps_its_place_until_its_session_ends(groups: Groups) 
     assert not groups.group().has(follower.member_id)
 
 
-def test_when_only_absent_static_members_are_left_the_rebalance_waits_anew(groups: Groups) -> None:
+def test_a_rebalance_with_only_absent_static_members_waits_again(groups: Groups) -> None:
     leader, follower = static_pair(groups, session_timeout_ms=300_000)
     newcomer = groups.member().join()
     newcomer.leave()
@@ -612,7 +614,7 @@ def test_when_only_absent_static_members_are_left_the_rebalance_waits_anew(group
     assert groups.state() is GroupState.AWAITING_SYNC
 
 
-def test_an_administrator_lets_a_static_member_go_by_its_name(groups: Groups) -> None:
+def test_an_administrator_removes_a_static_member_by_its_instance_id(groups: Groups) -> None:
     static_pair(groups)
     identities = [MemberIdentity(group_instance_id=name) for name in ("one", "nobody")]
     answer = groups.coordinator.handle_leave_group(GROUP, identities)
@@ -620,7 +622,7 @@ def test_an_administrator_lets_a_static_member_go_by_its_name(groups: Groups) ->
     assert groups.group().static_member_id("one") is None
 
 
-def test_instance_ids_are_checked_everywhere(groups: Groups) -> None:
+def test_every_request_checks_the_instance_id(groups: Groups) -> None:
     _, follower = static_pair(groups)
     impostor = groups.member(instance_id=follower.instance_id, member_id="old", generation=follower.generation)
     assert impostor.send_join().join_error is Errors.FENCED_INSTANCE_ID
@@ -638,7 +640,7 @@ def test_instance_ids_are_checked_everywhere(groups: Groups) -> None:
 # ── the partition moves ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_who_waits_is_told_that_the_group_has_moved(groups: Groups) -> None:
+def test_parked_requests_get_not_coordinator_when_the_group_moves(groups: Groups) -> None:
     _, joining = preparing(groups)
     leader, syncing = (groups.member(group_id="other").join() for _ in range(2))
     leader.join()
@@ -652,10 +654,10 @@ def test_who_waits_is_told_that_the_group_has_moved(groups: Groups) -> None:
     assert dead.state is GroupState.DEAD
     assert groups.manager.current_groups == []
     groups.sleep(10 * MINUTE_MS)
-    assert dead.state is GroupState.DEAD, "nothing that waited wakes it up"
+    assert dead.state is GroupState.DEAD, "no parked operation may revive it"
 
 
-def test_a_dead_group_that_is_still_found_sends_everybody_away(groups: Groups) -> None:
+def test_a_dead_group_refuses_every_request(groups: Groups) -> None:
     (member,) = groups.stable()
     groups.group().transition_to(GroupState.DEAD)
     gone = Errors.COORDINATOR_NOT_AVAILABLE
@@ -670,7 +672,7 @@ def test_a_dead_group_that_is_still_found_sends_everybody_away(groups: Groups) -
     assert groups.admin.handle_delete_groups([GROUP]) == {GROUP: Errors.GROUP_ID_NOT_FOUND}
 
 
-def test_a_stable_group_survives_its_broker(groups: Groups) -> None:
+def test_a_stable_group_survives_a_change_of_coordinator(groups: Groups) -> None:
     leader, follower = groups.stable(2)
     leader.commit(42)
     after = groups.restart()
@@ -681,7 +683,7 @@ def test_a_stable_group_survives_its_broker(groups: Groups) -> None:
     follower.sync()
     assert follower.syncs[-1].assignment == follower.member_id.encode()
     after.sleep(SESSION_TIMEOUT_MS + 200)
-    assert after.state() is GroupState.EMPTY, "the loaded members are watched"
+    assert after.state() is GroupState.EMPTY, "loaded members have session timeouts"
 
 
 def test_a_loaded_group_that_is_too_large_rebalances() -> None:
@@ -693,7 +695,7 @@ def test_a_loaded_group_that_is_too_large_rebalances() -> None:
     assert smaller.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_who_commits_for_a_group_without_members(groups: Groups) -> None:
+def test_commits_to_a_group_without_members(groups: Groups) -> None:
     assert groups.commit(1, committer=Committer("nobody", 3)) is Errors.ILLEGAL_GENERATION
     assert groups.state() is None
     assert groups.commit(1) is Errors.NONE
@@ -704,7 +706,7 @@ def test_who_commits_for_a_group_without_members(groups: Groups) -> None:
 
 def test_commits_in_every_state(groups: Groups) -> None:
     leader, other = preparing(groups)
-    assert leader.commit(1) is Errors.NONE, "of the generation that ends"
+    assert leader.commit(1) is Errors.NONE, "commits of the ending generation are accepted"
     leader.generation += 1
     assert leader.commit(2) is Errors.ILLEGAL_GENERATION
     leader.generation -= 1

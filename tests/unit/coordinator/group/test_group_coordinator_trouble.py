@@ -1,4 +1,4 @@
-"""Clients that make trouble: others in their group, and the broker, must not suffer from it."""
+"""Misbehaving clients: neither the broker nor the other members of their group may suffer."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def groups() -> Groups:
     ],
     ids=["client", "member id", "instance", "type", "protocol"],
 )
-def test_names_that_no_record_can_hold_are_refused_and_others_can_join(
-    groups: Groups, names: dict[str, object]
-) -> None:
+def test_names_too_long_for_a_record_are_refused_and_others_can_join(groups: Groups, names: dict[str, object]) -> None:
     for version in (1, 9):
         assert groups.member(version=version, **names).join().join_error is Errors.INVALID_REQUEST
     assert groups.state() is None
@@ -36,7 +34,7 @@ def test_names_that_no_record_can_hold_are_refused_and_others_can_join(
 
 
 def late_static_follower(groups: Groups) -> tuple[FakeMember, FakeMember]:
-    """A stable group whose static follower has not asked for its part."""
+    """A stable group whose static follower has not sent SyncGroup."""
     leader = groups.member().join()
     static = groups.member(instance_id="static", session_timeout_ms=2 * REBALANCE_TIMEOUT_MS).join()
     leader.join()
@@ -45,7 +43,7 @@ def late_static_follower(groups: Groups) -> tuple[FakeMember, FakeMember]:
     return leader, static
 
 
-def test_a_static_member_that_syncs_under_its_new_id_is_not_waited_for_under_the_old_one(groups: Groups) -> None:
+def test_sync_under_a_new_static_member_id_ends_the_wait_for_the_old_one(groups: Groups) -> None:
     leader, _ = late_static_follower(groups)
     again = groups.member(instance_id="static", version=9).join()
     again.sync()
@@ -55,7 +53,7 @@ def test_a_static_member_that_syncs_under_its_new_id_is_not_waited_for_under_the
     assert groups.state() is GroupState.STABLE
 
 
-def test_a_static_member_that_is_back_and_never_syncs_is_let_go_with_an_answer(groups: Groups) -> None:
+def test_a_returned_static_member_that_never_syncs_is_removed_and_gets_a_response(groups: Groups) -> None:
     leader, _ = late_static_follower(groups)
     for _ in range(REBALANCE_TIMEOUT_MS // 5000 - 1):
         groups.sleep(5000)
@@ -70,7 +68,7 @@ def test_a_static_member_that_is_back_and_never_syncs_is_let_go_with_an_answer(g
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
-def test_absent_static_members_without_patience_do_not_keep_the_timer_busy(
+def test_absent_static_members_with_a_zero_rebalance_timeout_do_not_busy_the_timer(
     groups: Groups, caplog: pytest.LogCaptureFixture
 ) -> None:
     leader = groups.member(rebalance_timeout_ms=0).join()
@@ -79,7 +77,7 @@ def test_absent_static_members_without_patience_do_not_keep_the_timer_busy(
     groups.sync_all([leader, static])
     leader.leave()
     for _ in range(10):
-        groups.sleep(0)  # the time stands still
+        groups.sleep(0)  # the clock stands still
     assert caplog.text.count("no members rejoined") == 1
     groups.sleep(2000)
     assert caplog.text.count("no members rejoined") > 1

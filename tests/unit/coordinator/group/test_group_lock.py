@@ -10,7 +10,7 @@ import pytest
 from kafka_lite.coordinator.group.group_lock import GroupLock
 
 
-def test_actions_run_when_the_last_holder_lets_go() -> None:
+def test_actions_run_after_the_outermost_release() -> None:
     lock, ran = GroupLock(), []
     with lock:
         with lock:
@@ -33,7 +33,7 @@ def test_an_action_may_take_the_lock_and_defer_more() -> None:
     assert ran == ["first", "second"]
 
 
-def test_an_action_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_action_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
     lock, ran = GroupLock(), []
 
     def fail() -> None:
@@ -71,7 +71,7 @@ def test_actions_of_many_threads_run_one_at_a_time_in_the_order_of_the_lock() ->
     assert len(ran) == 800
 
 
-def test_a_thread_leaves_its_action_to_the_one_at_work() -> None:
+def test_a_thread_leaves_its_action_to_the_thread_running_them() -> None:
     lock, ran = GroupLock(), []
     started, go_on = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""A few random lives of a group; tests/chaos plays many more."""
+"""A few random histories of a group. tests/chaos runs many more."""
 
 from hypothesis import settings
 

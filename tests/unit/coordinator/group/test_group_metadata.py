@@ -38,7 +38,7 @@ LIVES = (GroupState.EMPTY, GroupState.PREPARING_REBALANCE, GroupState.AWAITING_S
 
 
 @pytest.mark.parametrize(("before", "after"), list(itertools.product(GroupState, GroupState)))
-def test_every_transition_is_that_of_kafka(group: GroupMetadata, before: GroupState, after: GroupState) -> None:
+def test_transitions_match_kafka(group: GroupMetadata, before: GroupState, after: GroupState) -> None:
     allowed = {
         (GroupState.EMPTY, GroupState.PREPARING_REBALANCE),
         (GroupState.STABLE, GroupState.PREPARING_REBALANCE),
@@ -68,7 +68,7 @@ def test_a_rebalance_may_begin_in_every_live_state_but_one(group: GroupMetadata)
     assert set(VALID_PREVIOUS_STATES) == set(GroupState)
 
 
-def test_the_first_member_leads_and_the_next_one_follows_it(group: GroupMetadata) -> None:
+def test_the_first_member_leads_and_the_next_one_succeeds_it(group: GroupMetadata) -> None:
     for member_id in "abc":
         group.add(member(member_id))
     assert group.leader_id == "a"
@@ -89,7 +89,7 @@ def test_a_leader_that_has_not_joined_is_replaced_by_one_that_has(group: GroupMe
     assert group.leader_id == "b"
 
 
-def test_the_number_of_parked_joins_is_right_whatever_happens(group: GroupMetadata) -> None:
+def test_parked_joins_are_counted_through_every_change(group: GroupMetadata) -> None:
     group.add(member("a"), lambda _answer: None)
     group.add(member("b"))
     group.update_member(group.members["b"], RANGE, 1, 1, lambda _answer: None)
@@ -103,7 +103,7 @@ def test_the_number_of_parked_joins_is_right_whatever_happens(group: GroupMetada
     assert not group.has_all_members_joined
 
 
-def test_the_rebalance_timeout_is_that_of_the_most_patient_member(group: GroupMetadata) -> None:
+def test_the_longest_rebalance_timeout_counts(group: GroupMetadata) -> None:
     assert group.rebalance_timeout_ms == 0
     for number, timeout_ms in enumerate((1000, 5000, 3000)):
         joined = member(str(number))
@@ -124,7 +124,7 @@ def test_a_protocol_that_one_member_lacks_is_never_elected(group: GroupMetadata)
     assert group.supports_protocols("consumer", ["best"])
 
 
-def test_what_a_member_cannot_do_is_an_error() -> None:
+def test_unsupported_protocols_of_a_member_raise() -> None:
     joined = member("a")
     with pytest.raises(ValueError, match="does not support protocol other"):
         joined.metadata("other")
@@ -132,7 +132,7 @@ def test_what_a_member_cannot_do_is_an_error() -> None:
         joined.vote({"other"})
 
 
-def test_what_the_group_is_subscribed_to(group: GroupMetadata, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_subscribed_topics_of_a_group(group: GroupMetadata, caplog: pytest.LogCaptureFixture) -> None:
     assert group.is_subscribed_to_topic("anything"), "who knows"
     group.add(member("a", [("range", subscription("one", "two"))]))
     group.state = GroupState.PREPARING_REBALANCE
@@ -147,8 +147,8 @@ def test_what_the_group_is_subscribed_to(group: GroupMetadata, caplog: pytest.Lo
     assert "Cannot tell what group group is subscribed to" in caplog.text
 
 
-def test_a_subscription_of_any_version_is_read_as_the_first_one(group: GroupMetadata) -> None:
-    incomplete = b"\x00\x01" + subscription("one")[2:]  # kafka-go says version 1, but owns no partitions, not even none
+def test_subscriptions_of_any_version_are_read_as_version_0(group: GroupMetadata) -> None:
+    incomplete = b"\x00\x01" + subscription("one")[2:]  # kafka-go announces version 1 and omits its owned partitions
     of_the_future = b"\x00\x63" + subscription("two")[2:] + b"what is to come"
     group.add(member("a", [("range", incomplete)]))
     group.add(member("b", [("range", of_the_future)]))
@@ -171,7 +171,7 @@ def expired(group: GroupMetadata, time: MockTime) -> set[TopicPartition]:
     return set(group.remove_expired_offsets(time.milliseconds(), HOUR_MS))
 
 
-def test_offsets_without_members_expire_from_their_commit_on(group: GroupMetadata, time: MockTime) -> None:
+def test_offsets_of_a_group_without_members_expire_after_their_commit(group: GroupMetadata, time: MockTime) -> None:
     commit(group, time)
     time.sleep(HOUR_MS - 1)
     assert expired(group, time) == set()
@@ -186,11 +186,11 @@ def test_offsets_of_a_group_expire_after_its_last_member_has_left(group: GroupMe
     group.transition_to(GroupState.STABLE)
     commit(group, time)
     time.sleep(5 * HOUR_MS)
-    assert expired(group, time) == {THEIRS}, "nobody reads that any more; the other one is still read"
+    assert expired(group, time) == {THEIRS}, "only the other topic still has a subscriber"
     commit(group, time)
     group.transition_to(GroupState.PREPARING_REBALANCE)
     time.sleep(5 * HOUR_MS)
-    assert expired(group, time) == set(), "during a rebalance nobody knows who reads what"
+    assert expired(group, time) == set(), "during a rebalance the subscriptions are unknown"
     group.remove("a")
     group.init_next_generation()
     assert expired(group, time) == set()
@@ -198,7 +198,7 @@ def test_offsets_of_a_group_expire_after_its_last_member_has_left(group: GroupMe
     assert expired(group, time) == {OURS, THEIRS}
 
 
-def test_a_group_that_is_not_of_consumers_keeps_its_offsets(group: GroupMetadata, time: MockTime) -> None:
+def test_a_group_of_another_kind_keeps_its_offsets_while_it_has_members(group: GroupMetadata, time: MockTime) -> None:
     worker = member("a", [("default", b"")])
     worker.protocol_type = "connect"
     group.add(worker)
@@ -210,7 +210,7 @@ def test_a_group_that_is_not_of_consumers_keeps_its_offsets(group: GroupMetadata
     assert expired(group, time) == set()
 
 
-def test_an_offset_with_a_time_of_its_own_goes_by_that(group: GroupMetadata, time: MockTime) -> None:
+def test_an_offset_with_an_expiration_time_expires_then(group: GroupMetadata, time: MockTime) -> None:
     commit(group, time, time.milliseconds() + 10)
     time.sleep(9)
     assert expired(group, time) == set()

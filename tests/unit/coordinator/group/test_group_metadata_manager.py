@@ -1,4 +1,4 @@
-"""Groups and offsets in the log: written, read again, forgotten."""
+"""Groups and offsets in the log: written, loaded, deleted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def group_log(groups: Groups, group_id: str = GROUP) -> MemoryLog:
 
 
 def kinds(groups: Groups) -> list[tuple[str, bool]]:
-    """What the log has: of each record what it is about, and whether it is a tombstone."""
+    """The records in the log: the kind of each, and whether it is a tombstone."""
     found = []
     for record in group_log(groups).records():
         key = group_records.read_key(record.key or b"")
@@ -59,7 +59,7 @@ def kinds(groups: Groups) -> list[tuple[str, bool]]:
         (ApiVersion.KAFKA_3_9_IV0, 3, 3),
     ],
 )
-def test_values_are_written_so_that_every_broker_can_read_them(
+def test_value_versions_follow_the_inter_broker_protocol(
     version: ApiVersion, offset_version: int, group_version: int
 ) -> None:
     groups = Groups(inter_broker_protocol_version=version)
@@ -79,7 +79,7 @@ def test_values_are_written_so_that_every_broker_can_read_them(
     assert (restored.rebalance_timeout_ms, restored.client_host) == (expected_ms, "/127.0.0.1")
 
 
-def test_an_offset_with_a_time_of_its_own_keeps_it_in_any_cluster(groups: Groups) -> None:
+def test_an_expiration_time_is_stored_in_any_cluster(groups: Groups) -> None:
     expire_ms = groups.time.milliseconds() + 1000
     assert groups.commit(7, expire_timestamp_ms=expire_ms) is Errors.NONE
     (record,) = group_log(groups).records()
@@ -107,7 +107,7 @@ def test_the_leader_epoch_of_an_offset_is_kept(groups: Groups) -> None:
         (Errors.REQUEST_TIMED_OUT, Errors.REQUEST_TIMED_OUT),
     ],
 )
-def test_a_commit_that_cannot_be_appended(groups: Groups, refusal: Errors, answer: Errors) -> None:
+def test_errors_of_a_failed_append_are_translated_for_commits(groups: Groups, refusal: Errors, answer: Errors) -> None:
     groups.commit(1)
     groups.offsets_log.error = refusal
     assert groups.commit(2) is answer
@@ -115,13 +115,13 @@ def test_a_commit_that_cannot_be_appended(groups: Groups, refusal: Errors, answe
     assert not groups.group().offsets.is_pending(TopicPartition("topic", 0))
 
 
-def test_a_note_that_is_too_long_is_refused_by_itself(groups: Groups) -> None:
+def test_too_long_metadata_is_refused_for_its_partition_only(groups: Groups) -> None:
     assert groups.commit(1, metadata="x" * 100) is Errors.NONE
     assert groups.commit(2, metadata="x" * 101) is Errors.OFFSET_METADATA_TOO_LARGE
     assert groups.committed() == 1
 
 
-def test_a_commit_is_answered_when_it_is_in_the_log(groups: Groups) -> None:
+def test_a_commit_gets_its_response_once_it_is_in_the_log(groups: Groups) -> None:
     groups.commit(1)
     groups.offsets_log.held = []
     assert groups.commit(2) is None
@@ -133,7 +133,7 @@ def test_a_commit_is_answered_when_it_is_in_the_log(groups: Groups) -> None:
     assert groups.committed() == 2
 
 
-def test_an_offset_that_is_committed_when_the_group_moves_is_not_lost(groups: Groups) -> None:
+def test_a_commit_in_progress_is_not_lost_when_the_group_moves(groups: Groups) -> None:
     groups.offsets_log.held = []
     groups.commit(2)
     for partition in range(2):
@@ -146,7 +146,7 @@ def test_an_offset_that_is_committed_when_the_group_moves_is_not_lost(groups: Gr
 # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_expired_offsets_get_tombstones_and_a_group_of_which_nothing_is_left_too(groups: Groups) -> None:
+def test_expired_offsets_and_empty_groups_get_tombstones(groups: Groups) -> None:
     (member,) = groups.stable()
     member.commit(7)
     member.leave()
@@ -164,7 +164,7 @@ def test_a_group_that_only_had_offsets_gets_no_tombstone_of_its_own(groups: Grou
     assert groups.state() is None
 
 
-def test_a_commit_behind_a_tombstone_counts(groups: Groups) -> None:
+def test_a_commit_after_a_tombstone_counts(groups: Groups) -> None:
     groups.commit(7)
     groups.group().offsets.prepare_commit({})
     groups.manager.cleanup_group_metadata([groups.group()], lambda g: g.offsets.remove([TopicPartition("topic", 0)]))
@@ -172,7 +172,7 @@ def test_a_commit_behind_a_tombstone_counts(groups: Groups) -> None:
     assert groups.committed() == groups.restart().committed() == 8
 
 
-def test_deleted_topics_take_their_offsets_along(groups: Groups) -> None:
+def test_offsets_of_deleted_topics_are_deleted(groups: Groups) -> None:
     groups.commit(7)
     groups.commit(8, topic="other")
     groups.offsets.handle_deleted_partitions([TopicPartition("topic", 0)])
@@ -212,7 +212,7 @@ def marker(kind: ControlRecordType) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize(("end", "expected"), [(ControlRecordType.COMMIT, 2), (ControlRecordType.ABORT, 1), (None, 1)])
-def test_offsets_of_a_transaction_count_from_its_commit_on(
+def test_offsets_of_a_transaction_count_once_it_commits(
     groups: Groups, end: ControlRecordType | None, expected: int
 ) -> None:
     append(groups, offset_record(1))
@@ -236,7 +236,7 @@ def test_a_commit_between_a_transaction_and_its_marker_is_the_newer_one(groups: 
     assert groups.restart().committed() == 3
 
 
-def test_records_that_cannot_be_read_are_left_out(groups: Groups, caplog: pytest.LogCaptureFixture) -> None:
+def test_undecodable_records_are_skipped(groups: Groups, caplog: pytest.LogCaptureFixture) -> None:
     key, value = offset_record(5)
     append(groups, (key, value))
     append(groups, (b"\x00\x63from the future", b""), (b"\x00", b""), (key, b"\x00\x09"), (b"\x00\x02\x00\x01x", b"?"))
@@ -244,10 +244,10 @@ def test_records_that_cannot_be_read_are_left_out(groups: Groups, caplog: pytest
         after = groups.restart()
     assert after.committed() == 5
     assert "Ignoring the record with an unknown key at offset 1" in caplog.text
-    assert caplog.text.count("Leaving out the record") == 3
+    assert caplog.text.count("Skipping the record") == 3
 
 
-def test_a_partition_is_read_once_and_only_by_the_newest_order(groups: Groups) -> None:
+def test_a_partition_is_loaded_once_and_only_for_the_newest_epoch(groups: Groups) -> None:
     groups.commit(7)
     (partition,) = {groups.manager.partition_for(GROUP)}
     group = groups.group()
@@ -268,10 +268,10 @@ def test_a_partition_is_read_once_and_only_by_the_newest_order(groups: Groups) -
     assert groups.manager.is_group_local(GROUP)
     groups.coordinator.on_resignation(partition, None)
     groups.sleep(0)
-    assert not groups.manager.is_group_local(GROUP), "the replica is gone, whatever the epoch"
+    assert not groups.manager.is_group_local(GROUP), "the replica is gone, so the epoch does not matter"
 
 
-def test_a_log_that_cannot_be_read_does_not_keep_the_partition_loading(
+def test_a_failed_load_does_not_leave_the_partition_loading(
     groups: Groups, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups.offsets_log, "get_leader_log", Mock(side_effect=OSError("no disk")))
@@ -281,12 +281,10 @@ def test_a_log_that_cannot_be_read_does_not_keep_the_partition_loading(
     assert not after.manager.is_loading
 
 
-def test_a_partition_that_has_gone_before_it_is_read_costs_a_line(
-    groups: Groups, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_partition_lost_before_its_load_is_only_logged(groups: Groups, caplog: pytest.LogCaptureFixture) -> None:
     groups.offsets_log.leads = False
     after = Groups(offsets_log=groups.offsets_log)
-    assert "No groups are loaded of __consumer_offsets-0: This broker is not the leader" in caplog.text
+    assert "No groups are loaded from __consumer_offsets-0: This broker is not the leader" in caplog.text
     assert not any(record.exc_info for record in caplog.records)
     assert not after.manager.is_loading
 
@@ -341,7 +339,7 @@ def test_only_groups_without_members_are_deleted(groups: Groups) -> None:
     assert groups.restart().manager.current_groups == []
 
 
-def test_offsets_of_topics_that_nobody_reads_are_deleted(groups: Groups) -> None:
+def test_offsets_are_deleted_only_for_topics_without_subscribers(groups: Groups) -> None:
     (member,) = groups.stable()
     committer = Committer(member.member_id, member.generation)
     for topic in ("topic", "other"):
@@ -354,7 +352,7 @@ def test_offsets_of_topics_that_nobody_reads_are_deleted(groups: Groups) -> None
     assert (groups.committed(), groups.committed("other")) == (7, -1)
     member.leave()
     assert groups.offsets.handle_delete_offsets(GROUP, [ours]) == {ours: Errors.NONE}
-    assert groups.state() is None, "nothing is left of the group"
+    assert groups.state() is None, "the group is gone, too"
 
 
 @pytest.mark.parametrize(
@@ -365,7 +363,7 @@ def test_offsets_of_topics_that_nobody_reads_are_deleted(groups: Groups) -> None
         (lambda groups: groups.coordinator.shutdown(), Errors.COORDINATOR_NOT_AVAILABLE),
     ],
 )
-def test_whose_offsets_cannot_be_deleted(groups: Groups, prepare: object, error: Errors) -> None:
+def test_groups_whose_offsets_cannot_be_deleted(groups: Groups, prepare: object, error: Errors) -> None:
     prepare(groups)  # type: ignore[operator]
     with pytest.raises(ApiError) as failure:
         groups.offsets.handle_delete_offsets(GROUP, [TopicPartition("topic", 0)])
@@ -391,7 +389,7 @@ def test_all_offsets_of_a_group_are_fetched_at_once(groups: Groups) -> None:
         ("v39-consumer-offsets-4", ApiVersion.KAFKA_3_9_IV0),
     ],
 )
-def test_what_real_kafka_wrote_is_read_and_would_be_written_the_same(sample: str, version: ApiVersion) -> None:
+def test_logs_written_by_kafka_are_read_and_rewritten_identically(sample: str, version: ApiVersion) -> None:
     time = MockTime()
     written = 0
     for batch in batches(hex_sample(f"{sample}.log.hex")):

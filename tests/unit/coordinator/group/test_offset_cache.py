@@ -1,4 +1,4 @@
-"""The offset cache: it ends with what is last in the log, whatever the order of answers."""
+"""The offset cache: it ends with the last commit in the log, in whatever order appends complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cache() -> OffsetCache:
     return OffsetCache()
 
 
-def test_an_offset_can_be_read_when_it_is_in_the_log_and_not_before(cache: OffsetCache) -> None:
+def test_an_offset_can_be_fetched_only_once_it_is_in_the_log(cache: OffsetCache) -> None:
     wanted = {TP: offset(7)}
     cache.prepare_commit(wanted)
     assert cache.get(TP) is None
@@ -45,7 +45,7 @@ def test_a_refused_commit_leaves_the_old_offset(cache: OffsetCache) -> None:
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_the_commit_that_is_last_in_the_log_wins(cache: OffsetCache, order: tuple[int, ...]) -> None:
-    # Equal values too: they are commits of their own all the same.
+    # Equal values are separate commits, too.
     commits = [{TP: offset(5)}, {TP: offset(5)}, {TP: offset(9)}]
     for commit in commits:
         cache.prepare_commit(commit)
@@ -55,7 +55,7 @@ def test_the_commit_that_is_last_in_the_log_wins(cache: OffsetCache, order: tupl
     assert not cache.is_pending(TP)
 
 
-def test_what_is_deleted_while_it_is_committed_stays_deleted(cache: OffsetCache) -> None:
+def test_an_offset_deleted_during_its_commit_stays_deleted(cache: OffsetCache) -> None:
     wanted = {TP: offset(7)}
     cache.prepare_commit(wanted)
     assert cache.remove([TP]) == {}
@@ -63,7 +63,7 @@ def test_what_is_deleted_while_it_is_committed_stays_deleted(cache: OffsetCache)
     assert cache.is_empty
 
 
-def test_a_commit_after_a_deletion_counts_though_an_older_one_is_answered_late(cache: OffsetCache) -> None:
+def test_a_commit_after_a_deletion_counts_even_if_an_older_append_completes_later(cache: OffsetCache) -> None:
     old, new = {TP: offset(7)}, {TP: offset(8)}
     cache.prepare_commit(old)
     cache.remove([TP])
@@ -74,13 +74,13 @@ def test_a_commit_after_a_deletion_counts_though_an_older_one_is_answered_late(c
     assert cache.get(TP) == offset(8)
 
 
-def test_removing_tells_what_was_there(cache: OffsetCache) -> None:
+def test_remove_returns_the_committed_offsets(cache: OffsetCache) -> None:
     cache.initialize({TP: CommittedOffset(0, offset(7))})
     assert cache.remove([TP, OTHER]) == {TP: offset(7)}
     assert cache.is_empty
 
 
-def test_expiry_spares_what_is_being_committed_anew(cache: OffsetCache) -> None:
+def test_expiry_spares_partitions_with_a_pending_commit(cache: OffsetCache) -> None:
     cache.initialize({TP: CommittedOffset(0, offset(1)), OTHER: CommittedOffset(0, offset(2))})
     cache.prepare_commit({TP: offset(3)})
     assert cache.remove_if(lambda _tp, _offset: True) == {OTHER: offset(2)}
