@@ -120,6 +120,8 @@ class Log:
         self._replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
+        self.recovery = loaded.recovery
+        """What was read of this log because the broker had not shut down cleanly."""
         self._next_offset_metadata = self._previous_end = loaded.next_offset_metadata
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)

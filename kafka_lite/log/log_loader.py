@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,12 +35,29 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
+class Recovery:
+    """What was read after a crash, and how much of it was cut off."""
+
+    segments: int = 0
+    bytes_read: int = 0
+    truncated_bytes: int = 0
+
+    def __add__(self, other: Recovery) -> Recovery:
+        return Recovery(
+            self.segments + other.segments,
+            self.bytes_read + other.bytes_read,
+            self.truncated_bytes + other.truncated_bytes,
+        )
+
+
+@dataclass(frozen=True)
 class LoadedLogOffsets:
     """Where the log begins and ends, and below which offset all of it is on disk for certain."""
 
     log_start_offset: int
     recovery_point: int
     next_offset_metadata: LogOffsetMetadata
+    recovery: Recovery = Recovery()
 
 
 class LogLoader:
@@ -86,13 +104,13 @@ class LogLoader:
         self._load_segment_files()
         if self._dir.name.endswith(DELETE_DIR_SUFFIX):
             return LoadedLogOffsets(0, 0, LogOffsetMetadata(0))  # only to be removed
-        self._recover()
+        recovery = self._recover()
         self._delete_all_if_the_start_lies_behind_the_end()
         if not len(self._segments):
             self._segments.add(self._open(self._log_start_offset_checkpoint))
-        return self._loaded_offsets()
+        return self._loaded_offsets(recovery)
 
-    def _loaded_offsets(self) -> LoadedLogOffsets:
+    def _loaded_offsets(self, recovery: Recovery) -> LoadedLogOffsets:
         active = self._segments.active
         next_offset = active.read_next_offset()
         active.resize_indexes(self._config.segment_index_bytes)
@@ -103,7 +121,7 @@ class LogLoader:
         flushed = next_offset if self._had_clean_shutdown else min(self._recovery_point_checkpoint, next_offset)
         self._load_producer_state(log_start_offset, next_offset)
         end = LogOffsetMetadata(next_offset, active.base_offset, active.size)
-        return LoadedLogOffsets(log_start_offset, flushed, end)
+        return LoadedLogOffsets(log_start_offset, flushed, end, recovery)
 
     def _files(self) -> list[Path]:
         return sorted(file for file in self._dir.iterdir() if file.is_file())
@@ -157,16 +175,28 @@ class LogLoader:
 
     # -- pass 4 ------------------------------------------------------------------------------------------------------
 
-    def _recover(self) -> None:
+    def _recover(self) -> Recovery:
         if not self._had_clean_shutdown:
+            sizes = {each: each.size for each in self._segments.from_offset(self._recovery_point_checkpoint)}
             self._recover_unflushed_segments()
-            return
+            return self._recovery_of(sizes)
         try:
             if len(self._segments):
                 self._segments.active.read_next_offset()
         except CorruptRecordError as error:
             logger.error("The log in %s is corrupt in spite of a clean shutdown (%s)", self._dir, error)
             self._segments.active.recover()
+        return Recovery()
+
+    def _recovery_of(self, sizes: Mapping[LogSegment, int]) -> Recovery:
+        """``sizes`` are those from before; a segment that has gone was deleted unread, behind a corrupt one."""
+        left = set(self._segments)
+        read = [segment for segment in sizes if segment in left]
+        return Recovery(
+            segments=len(read),
+            bytes_read=sum(sizes[segment] for segment in read),
+            truncated_bytes=sum(sizes.values()) - sum(segment.size for segment in read),
+        )
 
     def _recover_unflushed_segments(self) -> None:
         """Check every batch from the recovery point on; behind the first corrupt one everything is dropped."""
@@ -178,7 +208,7 @@ class LogLoader:
             )
         while unflushed:
             segment = unflushed.pop(0)
-            logger.info("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
+            logger.debug("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
             truncated_bytes = segment.recover(self._leader_epoch_cache)
             if truncated_bytes:
                 logger.warning("Truncated %d bytes of corrupt messages in %s", truncated_bytes, segment.log.file)

@@ -39,6 +39,7 @@ from kafka_lite.log.log_file_utils import (
     log_dir_name,
     parse_topic_partition_name,
 )
+from kafka_lite.log.log_loader import Recovery
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)
@@ -182,11 +183,22 @@ class LogManager:
                 if not self._fail(directory, "Error while loading the logs", error):
                     # Some of its logs are loaded: others would be made anew, and what they held be taken for gone.
                     raise _in_directory(error, directory) from error
-        logger.info(
-            "Loaded %d logs in %.0f ms",
-            len(self._logs),
-            self._time.hi_res_ms() - started_ms,
-        )
+        took_ms = self._time.hi_res_ms() - started_ms
+        logger.info("Loaded %d logs in %.0f ms", len(self._logs), took_ms)
+        self._log_recovery(took_ms)
+
+    def _log_recovery(self, took_ms: float) -> None:
+        recovered = [log.recovery for log in self._logs.values() if log.recovery.segments]
+        if recovered:
+            total = sum(recovered, Recovery())
+            logger.info(
+                "Recovered %d logs after an unclean shutdown in %.1f s: %d segments, %d bytes read, %d bytes cut off",
+                len(recovered),
+                took_ms / 1000,
+                total.segments,
+                total.bytes_read,
+                total.truncated_bytes,
+            )
 
     def _load_logs_in(self, directory: Path) -> None:
         """Load the logs of one directory with num.recovery.threads.per.data.dir threads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import subprocess
@@ -110,6 +111,41 @@ def test_recovery_begins_at_the_checkpoint(one: Setup) -> None:
 def crash(manager: LogManager) -> None:
     """Only what the kernel does when a process ends: the locks go."""
     manager._unlock_all()
+
+
+def test_one_line_sums_up_what_was_recovered(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for topic_partition in (T0, T1, DASHED):
+        one.append(topic_partition, b"v" * 100)
+    flushed = one.manager.get_or_create_log(T0)
+    flushed.roll()
+    flushed.flush()
+    one.append(T0, b"new")
+    one.manager.checkpoint_recovery_point_offsets()
+    crash(one.manager)
+    torn = tmp_path / "a" / "topic-1" / f"{0:020}.log"
+    size = torn.stat().st_size
+    with torn.open("ab") as file:
+        file.write(b"torn")
+    caplog.clear()
+    one.again()
+    lines = [message for message in caplog.messages if "recover" in message.lower()]
+    newest = one.manager.get_or_create_log(T0).active_segment.size
+    read = 2 * size + 4 + newest
+    assert lines == [
+        f"No clean shutdown of {tmp_path / 'a'}: logs that are not flushed will be recovered",
+        f"Recovered 3 logs after an unclean shutdown in 0.0 s: 3 segments, {read} bytes read, 4 bytes cut off",
+    ]
+
+
+def test_after_a_clean_shutdown_nothing_is_said_of_recovery(one: Setup, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    one.append(T0, b"v")
+    one.manager.shutdown()
+    caplog.clear()
+    one.again()
+    assert [message for message in caplog.messages if "recover" in message.lower()] == []
+    assert one.manager.get_or_create_log(T0).recovery.segments == 0
 
 
 def test_many_logs_load_in_parallel(tmp_path: Path) -> None:
