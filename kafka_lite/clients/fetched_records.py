@@ -1,24 +1,17 @@
-"""The records that a fetch has brought for one partition, measured without decoding them.
+"""The records of one partition in a fetch response, measured without decoding them.
 
 Kafka 0.10.2: clients/.../common/record/MemoryRecords.java (validBytes, shallowEntries) · book 3.3.2
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.record_batch import HEADER_SIZE_UP_TO_MAGIC, RecordBatch
-from kafka_lite.record.records import batch_size, batches
-
-_OFFSET = struct.Struct(">q")
-_LAST_OFFSET_DELTA = struct.Struct(">i")
-_LAST_OFFSET_DELTA_POSITION = 23
-_MAGIC_POSITION = HEADER_SIZE_UP_TO_MAGIC - 1
+from kafka_lite.record.records import batch_at, batch_size, batches
 
 
 class _Extent(NamedTuple):
@@ -27,10 +20,10 @@ class _Extent(NamedTuple):
 
 
 class FetchedRecords:
-    """Batches of any format, the last of which may be cut off where the fetch size ended.
+    """Batches of any format, the last of which may be cut off at the fetch size.
 
-    Only sizes and offsets are read here, straight from the headers: a megabyte of message set may be ten thousand
-    messages, and a fetcher needs nothing but the end of the last.
+    A message set of a megabyte may be ten thousand messages, and a fetcher only needs the end of the last one. So only
+    sizes are read, and the header of the last batch.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -38,21 +31,24 @@ class FetchedRecords:
 
     @property
     def size_in_bytes(self) -> int:
-        """All bytes, those of a batch that was cut off included."""
+        """All bytes, including those of a batch that was cut off."""
         return self.buffer.nbytes
 
     @property
     def valid_bytes(self) -> int:
-        """The bytes of whole batches. Raises CorruptRecordError where a size is impossible."""
+        """The bytes of complete batches. Raises CorruptRecordError at an impossible size."""
         return self._extent.valid_bytes
 
     @property
     def next_offset(self) -> int | None:
-        """The offset behind the last whole batch: where the next fetch begins; None when there is none."""
+        """The offset behind the last complete batch, where the next fetch begins; None without a complete batch.
+
+        Raises CorruptRecordError if that batch has no valid header.
+        """
         return self._extent.next_offset
 
     def batches(self) -> Iterator[RecordBatch]:
-        """The whole batches. Raises CorruptRecordError."""
+        """The complete batches. Raises CorruptRecordError."""
         return batches(self.buffer)
 
     @cached_property
@@ -63,12 +59,4 @@ class FetchedRecords:
             if size > end - position:
                 break
             last, position = position, position + size
-        return _Extent(position, None if last < 0 else self._last_offset(last) + 1)
-
-    def _last_offset(self, position: int) -> int:
-        """Of the batch there: a message of v0 and v1 is stored with its last offset, a batch of v2 with its first."""
-        offset: int = _OFFSET.unpack_from(self.buffer, position)[0]
-        if self.buffer[position + _MAGIC_POSITION] != MAGIC_V2:
-            return offset
-        delta: int = _LAST_OFFSET_DELTA.unpack_from(self.buffer, position + _LAST_OFFSET_DELTA_POSITION)[0]
-        return offset + delta
+        return _Extent(position, None if last < 0 else batch_at(buffer, last, position - last).next_offset)

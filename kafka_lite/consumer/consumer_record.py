@@ -1,4 +1,4 @@
-"""What a consumer gives its user: records, by partition.
+"""The records that a poll returns, by partition.
 
 Kafka 0.10.2: clients/.../consumer/ConsumerRecord.java, ConsumerRecords.java · book 4.1.6
 """
@@ -14,7 +14,7 @@ from kafka_lite.record.record import Header, TimestampType
 
 
 class ConsumerRecord(NamedTuple):
-    """A record and where it was read. A tuple, because millions of them are made: it is the leanest object there is."""
+    """A record, and where it was read. A tuple, since millions of them are made and no object is cheaper."""
 
     topic: str
     partition: int
@@ -23,9 +23,9 @@ class ConsumerRecord(NamedTuple):
     """ms since the epoch; -1 in format v0."""
     timestamp_type: TimestampType
     key: Any
-    """What the key's deserializer made of it: bytes without one."""
+    """The result of the key's deserializer; bytes without one."""
     value: Any
-    """What the value's deserializer made of it; None is a tombstone."""
+    """The result of the value's deserializer. A tombstone has None in the log."""
     headers: tuple[Header, ...] = ()
     serialized_key_size: int = -1
     """Bytes; -1 without a key."""
@@ -36,7 +36,7 @@ class ConsumerRecord(NamedTuple):
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """Topic and number as one."""
+        """Topic and partition number."""
         return TopicPartition(self.topic, self.partition)
 
 
@@ -53,7 +53,7 @@ class ConsumerRecords:
 
     @property
     def partitions(self) -> frozenset[TopicPartition]:
-        """The partitions of which there are records."""
+        """The partitions that there are records of."""
         return frozenset(self._records)
 
     def records(self, of: TopicPartition | str) -> Sequence[ConsumerRecord]:
@@ -64,7 +64,7 @@ class ConsumerRecords:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of records."""
         return sum(len(records) for records in self._records.values())
 
     @property
@@ -80,4 +80,4 @@ class ConsumerRecords:
 
 
 EMPTY_RECORDS = ConsumerRecords()
-"""What a poll returns in which nothing came."""
+"""The result of a poll without records."""

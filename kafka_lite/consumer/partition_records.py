@@ -1,4 +1,4 @@
-"""What a fetch has brought of one partition, and how far the user has come in it.
+"""The records of one partition from one fetch, and the user's position in them.
 
 Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (CompletedFetch, PartitionRecords) · book 4.1.5
 """
@@ -26,16 +26,16 @@ logger = logging.getLogger(__name__)
 
 
 class CompletedFetch(NamedTuple):
-    """The answer for one partition, as it came."""
+    """The response for one partition."""
 
     partition: TopicPartition
     fetch_offset: int
-    """The offset that was asked for."""
+    """The offset that was requested."""
     data: PartitionData
     version: int
-    """Of the Fetch answer."""
+    """Version of the Fetch response."""
     on_drained: Callable[[TopicPartition, int, int], None]
-    """``on_drained(partition, bytes, records)`` when all of it is consumed or thrown away: for the metrics."""
+    """``on_drained(partition, bytes, records)``, called when all of it is consumed or discarded: for the metrics."""
 
 
 class PartitionRecords:
@@ -43,15 +43,15 @@ class PartitionRecords:
 
     ::
 
-        batches of the answer   │ batch, from before the offset │ batch │ control batch │ aborted batch │ batch, cut off
+        batches of the response │ batch, from before the offset │ batch │ control batch │ aborted batch │ batch, cut off
         fetch_records               skip ─▶ records               ─▶      skipped         skipped         ignored
 
-    Batches are checked and decompressed when their turn has come, and decoded as far as records are wanted.
-    ``next_fetch_offset`` is where to go on: behind the last record handed out, or a batch without any for the user.
+    A batch is checked and decompressed when it is reached, and decoded as far as records are taken.
+    ``next_fetch_offset`` is the offset behind the last record handed out, or behind a batch that was skipped.
 
-    With ``read_committed`` the answer lists the transactions that were aborted, by producer and first offset. Records
-    of such a producer are skipped from that offset on, up to the marker (a control batch) that says that the
-    transaction is over. What is behind the last stable offset the broker does not send.
+    With ``read_committed`` the response lists the aborted transactions by producer and first offset. Records of such a
+    producer are skipped from that offset up to the marker (a control batch) that ends the transaction. The broker sends
+    nothing behind the last stable offset.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class PartitionRecords:
         self._error: Exception | None = None
 
     def drain(self) -> None:
-        """Nothing more is wanted of it."""
+        """Discard what has not been taken."""
         if not self.is_consumed:
             self.is_consumed = True
             self._reader = None
@@ -94,8 +94,8 @@ class PartitionRecords:
     def fetch_records(self, limit: int) -> list[ConsumerRecord]:
         """The next records, at most ``limit``; none at the end.
 
-        Raises CorruptRecordError or RecordDeserializationError when the next record is not readable, until the user
-        seeks past it.
+        Raises CorruptRecordError or RecordDeserializationError if the next record cannot be read, until the user seeks
+        past it.
         """
         if self._error is not None:
             raise self._error
@@ -113,7 +113,7 @@ class PartitionRecords:
         return records
 
     def _fetch_from_batch(self, limit: int, records: list[ConsumerRecord]) -> None:
-        """Take from the batch at hand; at its end go to the next, or be consumed."""
+        """Take records from the current batch; at its end go to the next one."""
         reader = self._reader
         if reader is not None and (taken := reader.take(limit)):
             self.next_fetch_offset = taken[-1].offset + 1
@@ -148,7 +148,7 @@ class PartitionRecords:
             )
 
     def _is_aborted(self, batch: DefaultRecordBatch) -> bool:
-        """Whether the batch belongs to an aborted transaction; keeps track of which are going on."""
+        """Whether the batch belongs to an aborted transaction; keeps track of those that are open here."""
         while self._aborted_transactions and self._aborted_transactions[0][0] <= batch.last_offset:
             self._aborted_producer_ids.add(heapq.heappop(self._aborted_transactions)[1])
         if _is_abort_marker(batch):
@@ -165,5 +165,5 @@ def _is_abort_marker(batch: DefaultRecordBatch) -> bool:
 
 
 def has_complete_batch(records: Buffer | None) -> bool:
-    """Whether at least one whole batch is in what a fetch has brought."""
+    """Whether there is at least one complete batch."""
     return records is not None and next(batches(records), None) is not None

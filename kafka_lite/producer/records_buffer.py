@@ -1,4 +1,4 @@
-"""Encoded records in a buffer of the pool, which leaves as a batch without having been copied.
+"""Encodes records into a buffer of the pool, which becomes the batch without being copied.
 
 Kafka 0.10.2: clients/.../common/record/MemoryRecordsBuilder.java · book 2.1.1
 """
@@ -28,16 +28,16 @@ _MAX_VARINTS_BYTES = 5 + 1 + 10 + 5 + 5 + 5 + 5
 
 
 class RecordsBuffer:
-    """Appends records to ``buffer`` until they fit no more, and makes a batch of them.
+    """Appends records to ``buffer`` as long as they fit, and makes a batch of them.
 
     ::
 
         v2      [ room for the header │ record │ record │ … free … ]      61 bytes are left free at the front
         v0, v1  [ message │ message │ … free … ]
 
-    Without compression the batch *is* the buffer. Compressed records are written back over the plain ones. The limit
-    counts plain bytes, as in librdkafka: so the memory that is handed out for a batch bounds it in either case. (Java's
-    producer estimates the ratio, and lets a buffer grow when the estimate was wrong.)
+    Without compression the batch *is* the buffer. Compressed records overwrite the plain ones. The limit counts plain
+    bytes, as in librdkafka, so a batch never outgrows the memory that was allocated for it, unless compression makes it
+    larger. (Java's producer estimates the ratio, and lets the buffer grow if the estimate was wrong.)
     """
 
     __slots__ = (
@@ -50,9 +50,9 @@ class RecordsBuffer:
     ) -> None:
         self.magic = magic
         self.count = 0
-        """Records so far."""
+        """Number of records."""
         self.max_record_size = 0
-        """Bytes of the largest of them, before compression."""
+        """Size of the largest record in bytes, before compression."""
         self._buffer = buffer
         self._compression = compression
         self._level = compression_level
@@ -62,7 +62,7 @@ class RecordsBuffer:
 
     @staticmethod
     def estimate_size(magic: int, key: bytes | None, value: bytes | None, headers: Headers) -> int:
-        """Bytes that a batch of this record alone needs at most."""
+        """An upper bound for the size in bytes of a batch with this record alone."""
         payload = (0 if key is None else len(key)) + (0 if value is None else len(value))
         if magic < MAGIC_V2:
             return LOG_OVERHEAD + RECORD_OVERHEAD[magic] + payload
@@ -72,20 +72,20 @@ class RecordsBuffer:
 
     @property
     def estimated_size_in_bytes(self) -> int:
-        """Of the batch, before compression."""
+        """Size of the batch before compression."""
         return self._position
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more fits for sure."""
+        """Whether not even an empty record would surely fit."""
         return self._position + _MAX_VARINTS_BYTES >= len(self._buffer)
 
     def trim(self) -> None:
-        """Make the buffer as small as its content: nothing more fits."""
+        """Cut the buffer to its content, so that nothing more fits."""
         del self._buffer[self._position :]
 
     def append(self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers) -> bool:
-        """Add a record; false when it does not fit."""
+        """Add a record; false if it does not fit."""
         if self.magic >= MAGIC_V2:
             timestamp_delta = timestamp - self._base_timestamp if self.count else 0
             encoded = encode_record(timestamp_delta, self.count, key, value, headers)
@@ -112,7 +112,7 @@ class RecordsBuffer:
         producer_epoch: int = NO_PRODUCER_EPOCH,
         base_sequence: int = NO_SEQUENCE,
     ) -> Buffer:
-        """The batch. Nothing can be appended afterwards."""
+        """The batch. Nothing may be appended afterwards."""
         records = memoryview(self._buffer)[self._first_position : self._position]
         if self.magic < MAGIC_V2:
             return self._build_message_set(records)
@@ -120,7 +120,7 @@ class RecordsBuffer:
             records = memoryview(compress(self._compression, records, self.magic, self._level))
         size = RECORD_BATCH_OVERHEAD + len(records)
         batch = self._buffer
-        if size > len(batch):  # what cannot be compressed comes out larger than it went in
+        if size > len(batch):  # data that cannot be compressed gets larger
             batch = bytearray(size)
         if batch is not self._buffer or self._compression is not CompressionType.NONE:
             batch[RECORD_BATCH_OVERHEAD:size] = records

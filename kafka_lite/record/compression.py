@@ -1,9 +1,9 @@
 """The codecs of batches: gzip, snappy, lz4 and zstd, all with a bound on what comes out.
 
-Kafka 0.10.2: clients/.../common/record/CompressionType.java, KafkaLZ4BlockOutputStream.java · book 2.1.1
+The bytes to decompress come from a producer and are not to be trusted: a kilobyte can claim to be a gigabyte. Nothing
+here allocates more than the caller's ``max_bytes``, whatever the bytes claim.
 
-A producer chooses the codec, so the bytes to decompress come from a stranger: a kilobyte can claim to be a gigabyte.
-Nothing here allocates more than the caller's ``max_bytes``, whatever the bytes claim.
+Kafka 0.10.2: clients/.../common/record/CompressionType.java, KafkaLZ4BlockOutputStream.java · book 2.1.1
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.record import MAGIC_V0, CorruptRecordError
 
 MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
-"""The bound when the caller has none: far above what a batch of ``message.max.bytes`` honestly expands to."""
+"""The bound if the caller gives none: far above the size of any real batch of ``message.max.bytes``."""
 
 
 class CompressionType(Enum):
@@ -72,7 +72,7 @@ def compress(codec: CompressionType, data: Buffer, magic: int, level: int | None
 def decompress(codec: CompressionType, data: Buffer, magic: int, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
     """``data`` decompressed.
 
-    Raises ``CorruptRecordError`` when the codec cannot read it, or when more than ``max_bytes`` would come out.
+    Raises ``CorruptRecordError`` if the codec cannot read it, or the result would exceed ``max_bytes``.
     """
     try:
         return _DECOMPRESSORS[codec.code](data, magic, max_bytes)
@@ -99,7 +99,7 @@ def _bounded_copy(data: Buffer, _magic: int, max_bytes: int) -> bytes:
 
 # --- gzip ---
 
-_GZIP_WBITS = 16 + zlib.MAX_WBITS  # zlib's way of saying: with a gzip header
+_GZIP_WBITS = 16 + zlib.MAX_WBITS  # tells zlib to use a gzip header
 
 
 def _gzip_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
@@ -108,7 +108,7 @@ def _gzip_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
 
 
 def _gzip_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
-    """All members of the stream: gzip allows several, one after the other."""
+    """All members of the stream: gzip allows several in a row."""
     pieces: list[bytes] = []
     room = max_bytes
     rest: Buffer = data
@@ -169,7 +169,7 @@ def _snappy_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
 
 
 def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
-    # A raw block starts with its uncompressed length: look before the library allocates that much.
+    # A raw block starts with its uncompressed length. Check it before the library allocates that much.
     if cramjam.snappy.decompress_raw_len(block) > room:
         raise _too_large(max_bytes)
     return bytes(cramjam.snappy.decompress_raw(block))
@@ -177,7 +177,7 @@ def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
 
 # --- lz4 ---
 
-_PIECE_BYTES = 1 << 21  # most batches in one piece; measured, with `python -m bench.appends --only lz4`
+_PIECE_BYTES = 1 << 21  # most batches fit into one; chosen with `python -m bench.appends --only lz4`
 _LZ4_MAGIC_BYTES = 4
 _LZ4_FLAG_CONTENT_SIZE = 0x08
 _LZ4_FLAG_DICTIONARY = 0x01
@@ -199,10 +199,10 @@ def _lz4_compress(data: Buffer, magic: int, level: int | None) -> bytes:
 
 def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
     frame = memoryview(data)
-    if magic == MAGIC_V0:  # the header's checksum is broken, or correct, by the age of the client: do not look at it
+    if magic == MAGIC_V0:  # old clients write a broken header checksum, newer ones a correct one: do not verify it
         frame = memoryview(_with_header_checksum(bytes(data), broken=False))
     context = lz4.frame.create_decompression_context()
-    # In pieces: the library sets aside as much as might come out, and 128 MB cost more than most batches.
+    # In pieces: the library reserves the largest possible result, and to reserve 128 MB costs more than most batches.
     pieces: list[bytes] = []
     room, is_end = max_bytes, False
     while not is_end:
@@ -219,7 +219,7 @@ def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
 
 
 def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
-    r"""The frame with its header checksum (HC) computed anew.
+    r"""The frame with a new header checksum (HC).
 
     ::
 
@@ -228,8 +228,8 @@ def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
         | magic       |     |     | if FLG has 0x08       | if FLG has 0x01  |    |
         +-------------+-----+-----+-----------------------+------------------+----+--------
 
-    HC is the second byte of the xxh32 of what stands between magic and HC. Kafka up to 0.9 hashed the magic too, and
-    messages of format v0 have kept that ``broken`` checksum ever since.
+    HC is the second byte of the xxh32 of the bytes between magic and HC. Kafka up to 0.9 hashed the magic, too, and
+    messages of format v0 still have that ``broken`` checksum.
     """
     if len(frame) < _LZ4_MAGIC_BYTES + 3:
         raise CorruptRecordError("Truncated lz4 header")
@@ -244,8 +244,8 @@ def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
 
 # --- zstd ---
 
-# The largest window that zstd's levels use (level 22) and that Kafka's library accepts. Frames ask for their window
-# and it is set aside, but only what is written to becomes resident memory.
+# The largest window that zstd's levels use (level 22) and that Kafka's library accepts. The window that a frame asks
+# for is reserved, but only the part that is written to becomes resident memory.
 _ZSTD_MAX_WINDOW_BYTES = 1 << 27
 _ZSTD_USUAL_WINDOW_BYTES = 1 << 23  # enough for all levels up to 19
 
@@ -255,15 +255,15 @@ def _zstd_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
 
 
 def _zstd_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
-    """One or several frames. A frame cut short just ends early: who reads the records misses the rest."""
+    """One or several frames. A frame that is cut short just ends early; the reader of the records notices."""
     try:
         return _zstd_stream(_of_thread.usual, data, max_bytes)
-    except zstandard.ZstdError:  # the frame is broken, or it asks for a large window: that is not kept for the next
+    except zstandard.ZstdError:  # the frame is broken, or needs a large window, which is not kept for the next one
         return _zstd_stream(zstandard.ZstdDecompressor(max_window_size=_ZSTD_MAX_WINDOW_BYTES), data, max_bytes)
 
 
 class _ZstdOfThread(threading.local):
-    """A decompressor for each thread: to make one takes three times as long as to decompress a batch of 16 KB."""
+    """A decompressor for each thread: creating one takes three times as long as decompressing a batch of 16 KB."""
 
     def __init__(self) -> None:
         self.usual = zstandard.ZstdDecompressor(max_window_size=_ZSTD_USUAL_WINDOW_BYTES)
@@ -288,7 +288,7 @@ def _read_up_to(stream: Any, limit: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-# By code, and not by member: Enum computes the hash of a member in Python.
+# By code, not by member, since Enum computes the hash of a member in Python.
 _COMPRESSORS: dict[int, Callable[[Buffer, int, int | None], bytes]] = {
     CompressionType.NONE.code: _copy,
     CompressionType.GZIP.code: _gzip_compress,

@@ -18,7 +18,7 @@ _VERSION = 0
 
 
 class ControlRecordType(IntEnum):
-    """What a control record says. Readers skip types that they do not know."""
+    """The type of a control record. Readers skip types that they do not know."""
 
     UNKNOWN = -1
     ABORT = 0
@@ -26,7 +26,7 @@ class ControlRecordType(IntEnum):
 
     @classmethod
     def parse(cls, key: bytes | None) -> ControlRecordType:
-        """The type in a control record's key; ``InvalidRecordError`` when there is none."""
+        """The type in a control record's key; ``InvalidRecordError`` if there is none."""
         version, control_type = _unpack(_KEY, key)
         if version < 0:
             raise InvalidRecordError(f"Control record with key version {version}")
@@ -34,7 +34,7 @@ class ControlRecordType(IntEnum):
 
 
 class EndTransactionMarker(NamedTuple):
-    r"""A transaction's end.
+    r"""The marker that ends a transaction.
 
     ::
 
@@ -47,7 +47,7 @@ class EndTransactionMarker(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Record) -> EndTransactionMarker:
-        """The marker in a record of a control batch; ``InvalidRecordError`` when it is none."""
+        """The marker in a record of a control batch; ``InvalidRecordError`` if it is not a marker."""
         control_type = ControlRecordType.parse(record.key)
         if control_type is ControlRecordType.UNKNOWN:
             raise InvalidRecordError(f"Not an end-of-transaction marker: key {record.key!r}")
@@ -89,7 +89,7 @@ class EndTransactionMarker(NamedTuple):
 
 
 def _unpack(layout: struct.Struct, data: bytes | None) -> tuple[int, ...]:
-    # Later versions may add fields at the end: only too few bytes are wrong.
+    # Later versions may add fields at the end, so more bytes are allowed, and fewer are not.
     if data is None or len(data) < layout.size:
         raise InvalidRecordError(f"Control record with {data!r} where {layout.size} bytes are needed")
     return layout.unpack_from(data)

@@ -1,4 +1,4 @@
-"""Between message formats: down for readers that are older than the log, up for writers that are.
+"""Conversion between message formats: down for consumers that are older than the log, up for such producers.
 
 Kafka 0.10.2: clients/.../common/record/AbstractRecords.java (toMessageFormat); since 0.11 RecordsUtil.java · book 10.2
 """
@@ -19,9 +19,10 @@ from kafka_lite.record.records import batches
 def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
     """The batches of ``buffer`` in a format not above ``to_magic``, for a fetch that starts at ``first_offset``.
 
-    Offsets stay, with the holes of compaction; timestamps are dropped below v1, headers and producer ids below v2.
-    Control batches are dropped: old consumers would take the markers for data. Batches that are old enough pass
-    unchanged. Records below ``first_offset`` are left out of converted batches, as old consumers may not skip them.
+    Offsets stay, with the gaps that compaction left. Timestamps are dropped below v1, headers and producer ids below
+    v2. Control batches are dropped, since old consumers would take the markers for data. Batches in an old enough
+    format stay unchanged. Records below ``first_offset`` are left out of converted batches, as old consumers may not
+    skip them.
 
     Raises ``UNSUPPORTED_COMPRESSION_TYPE`` for zstd, which formats below v2 do not have.
     """
@@ -29,7 +30,7 @@ def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
 
 
 def down_convert_batch(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> bytes:
-    """The same for one batch; b"" when nothing of it is left."""
+    """The same for one batch; b"" if nothing of it is left."""
     if batch.magic <= to_magic:
         return bytes(batch.view)
     if batch.is_control:
@@ -57,7 +58,7 @@ def _rebuilt(batch: RecordBatch, to_magic: int, records: Iterable[Record]) -> by
 
 
 def up_convert(buffer: Buffer, to_magic: int = MAGIC_V2) -> bytes:
-    """The batches of ``buffer`` in a format not below ``to_magic``; what had no timestamp gets -1."""
+    """The batches of ``buffer`` in a format not below ``to_magic``. Records of v0 get the timestamp -1."""
     return b"".join(
         bytes(batch.view) if batch.magic >= to_magic else _rebuilt(batch, to_magic, batch.records())
         for batch in batches(buffer)
@@ -65,7 +66,7 @@ def up_convert(buffer: Buffer, to_magic: int = MAGIC_V2) -> bytes:
 
 
 def magic_for_fetch_version(version: int) -> int:
-    """The newest format that a consumer of that Fetch version reads."""
+    """The newest format that a consumer with that version of Fetch reads."""
     if version >= 4:
         return MAGIC_V2
     return MAGIC_V0 if version < 2 else MAGIC_V0 + 1

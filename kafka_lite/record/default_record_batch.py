@@ -54,7 +54,7 @@ _PORTION: Final = 256
 
 
 class DefaultRecordBatch(RecordBatch):
-    r"""A batch of format v2 (Kafka's ``DefaultRecordBatch``).
+    r"""A batch of format v2.
 
     ::
 
@@ -72,12 +72,12 @@ class DefaultRecordBatch(RecordBatch):
         +----------------+---------------+-------------+--------+----------+---------+----------
 
         length       the bytes that follow it
-        crc          CRC-32C of everything from the attributes on. So the broker may assign the base offset and the
-                     leader epoch without touching it: the fields that change with every append stand before it.
+        crc          CRC-32C of everything from the attributes on. The fields that every append changes, base offset
+                     and leader epoch, come before them, so the broker sets these without computing it again.
         attributes   bits 0-2 codec, 3 timestamp type, 4 transactional, 5 control batch, 6 the base timestamp is the
                      delete horizon of a compacted batch
+        records      drawn in ``default_record``
 
-    What a record looks like is drawn in ``default_record``.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class DefaultRecordBatch(RecordBatch):
     _record_count: int
 
     def __init__(self, buffer: Buffer, position: int, size: int) -> None:
-        """A view of the ``size`` bytes at ``position``; ``CorruptRecordError`` when no header fits into them."""
+        """A view of the ``size`` bytes at ``position``; ``CorruptRecordError`` if a header does not fit into them."""
         if size < RECORD_BATCH_OVERHEAD:
             raise CorruptRecordError(f"Record batch of {size} bytes is smaller than its header")
         self.view = sized_view(buffer, position, size)
@@ -133,17 +133,17 @@ class DefaultRecordBatch(RecordBatch):
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record, also when compaction has removed it."""
+        """Offset of the last record, even if compaction has removed it."""
         return self._base_offset + self.last_offset_delta
 
     @property
     def record_count(self) -> int:
-        """How many records the header claims."""
+        """Number of records according to the header."""
         return self._record_count
 
     @property
     def base_timestamp(self) -> int:
-        """What the timestamp deltas are added to."""
+        """The timestamp that the deltas of the records are relative to."""
         return self._base_timestamp
 
     @property
@@ -163,12 +163,12 @@ class DefaultRecordBatch(RecordBatch):
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When compaction may drop the tombstones and markers of the batch; None as long as it has not seen them."""
+        """When compaction may drop the tombstones and markers of the batch; None until it has seen them once."""
         return self._base_timestamp if self.attributes & DELETE_HORIZON_FLAG_MASK else None
 
     @property
     def last_sequence(self) -> int:
-        """The producer's sequence number of the last record; sequences wrap from 2**31 - 1 to 0."""
+        """The producer's sequence number of the last record. Sequence numbers wrap from 2**31 - 1 to 0."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return increment_sequence(self.base_sequence, self.last_offset_delta)
@@ -196,7 +196,7 @@ class DefaultRecordBatch(RecordBatch):
             yield Record(base_offset + offset_delta, timestamp, timestamp_type, key, value, headers)
 
     def set_last_offset(self, offset: int) -> None:
-        """Assign offsets: the base offset becomes what gives the last record ``offset``."""
+        """Set the base offset so that the last record gets ``offset``."""
         self._base_offset = offset - self.last_offset_delta
         _I64.pack_into(self.view, 0, self._base_offset)
 
@@ -206,13 +206,13 @@ class DefaultRecordBatch(RecordBatch):
         _I32.pack_into(self.view, _PARTITION_LEADER_EPOCH_POSITION, epoch)
 
     def set_last_offset_and_epoch(self, offset: int, epoch: int) -> None:
-        """Both at once, as every append of a leader does."""
+        """Set both, in one write, as every append of a leader does."""
         self._base_offset = offset - self.last_offset_delta
         self.partition_leader_epoch = epoch
         _OFFSET_LENGTH_AND_EPOCH.pack_into(self.view, 0, self._base_offset, self.size_in_bytes - LOG_OVERHEAD, epoch)
 
     def set_max_timestamp(self, timestamp_type: TimestampType, max_timestamp: int) -> None:
-        """Write type and largest timestamp, which the checksum covers: it is computed anew if they changed."""
+        """Write type and largest timestamp, and a new checksum if they changed, since it covers them."""
         if timestamp_type is self.timestamp_type and max_timestamp == self.max_timestamp:
             return
         self.attributes &= ~TIMESTAMP_TYPE_MASK
@@ -224,7 +224,7 @@ class DefaultRecordBatch(RecordBatch):
         self._set_crc()
 
     def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
-        """Write whose batch it is and its number, which the checksum covers."""
+        """Write the producer and its sequence number, and a new checksum, since it covers them."""
         self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
         _PRODUCER.pack_into(self.view, _PRODUCER_POSITION, producer_id, producer_epoch, base_sequence)
         self._set_crc()
@@ -250,7 +250,7 @@ def decode_all(data: bytes, record_count: int) -> Iterator[DecodedRecord]:
 
 
 def increment_sequence(sequence: int, increment: int) -> int:
-    """A producer's sequence number ``increment`` records later."""
+    """The sequence number that is ``increment`` records after ``sequence``."""
     return (sequence + increment) % (_MAX_SEQUENCE + 1)
 
 
@@ -268,7 +268,7 @@ def encode_batch(
     partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
     record_count: int,
 ) -> bytes:
-    """A batch around ``records``, which are encoded, and compressed if the attributes say so."""
+    """A batch of ``records``, which are already encoded, and compressed if the attributes say so."""
     batch = bytearray(RECORD_BATCH_OVERHEAD + len(records))
     batch[RECORD_BATCH_OVERHEAD:] = records
     write_header(
@@ -301,7 +301,7 @@ def write_header(
     partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
     record_count: int,
 ) -> None:
-    """Complete ``batch``, in which only the records stand so far: write the header, checksum included."""
+    """Write the header of ``batch``, checksum included. The records are in place already."""
     _HEADER.pack_into(
         batch,
         0,

@@ -40,10 +40,9 @@ _MAX_I64 = (1 << 63) - 1
 class MemoryRecordsBuilder:
     """Collects records and encodes them: a batch of v2, or a message set of v0 or v1 (one wrapper if compressed).
 
-    Offsets count up from ``base_offset`` unless ``append`` is given one; they must ascend, and may leave holes as
-    compaction does. With LOG_APPEND_TIME ``log_append_time_ms`` counts for all records. Records are encoded as they are
-    appended, so that ``estimated_size_in_bytes`` can tell a producer when the batch is full; they are compressed by
-    ``build``.
+    Offsets count up from ``base_offset`` unless ``append`` is given one. They must ascend, and may have gaps, as after
+    a compaction. With LOG_APPEND_TIME ``log_append_time_ms`` holds for all records. A record is encoded when it is
+    appended, so ``estimated_size_in_bytes`` is known at any time; ``build`` compresses.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class MemoryRecordsBuilder:
         self.last_offset = base_offset - 1
         self.max_timestamp = NO_TIMESTAMP
         self.offset_of_max_timestamp = -1
-        """Offset of the first record that has ``max_timestamp``."""
+        """Offset of the first record with ``max_timestamp``."""
         self._base_timestamp: int | None = delete_horizon_ms
         self._records = bytearray()
 
@@ -98,7 +97,7 @@ class MemoryRecordsBuilder:
     ) -> int:
         """Add a record and return its offset.
 
-        Raises ``ApiError`` for a negative timestamp that is not -1, an offset that does not ascend, headers before v2.
+        Raises ``ApiError`` for a negative timestamp other than -1, an offset that does not ascend, headers before v2.
         """
         offset = self._checked_offset(offset)
         timestamp = self._stored_timestamp(timestamp)
@@ -128,7 +127,7 @@ class MemoryRecordsBuilder:
         return self.timestamp_type is TimestampType.LOG_APPEND_TIME
 
     def _stored_timestamp(self, timestamp: int) -> int:
-        """What is written with the record. The time of a stamped batch is in its header only, as in Kafka."""
+        """The timestamp to write with the record. That of a stamped batch is in its header only, as in Kafka."""
         if self.timestamp_type is TimestampType.NO_TIMESTAMP_TYPE:
             return NO_TIMESTAMP
         if self._stamped and self.magic == MAGIC_V1 and self.compression is CompressionType.NONE:
@@ -146,7 +145,7 @@ class MemoryRecordsBuilder:
 
     def _append_message(self, offset: int, timestamp: int, key: Buffer | None, value: Buffer | None) -> None:
         compressed = self.compression is not CompressionType.NONE
-        # Inside a wrapper of v1 offsets are relative, and the attributes are the producer's: CreateTime.
+        # Inside a wrapper of v1 offsets are relative, and the timestamp type is the producer's, CreateTime.
         stored_offset = offset - self.base_offset if compressed and self.magic == MAGIC_V1 else offset
         attributes = 0 if compressed else self._timestamp_flag()
         self._records += encode_message(self.magic, stored_offset, attributes, timestamp, key, value)
@@ -156,7 +155,7 @@ class MemoryRecordsBuilder:
 
     @property
     def estimated_size_in_bytes(self) -> int:
-        """What ``build`` will make, before compression."""
+        """The size of what ``build`` returns, before compression."""
         if self.magic >= MAGIC_V2:
             return RECORD_BATCH_OVERHEAD + len(self._records)
         if self.compression is CompressionType.NONE:
@@ -164,9 +163,9 @@ class MemoryRecordsBuilder:
         return LOG_OVERHEAD + RECORD_OVERHEAD[self.magic] + len(self._records)
 
     def build(self, last_offset: int | None = None) -> bytes:
-        """The encoded batch; b"" without records, unless it is of v2 and ``last_offset`` says what it stood for.
+        """The encoded batch; b"" without records, unless the format is v2 and ``last_offset`` is given.
 
-        ``last_offset`` above that of the last record keeps the range of a batch whose end was compacted away.
+        ``last_offset`` keeps the offset range of a batch whose last records were compacted away.
         """
         if self.magic >= MAGIC_V2:
             if self.record_count == 0 and last_offset is None:
@@ -209,7 +208,7 @@ def memory_records(
     timestamp: int = NO_TIMESTAMP,
     base_offset: int = 0,
 ) -> bytes:
-    """A batch of ``(key, value)`` pairs that all have one timestamp: the short way, for tests and tools."""
+    """A batch of ``(key, value)`` pairs that all have the same timestamp: a short cut for tests and tools."""
     builder = MemoryRecordsBuilder(magic, compression, base_offset=base_offset)
     for key, value in records:
         builder.append(timestamp, key, value)

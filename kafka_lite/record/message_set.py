@@ -50,16 +50,16 @@ class MessageAndOffset(RecordBatch):
         +---------+---------+------+-------+-------------+---------------+------------+-----+--------------+-------+
 
         size         the bytes that follow it
-        crc          CRC-32 of everything from the magic on; so the offset may be assigned without touching it
+        crc          CRC-32 of everything from the magic on, so a new offset does not change it
         attributes   bits 0-2 codec, bit 3 (v1) timestamp type
 
-    With a codec, the value is a compressed message set and this message its *wrapper*, with the offset of the last
-    inner message. Inner offsets of v0 are absolute: to assign offsets the broker had to decompress and compress again.
-    Those of v1 are relative to the first, 0, 1, 2 ..., and only the wrapper must be written::
+    With a codec, the value is a compressed message set, and this message is its *wrapper*, with the offset of the last
+    inner message. Inner offsets of v0 are absolute, so a broker that assigns offsets must decompress the set and
+    compress it again. Those of v1 are relative to the first, 0, 1, 2 ..., so only the wrapper changes::
 
         wrapper's offset 8:  [ 0 | 1 | 2 ]   ->  absolute offsets 6, 7, 8
 
-    The wrapper of v1 has the largest timestamp of the inner messages; with LogAppendTime its own counts for all.
+    The wrapper of v1 has the largest timestamp of the inner messages. With LogAppendTime its timestamp holds for all.
     """
 
     __slots__ = (
@@ -78,7 +78,7 @@ class MessageAndOffset(RecordBatch):
     _offset: int
 
     def __init__(self, buffer: Buffer, position: int, size: int) -> None:
-        """A view of the ``size`` bytes at ``position``; ``CorruptRecordError`` when they cannot be a message."""
+        """A view of the ``size`` bytes at ``position``; ``CorruptRecordError`` if they cannot be a message."""
         self.view = sized_view(buffer, position, size)
         self.size_in_bytes = size
         self._inner_first_offset: int | None = None
@@ -101,7 +101,7 @@ class MessageAndOffset(RecordBatch):
 
     @property
     def base_offset(self) -> int:
-        """The message's offset, or that of the first inner message (which costs a decompression, once)."""
+        """The message's offset, or that of the first inner message, which takes one decompression."""
         if not self.is_compressed:
             return self._offset
         if self._inner_first_offset is None:
@@ -131,7 +131,7 @@ class MessageAndOffset(RecordBatch):
         return zlib.crc32(self.view[_CRC_COVERS_FROM:])
 
     def key_and_value(self) -> tuple[memoryview | None, memoryview | None]:
-        """Views of key and value (of a wrapper: the compressed set); ``CorruptRecordError`` if they do not fit."""
+        """Views of key and value (in a wrapper: the compressed set); ``CorruptRecordError`` if they do not fit."""
         key, position = self._field(_HEADERS[self.magic].size)
         value, position = self._field(position)
         if position != self.size_in_bytes:
@@ -161,7 +161,7 @@ class MessageAndOffset(RecordBatch):
     def inner_messages(self, inner_data: bytes) -> Iterator[MessageAndOffset]:
         """The messages of this wrapper's ``inner_data``, with their offsets as they are stored.
 
-        Raises ``InvalidRecordError`` for what no wrapper may hold: nothing, another magic, another wrapper.
+        Raises ``InvalidRecordError`` for an empty set, a message of another magic, or another wrapper.
         """
         if not inner_data:
             raise InvalidRecordError("Compressed message that holds no messages")
@@ -175,7 +175,7 @@ class MessageAndOffset(RecordBatch):
             yield message
 
     def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
-        """The message as a record; of a wrapper the inner ones, with absolute offsets and the time that counts."""
+        """The message as a record; for a wrapper the inner ones, with absolute offsets and the timestamps that hold."""
         if not self.is_compressed:
             yield self.to_record(self._offset, self.max_timestamp, self.timestamp_type)
             return
@@ -187,8 +187,8 @@ class MessageAndOffset(RecordBatch):
             yield message.to_record(first_offset + message.last_offset, timestamp, self.timestamp_type)
 
     def _offset_of_inner_zero(self, inner_data: bytes) -> int:
-        """What to add to the inner offsets: the wrapper has that of the last."""
-        # Some versions of librdkafka send wrappers with offset 0, whatever is inside; then inner offsets stand alone.
+        """What to add to the inner offsets, for the wrapper has the offset of the last one."""
+        # Some versions of librdkafka send wrappers with offset 0, whatever is inside. Then nothing is added.
         if self.magic == MAGIC_V0 or self._offset == 0:
             return 0
         last_inner_offset = 0
@@ -199,7 +199,7 @@ class MessageAndOffset(RecordBatch):
         return self._offset - last_inner_offset
 
     def to_record(self, offset: int, timestamp: int, timestamp_type: TimestampType) -> Record:
-        """Key and value of this message, with what a wrapper may know better."""
+        """Key and value of this message, with an offset and a timestamp that may be those of its wrapper."""
         key, value = self.key_and_value()
         return Record(
             offset,
@@ -216,10 +216,10 @@ class MessageAndOffset(RecordBatch):
         _I64.pack_into(self.view, 0, offset)
 
     def set_partition_leader_epoch(self, epoch: int) -> None:
-        """Nothing: these formats have no room for it."""
+        """Does nothing: these formats have no such field."""
 
     def set_max_timestamp(self, timestamp_type: TimestampType, max_timestamp: int) -> None:
-        """Write type and timestamp of a message of v1, and the checksum if they changed; v0 has neither."""
+        """Write type and timestamp of a message of v1, and a new checksum if they changed; v0 has neither."""
         if self.magic == MAGIC_V0 or (timestamp_type is self.timestamp_type and max_timestamp == self.max_timestamp):
             return
         self.attributes = self.attributes & ~TIMESTAMP_TYPE_MASK | (timestamp_type << 3 & TIMESTAMP_TYPE_MASK)
@@ -231,7 +231,7 @@ class MessageAndOffset(RecordBatch):
 
 
 def _positions(data: bytes) -> Iterator[tuple[int, int]]:
-    """Position and size of each message of a set, all of which must be whole; ``CorruptRecordError`` otherwise."""
+    """Position and size of each message of a set; ``CorruptRecordError`` if one is incomplete."""
     position, end = 0, len(data)
     while position < end:
         if end - position < LOG_OVERHEAD:
@@ -251,7 +251,7 @@ def encode_message(
     key: Buffer | None,
     value: Buffer | None,
 ) -> bytes:
-    """One message of the figure above, checksum included; v0 drops the timestamp."""
+    """One message of the figure above, checksum included. In v0 the timestamp is dropped."""
     size = RECORD_OVERHEAD[magic] + (0 if key is None else len(key)) + (0 if value is None else len(value))
     fields = (offset, size, 0, magic, attributes)
     header = _HEADER_V0.pack(*fields) if magic == MAGIC_V0 else _HEADER_V1.pack(*fields, timestamp)

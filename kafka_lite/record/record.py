@@ -1,4 +1,4 @@
-"""What a record is, whatever the format it is stored in, and what can be wrong with one.
+"""A decoded record of any format, and the errors that reading one can raise.
 
 Kafka 0.10.2: clients/.../common/record/Record.java, TimestampType.java · book 10.2
 """
@@ -23,7 +23,7 @@ CURRENT_MAGIC = MAGIC_V2
 
 
 class TimestampType(IntEnum):
-    """Who set a record's timestamp; the value is that of the attributes' bit."""
+    """Who set a record's timestamp; the value is that of the bit in the attributes."""
 
     NO_TIMESTAMP_TYPE = -1  # format v0 has none
     CREATE_TIME = 0  # the producer
@@ -31,14 +31,14 @@ class TimestampType(IntEnum):
 
     @classmethod
     def for_name(cls, name: str) -> TimestampType:
-        """The type of a ``message.timestamp.type`` value; ``ValueError`` when there is none of that name."""
+        """The type of a ``message.timestamp.type`` value; ``ValueError`` for any other name."""
         for timestamp_type, known in ((cls.CREATE_TIME, "CreateTime"), (cls.LOG_APPEND_TIME, "LogAppendTime")):
             if name == known:
                 return timestamp_type
         raise ValueError(f"Invalid timestamp type {name!r}: CreateTime and LogAppendTime are valid")
 
 
-# Found once for what runs with every append: to find a member of an enum takes Python 3.11 as long as a call.
+# Looked up once, for code that runs on every append: in Python 3.11, looking up an enum member costs as much as a call.
 CREATE_TIME: Final = TimestampType.CREATE_TIME
 LOG_APPEND_TIME: Final = TimestampType.LOG_APPEND_TIME
 
@@ -65,14 +65,14 @@ class Record(NamedTuple):
 
 
 class CorruptRecordError(ApiError):
-    """The bytes are not what they claim to be: wrong checksum, impossible length, undecodable codec."""
+    """The bytes were damaged: wrong checksum, impossible length, data that the codec cannot read."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Errors.CORRUPT_MESSAGE, message)
 
 
 class InvalidRecordError(ApiError):
-    """The bytes arrived intact, but what the producer wrote breaks a rule of the format."""
+    """The bytes are intact, but the producer broke a rule of the format."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Errors.INVALID_RECORD, message)

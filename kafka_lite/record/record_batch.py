@@ -1,4 +1,4 @@
-"""What can be asked of a batch without knowing the format that it is stored in.
+"""A batch, whatever the format that it is stored in.
 
 Kafka 0.10.2: clients/.../common/record/LogEntry.java; since 0.11 DefaultRecordBatch.java · book 6.1.2
 """
@@ -29,16 +29,16 @@ HEADER_SIZE_UP_TO_MAGIC: Final = 17
 
 MAGIC_POSITION: Final = 16
 CODEC_MASK: Final = 0x07
-_NO_COMPRESSION: Final = CompressionType.NONE  # found once, see record.record
+_NO_COMPRESSION: Final = CompressionType.NONE  # looked up once, see record.record
 TIMESTAMP_TYPE_MASK: Final = 0x08
 
 
 class RecordBatch(ABC):
     """A view of one batch: the unit that is checked, appended, indexed and fetched as a whole.
 
-    In format v2 that is a record batch, in v0 and v1 a message: a plain one is a batch of one record, a compressed one
-    holds a set of messages. A view costs one ``struct`` call and copies nothing; changes (``set_...``) go through to
-    the buffer below, which then must be writable.
+    In format v2 that is a ``DefaultRecordBatch``. In v0 and v1 it is a message: a plain one is a batch of one record, a
+    compressed one holds a set of messages. A view costs one ``struct`` call and copies nothing. ``set_...`` methods
+    write to the buffer below, which then must be writable.
     """
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class RecordBatch(ABC):
     max_timestamp: int
     """The largest timestamp of the records; -1 in v0."""
 
-    # What only v2 has; the formats before answer as Kafka does for them.
+    # Fields of v2 only. Older formats have the values that Kafka gives them.
     partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
@@ -62,12 +62,12 @@ class RecordBatch(ABC):
     @property
     @abstractmethod
     def base_offset(self) -> int:
-        """Offset of the first record. A compressed message of v0 or v1 must be decompressed to know."""
+        """Offset of the first record. For a compressed message of v0 or v1 this takes a decompression."""
 
     @property
     @abstractmethod
     def last_offset(self) -> int:
-        """Offset of the last record (in v2: that was there before a compaction)."""
+        """Offset of the last record; in v2 also if compaction has removed that record."""
 
     @property
     def next_offset(self) -> int:
@@ -77,12 +77,12 @@ class RecordBatch(ABC):
     @property
     @abstractmethod
     def record_count(self) -> int | None:
-        """How many records the header claims; None for a compressed message of v0 or v1, which does not say."""
+        """Number of records according to the header; None for a compressed message of v0 or v1."""
 
     @property
     @abstractmethod
     def base_timestamp(self) -> int:
-        """The timestamp that the records' deltas are added to; in v1 the message's own, in v0 -1."""
+        """The timestamp that the deltas of the records are relative to; in v1 the message's own, in v0 -1."""
 
     @property
     @abstractmethod
@@ -91,7 +91,7 @@ class RecordBatch(ABC):
 
     @property
     def compression(self) -> CompressionType:
-        """The codec; raises ``CorruptRecordError`` for a code that is none."""
+        """The codec; raises ``CorruptRecordError`` for an unknown code."""
         code = self.attributes & CODEC_MASK
         return CompressionType.from_code(code) if code else _NO_COMPRESSION
 
@@ -107,7 +107,7 @@ class RecordBatch(ABC):
 
     @property
     def is_control(self) -> bool:
-        """Whether the batch is a marker of the broker's (commit, abort), not data."""
+        """Whether the batch holds a marker that the broker wrote (commit, abort), and no data."""
         return False
 
     @property
@@ -120,7 +120,7 @@ class RecordBatch(ABC):
         """The checksum that the batch should carry."""
 
     def is_valid(self) -> bool:
-        """Whether the checksum fits the bytes."""
+        """Whether the checksum matches the bytes."""
         return self.crc == self.compute_crc()
 
     def ensure_valid(self) -> None:
@@ -135,20 +135,21 @@ class RecordBatch(ABC):
     def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> Iterator[Record]:
         """The records, decoded one by one.
 
-        Raises ``CorruptRecordError`` or ``InvalidRecordError`` where the bytes are none; does not look at the checksum.
+        Raises ``CorruptRecordError`` or ``InvalidRecordError`` at bytes that are not a record. The checksum is not
+        verified.
         """
 
     @abstractmethod
     def set_last_offset(self, offset: int) -> None:
-        """Write the offsets so that the last record has ``offset``. The checksum does not cover them."""
+        """Assign offsets so that the last record gets ``offset``. The checksum does not cover them."""
 
     @abstractmethod
     def set_max_timestamp(self, timestamp_type: TimestampType, max_timestamp: int) -> None:
-        """Write type and largest timestamp, and the checksum if that changed anything."""
+        """Write type and largest timestamp, and a new checksum if they changed."""
 
     @abstractmethod
     def set_partition_leader_epoch(self, epoch: int) -> None:
-        """Write the epoch of the leader that appends the batch, if the format has room for it."""
+        """Write the epoch of the leader that appends the batch, if the format has that field."""
 
 
 def sized_view(buffer: Buffer, position: int, size: int) -> memoryview:

@@ -1,4 +1,4 @@
-"""Takes records out of batches, and leaves of each batch what must be left: the heart of log compaction.
+"""Removes records from batches, and keeps of each batch what must stay: the core of log compaction.
 
 Kafka 0.10.2: clients/.../common/record/MemoryRecords.java (filterTo) · book 6.1.6
 """
@@ -29,22 +29,22 @@ _KEPT_FLAGS = CODEC_MASK | TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTR
 
 
 class BatchRetention(Enum):
-    """What is to become of a batch."""
+    """What happens to a batch."""
 
     DELETE = "delete"
-    """It goes, with all of its records."""
+    """It is removed, with all of its records."""
     RETAIN_EMPTY = "retain empty"
-    """It stays, even when none of its records does: its last offset and sequence number are still needed."""
+    """It stays, even without records, since its last offset and sequence number are still needed."""
     DELETE_EMPTY = "delete empty"
-    """It goes when none of its records stays."""
+    """It is removed if none of its records stays."""
 
 
 class BatchRetentionResult(NamedTuple):
-    """What a filter says of a batch."""
+    """A filter's decision on a batch."""
 
     retention: BatchRetention
     contains_marker_for_empty_txn: bool = False
-    """Whether it is the marker of a transaction that has no records any more, so that it can go some time."""
+    """Whether it is the marker of a transaction without remaining records, which may be removed later."""
 
 
 class RecordFilter(ABC):
@@ -56,15 +56,15 @@ class RecordFilter(ABC):
 
     @abstractmethod
     def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
-        """Asked once for each batch, before its records."""
+        """Called once for each batch, before its records."""
 
     @abstractmethod
     def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
-        """Whether a record stays; not asked for batches that are to be deleted."""
+        """Whether a record stays. Not called for a batch that is deleted."""
 
 
 class FilteredBatch(NamedTuple):
-    """What is left of a batch, and what the log wants to know of it; ``data`` is empty when nothing is left."""
+    """What is left of a batch, with the numbers that the log needs. ``data`` is empty if nothing is left."""
 
     data: bytes | memoryview
     messages_read: int = 0
@@ -78,14 +78,14 @@ class FilteredBatch(NamedTuple):
 def filter_batch(batch: RecordBatch, record_filter: RecordFilter) -> FilteredBatch:
     """The batch without the records that the filter does not retain.
 
-    The batch stays as it is, byte for byte, when all of its records stay. Otherwise it is built anew, with the same
-    offsets, format, codec and producer. In v2 it keeps its first and last offset, and so its sequence numbers, whatever
-    is between; v0 and v1 have no batches that could be empty.
+    A batch whose records all stay is returned as it is, byte for byte. Otherwise it is rebuilt with the same offsets,
+    format, codec and producer. A v2 batch keeps its first and last offset, and so its sequence numbers, even without
+    any record; v0 and v1 have no empty batches.
 
-    The first time that tombstones stay behind in a v2 batch, it gets a *delete horizon*: the time from which on they
-    may go. It takes the place of the base timestamp, so the timestamp deltas of its records are written anew.
+    When tombstones stay in a v2 batch for the first time, the batch gets a *delete horizon*: the time after which they
+    may be removed. It replaces the base timestamp, so the records get new timestamp deltas.
 
-    Raises ``CorruptRecordError`` or ``InvalidRecordError`` when the batch cannot be read: a wrong checksum is never
+    Raises ``CorruptRecordError`` or ``InvalidRecordError`` if the batch cannot be read. A wrong checksum is never
     replaced by a right one.
     """
     retention, contains_marker_for_empty_txn = record_filter.check_batch_retention(batch)
@@ -138,7 +138,7 @@ def _filter_records(
 def _rebuilt_batch(
     batch: DefaultRecordBatch, data: bytes, retained: list[_EncodedRecord], new_delete_horizon_ms: int | None
 ) -> FilteredBatch:
-    """A batch of the retained records. Their bytes stay, since what their deltas refer to stays, unless it is new."""
+    """A batch of the retained records. Their bytes stay the same unless the base timestamp changes."""
     base_timestamp, attributes = batch.base_timestamp, batch.attributes & _KEPT_FLAGS
     if new_delete_horizon_ms is None:
         records = b"".join([data[start:end] for start, end, _ in retained])
@@ -146,7 +146,7 @@ def _rebuilt_batch(
         shift = base_timestamp - new_delete_horizon_ms
         records = b"".join([with_timestamp_delta(data[start:end], delta + shift) for start, end, delta in retained])
         attributes |= DELETE_HORIZON_FLAG_MASK
-    is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME  # then the header has the time of all records
+    is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME  # then the time of all records is in the header
     max_timestamp = batch.max_timestamp if is_stamped else base_timestamp + max(delta for *_, delta in retained)
     rebuilt = encode_batch(
         compress(batch.compression, records, MAGIC_V2),
@@ -167,7 +167,7 @@ def _rebuilt_batch(
 
 
 def _empty_batch(batch: DefaultRecordBatch) -> FilteredBatch:
-    """The header of a batch that no record is left of. Neither codec nor delete horizon have a meaning any more."""
+    """The header of a batch without records, for which codec and delete horizon mean nothing."""
     kept_flags = TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
     header = encode_batch(
         b"",
@@ -236,7 +236,7 @@ def _rebuilt_wrapper(batch: MessageAndOffset, retained: list[Record], messages_r
 
 
 def offsets_and_keys(batch: RecordBatch) -> Iterator[tuple[int, bytes | None]]:
-    """Offset and key of each record: what the offset map is built from. Raises as ``filter_batch`` does."""
+    """Offset and key of each record, for the offset map. Raises what ``filter_batch`` raises."""
     if batch.magic < MAGIC_V2:
         for record in batch.records():
             yield record.offset, record.key

@@ -1,4 +1,4 @@
-"""From bytes to batches, whatever their format: the entrance to this package.
+"""From bytes to batches, whatever their format: the entry point of this package.
 
 Kafka 0.10.2: clients/.../common/record/MemoryRecords.java, ByteBufferLogInputStream.java · book 6.1.2
 """
@@ -56,8 +56,8 @@ def batch_at(buffer: Buffer, position: int, size: int) -> RecordBatch:
 def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = None) -> Iterator[RecordBatch]:
     """The batches of a buffer from ``position`` on, one view each.
 
-    A batch that the buffer holds only in part ends the iteration: a fetch is cut at its size limit, wherever that is.
-    Raises ``CorruptRecordError`` at a batch with an impossible size or magic.
+    The iteration ends at a batch that is incomplete: a fetch is cut off at its size limit, even inside a batch. Raises
+    ``CorruptRecordError`` at a batch with an impossible size or magic.
     """
     view = buffer if isinstance(buffer, memoryview) else memoryview(buffer)
     end = len(view)
@@ -70,7 +70,7 @@ def batches(buffer: Buffer, position: int = 0, max_message_bytes: int | None = N
 
 
 def first_batch(buffer: Buffer, position: int = 0) -> RecordBatch | None:
-    """The batch at ``position``, if it is there whole: what ``batches`` yields first, for a third of the time."""
+    """The batch at ``position`` if it is complete: what ``batches`` yields first, in a third of the time."""
     end = len(buffer)
     if end - position < HEADER_SIZE_UP_TO_MAGIC:
         return None
@@ -79,7 +79,7 @@ def first_batch(buffer: Buffer, position: int = 0) -> RecordBatch | None:
 
 
 def last_wrapper(buffer: Buffer) -> RecordBatch | None:
-    """The last compressed message of a set in format v0 or v1, or None; it only looks at sizes and attributes."""
+    """The last compressed message of a set in format v0 or v1, or None. Only sizes and attributes are read."""
     end, position = len(buffer), 0
     found, size_of_found = -1, 0
     while end - position >= HEADER_SIZE_UP_TO_MAGIC:
@@ -93,7 +93,7 @@ def last_wrapper(buffer: Buffer) -> RecordBatch | None:
 
 
 def valid_bytes(buffer: Buffer) -> int:
-    """How many bytes of the buffer are whole batches."""
+    """How many bytes of the buffer are complete batches."""
     return sum(batch.size_in_bytes for batch in batches(buffer))
 
 

@@ -1,4 +1,4 @@
-"""Integers of variable length: small numbers, of either sign, in few bytes.
+"""Integers of variable length: the smaller the number, of either sign, the fewer its bytes.
 
 Kafka 0.11: clients/.../common/utils/ByteUtils.java · book 10.3
 """
@@ -35,7 +35,7 @@ def encode_varint(value: int) -> bytes:
 
 
 def size_of_varint(value: int) -> int:
-    """How many bytes ``encode_varint`` makes of a value."""
+    """How many bytes ``encode_varint`` writes for a value."""
     rest = value << 1 if value >= 0 else (~value << 1) | 1
     return max(1, (rest.bit_length() + 6) // 7)
 
@@ -43,11 +43,11 @@ def size_of_varint(value: int) -> int:
 def decode_varint(buffer: Buffer, position: int, max_bytes: int = MAX_VARINT_BYTES) -> tuple[int, int]:
     """The value at ``position`` and the position behind it.
 
-    Raises ``InvalidRecordError`` when the buffer ends before the value does, or the value is longer than ``max_bytes``.
+    Raises ``InvalidRecordError`` if the buffer ends inside the value, or the value is longer than ``max_bytes``.
     """
     try:
         byte = buffer[position]
-        if byte < 0x80:  # by far the most
+        if byte < 0x80:  # most values
             return byte >> 1 ^ -(byte & 1), position + 1
         rest = byte & 0x7F
         for shift in range(7, 7 * max_bytes, 7):

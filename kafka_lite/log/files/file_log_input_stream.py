@@ -9,21 +9,19 @@ import struct
 from collections.abc import Iterator
 from typing import Final, Protocol
 
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.message_set import RECORD_OVERHEAD
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, CorruptRecordError
+from kafka_lite.record.record_batch import LOG_OVERHEAD, MAGIC_POSITION
 
-LOG_OVERHEAD: Final = 12
-"""Bytes of offset and size, which come before every batch in every format."""
-MIN_RECORD_SIZE: Final = 14
+MIN_RECORD_SIZE: Final = RECORD_OVERHEAD[MAGIC_V0]
 """The smallest message there is: format v0, no key, no value."""
-HEADER_SIZE: Final = 26
-"""Both together."""
-BATCH_V2_OVERHEAD: Final = 61
+HEADER_SIZE: Final = LOG_OVERHEAD + MIN_RECORD_SIZE
 READ_AHEAD_BYTES: Final = 4096
 """As much as lies between two index entries: most lookups read the file once."""
 
 V2_HEADER_SIZE: Final = 43
 """Up to the largest timestamp."""
-MAGIC_POSITION: Final = 16
 
 _LEGACY = struct.Struct(">qi6xq")
 """Offset, size, timestamp."""
@@ -135,5 +133,5 @@ def _parse_header(window: bytes, at: int, position: int) -> FileChannelRecordBat
 def _check_header(offset: int, size: int, magic: int, position: int) -> None:
     if size < MIN_RECORD_SIZE or offset < 0 or magic > MAGIC_V2:
         raise CorruptRecordError(f"no batch at position {position}: offset {offset}, size {size}, magic {magic}")
-    if magic == MAGIC_V2 and LOG_OVERHEAD + size < BATCH_V2_OVERHEAD:
+    if magic == MAGIC_V2 and LOG_OVERHEAD + size < RECORD_BATCH_OVERHEAD:
         raise CorruptRecordError(f"the batch at position {position} has only {size} bytes")

@@ -35,11 +35,26 @@ def test_without_a_codec_each_message_is_a_batch(magic: int) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 16, records(MAGIC_V1, CompressionType.NONE)[:20]])
-def test_nothing_whole(data: bytes) -> None:
+def test_no_complete_batch(data: bytes) -> None:
     fetched = FetchedRecords(data)
     assert (fetched.valid_bytes, fetched.next_offset, list(fetched.batches())) == (0, None, [])
 
 
-def test_an_impossible_size() -> None:
+def test_an_impossible_size_is_corrupt() -> None:
     with pytest.raises(CorruptRecordError, match="less than the minimum"):
         _ = FetchedRecords(b"\0" * 40).valid_bytes
+
+
+@pytest.mark.parametrize("magic", [-1, 3])
+def test_a_last_batch_of_unknown_magic_is_corrupt(magic: int) -> None:
+    data = bytearray(records(MAGIC_V2, CompressionType.NONE))
+    data[16:17] = magic.to_bytes(1, "big", signed=True)
+    with pytest.raises(CorruptRecordError, match="magic"):
+        _ = FetchedRecords(data).next_offset
+
+
+def test_a_last_batch_that_is_shorter_than_its_header_is_corrupt() -> None:
+    data = bytearray(records(MAGIC_V2, CompressionType.NONE)[:40])
+    data[8:12] = (40 - 12).to_bytes(4, "big")
+    with pytest.raises(CorruptRecordError, match="smaller than its header"):
+        _ = FetchedRecords(data).next_offset

@@ -89,10 +89,9 @@ record_bytes = st.one_of(st.none(), st.binary(max_size=20), st.just(b"x" * 100),
     limit=st.integers(1, 50) | st.just(500),
     log_append_time=st.booleans(),
 )
-def test_fast_ways_read_what_the_slow_one_reads(
+def test_all_sizes_and_numbers_are_read_as_the_batch_decodes_them(
     records: list[Any], repeats: int, limit: int, log_append_time: bool
 ) -> None:
-    """Repeated records are alike, and read as columns; the others one by one, in a loop or with care."""
     builder = MemoryRecordsBuilder(base_offset=1 << 40)
     for delta, key, value, headers in records:
         for _ in range(repeats):
@@ -117,7 +116,7 @@ def test_fast_ways_read_what_the_slow_one_reads(
 
 
 @pytest.mark.parametrize("times", [(0, -1, -2), (0, 1), (9000, 9001, 8999), (2**40, 2**40 - 1), (5,)])
-def test_records_that_are_alike_keep_their_times_in_any_order(times: tuple[int, ...]) -> None:
+def test_timestamps_may_come_in_any_order(times: tuple[int, ...]) -> None:
     builder = MemoryRecordsBuilder()
     builder.append(2**41, None, b"the first, whose time is the base")
     wanted = [2**41 + times[number % len(times)] for number in range(60)]
@@ -131,7 +130,7 @@ def test_records_that_are_alike_keep_their_times_in_any_order(times: tuple[int, 
 
 @settings(max_examples=150, deadline=None)
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255), value=st.sampled_from([b"v", b"x" * 100]))
-def test_damaged_records_are_an_error_or_other_records_but_never_a_crash(place: int, byte: int, value: bytes) -> None:
+def test_damaged_records_are_read_or_refused_as_the_batch_decodes_them(place: int, byte: int, value: bytes) -> None:
     (one,) = batches(batch([value] * 30))
     assert isinstance(one, DefaultRecordBatch)
     data = bytearray(one.records_data())
@@ -176,7 +175,7 @@ def test_deserializers_see_each_key_and_value_once_and_in_order() -> None:
     assert seen == [("t", b"%03d" % n) for n in range(50)]
 
 
-def test_a_batch_whose_last_records_were_compacted_away_is_passed() -> None:
+def test_the_position_moves_past_a_batch_whose_last_records_were_compacted_away() -> None:
     builder = MemoryRecordsBuilder(base_offset=0)
     builder.append(0, b"k", b"v")
     one = bytearray(builder.build())
@@ -194,7 +193,7 @@ def test_an_incomplete_batch_at_the_end_is_left_out() -> None:
     assert not has_complete_batch(None)
 
 
-def test_the_metrics_hear_of_a_fetch_when_it_is_consumed() -> None:
+def test_a_consumed_fetch_is_reported_to_the_metrics() -> None:
     data = batch([b"a", b"b", b"c"])
     records = fetched(data)
     drained = records._on_drained
@@ -206,7 +205,7 @@ def test_the_metrics_hear_of_a_fetch_when_it_is_consumed() -> None:
     assert drained.calls == [(PARTITION, len(data), 3)]
 
 
-def test_corrupt_batches_are_told_with_their_place() -> None:
+def test_a_corrupt_batch_is_reported_with_partition_and_offset() -> None:
     data = bytearray(batch([b"a"]) + batch([b"b"], 1))
     data[-2] ^= 1
     records = fetched(bytes(data))

@@ -40,7 +40,7 @@ def test_what_goes_in_comes_out(records: list[Fields], codec: CompressionType) -
 
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("codec", [NONE, CompressionType.GZIP, CompressionType.SNAPPY, CompressionType.LZ4])
-def test_old_formats(magic: int, codec: CompressionType) -> None:
+def test_message_sets_of_the_old_formats(magic: int, codec: CompressionType) -> None:
     buffer = RecordsBuffer(bytearray(10_000), magic, codec)
     for i in range(20):
         assert buffer.append(1000 + i, b"k%d" % i, b"v" * i, ())
@@ -61,7 +61,7 @@ def test_a_buffer_of_the_estimated_size_takes_the_record(magic: int) -> None:
         assert RecordsBuffer(bytearray(estimate), magic, NONE).append(1 << 50, b"k" * size, b"v" * size, name_of_header)
 
 
-def test_what_does_not_fit_leaves_no_trace() -> None:
+def test_a_record_that_does_not_fit_changes_nothing() -> None:
     buffer = RecordsBuffer(bytearray(200), 2, NONE)
     assert buffer.append(1, None, b"v" * 100, ())
     before = buffer.estimated_size_in_bytes
@@ -80,7 +80,7 @@ def test_without_compression_the_batch_is_the_buffer() -> None:
     assert built.obj is memory
 
 
-def test_what_compression_makes_larger() -> None:
+def test_records_that_compression_makes_larger() -> None:
     """Random bytes in a buffer that they fill."""
     value = bytes((i * 7919 + (i >> 3) * 104729) % 251 for i in range(930))
     buffer = RecordsBuffer(bytearray(1000), 2, CompressionType.GZIP)

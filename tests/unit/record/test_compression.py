@@ -32,7 +32,7 @@ def test_data_of_many_blocks_comes_back(codec: CompressionType) -> None:
 
 
 @pytest.mark.parametrize("codec", CompressionType)
-def test_exactly_max_bytes_pass_and_one_more_does_not(codec: CompressionType) -> None:
+def test_more_than_max_bytes_are_refused(codec: CompressionType) -> None:
     compressed = compress(codec, bytes(1000), 2)
     assert decompress(codec, compressed, 2, max_bytes=1000) == bytes(1000)
     with pytest.raises(CorruptRecordError, match="more than 999 bytes"):

@@ -25,7 +25,7 @@ def with_holes(magic: int, codec: CompressionType) -> bytes:
 
 @pytest.mark.parametrize("codec", [NONE, GZIP, CompressionType.SNAPPY, CompressionType.LZ4])
 @pytest.mark.parametrize(("magic", "to_magic"), [(2, 1), (2, 0), (1, 0)])
-def test_down(magic: int, to_magic: int, codec: CompressionType) -> None:
+def test_down_conversion_keeps_what_the_older_format_has(magic: int, to_magic: int, codec: CompressionType) -> None:
     converted = down_convert(with_holes(magic, codec), to_magic)
     assert {(batch.magic, batch.compression, batch.is_valid()) for batch in batches(converted)} == {
         (to_magic, codec, True)
@@ -36,19 +36,19 @@ def test_down(magic: int, to_magic: int, codec: CompressionType) -> None:
     assert {record.headers for record in found} == {()}
 
 
-def test_down_leaves_out_what_lies_before_the_fetch() -> None:
+def test_down_conversion_leaves_out_records_before_the_fetch_offset() -> None:
     data = with_holes(2, GZIP)
     assert [record.offset for record in records(down_convert(data, 1, first_offset=12))] == [12, 13]
     assert down_convert(data, 1, first_offset=14) == b""
 
 
-def test_old_enough_batches_pass_unchanged() -> None:
+def test_batches_in_an_old_enough_format_stay_unchanged() -> None:
     data = hex_sample("disk-v0.log.hex") + hex_sample("disk-gzip.log.hex")
     assert down_convert(data, 1) == data
     assert {batch.magic for batch in batches(down_convert(data, 0))} == {0}
 
 
-def test_markers_are_dropped_and_transactions_become_plain() -> None:
+def test_down_conversion_drops_markers_and_transactional_flags() -> None:
     data = hex_sample("v39-modern-1.00.log.hex")
     found = list(records(down_convert(data, 1)))
     assert [(record.offset, record.value) for record in found] == [(0, b"tv0"), (1, b"tv1"), (2, b"tv2"), (4, b"ab")]
@@ -57,7 +57,7 @@ def test_markers_are_dropped_and_transactions_become_plain() -> None:
     assert down_convert(marker, 2) == marker
 
 
-def test_log_append_time_stays() -> None:
+def test_down_conversion_keeps_log_append_time() -> None:
     builder = MemoryRecordsBuilder(2, GZIP, TimestampType.LOG_APPEND_TIME, log_append_time_ms=99)
     builder.append(1, b"a", b"")
     builder.append(2, b"b", b"")
@@ -65,7 +65,7 @@ def test_log_append_time_stays() -> None:
     assert {(record.timestamp, record.timestamp_type) for record in found} == {(99, TimestampType.LOG_APPEND_TIME)}
 
 
-def test_zstd_has_no_old_format() -> None:
+def test_zstd_cannot_be_down_converted() -> None:
     with pytest.raises(ApiError) as raised:
         down_convert(with_holes(2, CompressionType.ZSTD), 1)
     assert raised.value.error is Errors.UNSUPPORTED_COMPRESSION_TYPE
@@ -73,7 +73,7 @@ def test_zstd_has_no_old_format() -> None:
 
 @pytest.mark.parametrize("codec", [NONE, GZIP])
 @pytest.mark.parametrize(("magic", "to_magic"), [(0, 1), (0, 2), (1, 2)])
-def test_up(magic: int, to_magic: int, codec: CompressionType) -> None:
+def test_up_conversion_keeps_every_record(magic: int, to_magic: int, codec: CompressionType) -> None:
     converted = up_convert(with_holes(magic, codec), to_magic)
     assert {(batch.magic, batch.compression, batch.is_valid()) for batch in batches(converted)} == {
         (to_magic, codec, True)
@@ -84,5 +84,5 @@ def test_up(magic: int, to_magic: int, codec: CompressionType) -> None:
     assert up_convert(converted, to_magic) == converted
 
 
-def test_which_format_a_fetch_gets() -> None:
+def test_format_for_each_fetch_version() -> None:
     assert [magic_for_fetch_version(version) for version in (0, 1, 2, 3, 4, 17)] == [0, 0, 1, 1, 2, 2]

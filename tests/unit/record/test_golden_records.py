@@ -49,7 +49,7 @@ def test_message_sets_of_0_10(codec: str) -> None:
         assert [batch.last_offset for batch in batches(data)] == [2, 5, 8]
 
 
-def test_log_append_time_of_the_wrapper_counts() -> None:
+def test_log_append_time_of_the_wrapper_holds_for_its_messages() -> None:
     data = hex_sample("disk-lat.log.hex")
     assert [(record.timestamp, record.timestamp_type) for record in records(data)] == [(1795249167192, APPEND)] * 2
 

@@ -110,7 +110,7 @@ def producer_of(batch: RecordBatch) -> dict[str, int]:
     return {name: getattr(batch, name) for name in PRODUCER}
 
 
-def test_offsets_and_sequences_of_a_v2_batch_do_not_move() -> None:
+def test_a_v2_batch_keeps_its_offsets_and_sequences() -> None:
     batch = batch_of(b"a", b"b", b"c", b"d", **PRODUCER)
     left, records = left_of(filter_batch(batch, Only(11)))
     assert isinstance(left, DefaultRecordBatch)
@@ -121,7 +121,7 @@ def test_offsets_and_sequences_of_a_v2_batch_do_not_move() -> None:
 
 
 @pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.LZ4])
-def test_an_empty_batch_is_a_header(codec: CompressionType) -> None:
+def test_a_batch_without_retained_records_becomes_a_bare_header(codec: CompressionType) -> None:
     batch = batch_of(b"a", b"b", compression=codec, **PRODUCER)
     left, records = left_of(filter_batch(batch, Only(retention=BatchRetention.RETAIN_EMPTY)))
     assert isinstance(left, DefaultRecordBatch)
@@ -133,7 +133,7 @@ def test_an_empty_batch_is_a_header(codec: CompressionType) -> None:
     assert bytes(filter_batch(left, Only()).data) == b""
 
 
-def test_delete_does_not_look_at_the_records() -> None:
+def test_a_batch_to_delete_is_deleted_without_reading_its_records() -> None:
     batch = batch_of(b"a")
     assert filter_batch(batch, Only(10, retention=BatchRetention.DELETE)) == FilteredBatch(b"")
 
@@ -156,7 +156,7 @@ def test_a_tombstone_gives_the_batch_a_delete_horizon(codec: CompressionType, ke
     assert (without_value.delete_horizon_ms, records) == (NOW_MS + RETENTION_MS, [r for r in before if r.offset == 11])
 
 
-def test_a_tombstone_that_goes_gives_none() -> None:
+def test_a_tombstone_that_is_removed_gives_no_delete_horizon() -> None:
     left, _ = left_of(filter_batch(batch_of(b"a", None), Only(10)))
     assert isinstance(left, DefaultRecordBatch)
     assert left.delete_horizon_ms is None
@@ -174,7 +174,7 @@ def test_a_marker_of_an_empty_transaction_gets_a_delete_horizon() -> None:
 
 
 @pytest.mark.parametrize("magic", [1, 2])
-def test_a_bad_checksum_is_not_made_a_good_one(magic: int) -> None:
+def test_a_batch_with_a_wrong_checksum_is_not_rebuilt(magic: int) -> None:
     batch = batch_of(b"a" * 10, b"b" * 10, magic=magic, compression=CompressionType.LZ4)
     (corrupt,) = batches(bytes(batch.view).replace(batch.crc.to_bytes(4, "big"), b"\0\1\2\3"))
     with pytest.raises(CorruptRecordError):
@@ -188,6 +188,6 @@ def test_offsets_and_keys(magic: int, codec: CompressionType) -> None:
     assert list(offsets_and_keys(batch)) == [(record.offset, record.key) for record in batch.records()]
 
 
-def test_keys_of_an_empty_batch() -> None:
+def test_an_empty_batch_has_no_keys() -> None:
     empty, _ = left_of(filter_batch(batch_of(b"a"), Only(retention=BatchRetention.RETAIN_EMPTY)))
     assert list(offsets_and_keys(empty)) == []

@@ -52,7 +52,7 @@ def test_round_trip(content: list, magic_and_codec: tuple, base_offset: int) -> 
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
-def test_any_flipped_bit_behind_the_offset_is_noticed(magic: int, codec: CompressionType) -> None:
+def test_a_flipped_bit_behind_the_offset_is_noticed(magic: int, codec: CompressionType) -> None:
     data = memory_records(magic, codec, [(b"key", b"value"), (None, b"x" * 20)], timestamp=1_700_000_000_000)
     first = next(batches(data))
     outside_crc = range(12, 16) if magic == 2 else range(0)  # the leader's epoch, as the offset, is the broker's
@@ -104,7 +104,7 @@ def test_arbitrary_bytes_raise_api_errors_only(data: bytes) -> None:
         list(records(data))
 
 
-def test_a_partial_batch_ends_the_iteration() -> None:
+def test_the_iteration_ends_at_an_incomplete_batch() -> None:
     whole = memory_records(2, CompressionType.NONE, [(b"k", b"v")])
     for cut in range(1, len(whole)):
         assert valid_bytes(whole + whole[:cut]) == len(whole)
@@ -133,7 +133,7 @@ def test_an_unknown_magic_is_corrupt(magic: int) -> None:
         batch_at(data, 0, len(data))
 
 
-def test_changes_go_through_to_the_buffer_and_keep_the_checksum() -> None:
+def test_setters_write_to_the_buffer_and_keep_the_checksum_valid() -> None:
     for magic in (1, 2):
         data = bytearray(memory_records(magic, CompressionType.GZIP, [(b"a", b"1"), (b"b", b"2")], timestamp=5))
         batch = next(batches(data))
@@ -189,7 +189,7 @@ def _wrapper(inner: bytes, codec: CompressionType = CompressionType.GZIP) -> byt
         (memory_records(1, CompressionType.NONE, [(None, b"x")]) + b"12345", "ends with 5 bytes"),
     ],
 )
-def test_what_a_wrapper_may_not_hold(inner: bytes, complaint: str) -> None:
+def test_a_wrapper_with_invalid_content_is_refused(inner: bytes, complaint: str) -> None:
     with pytest.raises(ApiError, match=complaint):
         list(records(_wrapper(inner)))
 
@@ -203,7 +203,7 @@ def test_a_wrapper_without_a_value_and_one_with_zstd() -> None:
         list(records(_wrapper(memory_records(1, CompressionType.NONE, [(None, b"x")]), CompressionType.ZSTD)))
 
 
-def test_counts_that_lie_are_invalid() -> None:
+def test_a_wrong_record_count_is_invalid() -> None:
     data = bytearray(memory_records(2, CompressionType.NONE, [(b"a", b"1"), (b"b", b"2")]))
     for count, complaint in ((1, "bytes follow"), (3, "cut short"), (2**31 - 1, "cut short")):
         data[57:61] = count.to_bytes(4, "big")
@@ -257,7 +257,7 @@ def test_the_builder_refuses_what_old_formats_do_not_have() -> None:
         builder.append(1, None, b"", offset=5)
 
 
-def test_log_append_time_counts_for_all_records() -> None:
+def test_log_append_time_holds_for_all_records() -> None:
     for magic, codec in FORMATS:
         builder = MemoryRecordsBuilder(magic, codec, TimestampType.LOG_APPEND_TIME, log_append_time_ms=50)
         builder.append(1, b"a", b"")

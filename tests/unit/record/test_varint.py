@@ -38,12 +38,12 @@ def test_round_trip_and_size(value: int) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff"])
-def test_cut_short(data: bytes) -> None:
+def test_a_varint_that_is_cut_short_is_invalid(data: bytes) -> None:
     with pytest.raises(InvalidRecordError, match="cut short"):
         decode_varint(data, 0)
 
 
-def test_too_long() -> None:
+def test_a_varint_that_is_too_long_is_invalid() -> None:
     with pytest.raises(InvalidRecordError, match="longer than 5"):
         decode_varint(b"\x80" * 5 + b"\x00", 0)
     with pytest.raises(InvalidRecordError, match="longer than 10"):
