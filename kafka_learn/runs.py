@@ -14,9 +14,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording.recorded_run import RecordedRun
 
 MODULES = "chapters/*/figures/*_runs.py"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

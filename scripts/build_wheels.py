@@ -18,7 +18,16 @@ from kafka_lite.common.app_info_parser import VERSION_FILE, commit_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 DIST = PROJECT / "dist"
-INPUTS = ("kafka_lite", "config", "hatch_build.py", "pyproject.toml", "README.md", "LICENSE")
+INPUTS = (
+    "kafka_lite",
+    "config",
+    "chapters/book.toml",
+    "chapters/classes.toml",
+    "hatch_build.py",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
 
 
@@ -76,6 +85,7 @@ def _copy_of_the_source(scratch: Path) -> Path:
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=_LEFT_OUT)
         else:
+            (copy / name).parent.mkdir(exist_ok=True)
             shutil.copy(source, copy / name)
     (copy / "kafka_lite" / VERSION_FILE).write_text(f"commitId={commit_of(PROJECT)}\n", encoding="utf-8")
     return copy

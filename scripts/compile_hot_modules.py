@@ -66,7 +66,8 @@ def compiled_wheel() -> Path:
 def source_digest() -> str:
     """What the compiled package depends on, as one number: the source, and the kind of Python."""
     digest = hashlib.sha256(str(sys.implementation.cache_tag).encode())
-    packaged = (*(PROJECT / "kafka_lite").rglob("*.py"), *(PROJECT / "config").iterdir())
+    data = (*(PROJECT / "config").iterdir(), *(PROJECT / "chapters").glob("*.toml"))
+    packaged = (*(PROJECT / "kafka_lite").rglob("*.py"), *data)
     for file in (PROJECT / "pyproject.toml", *sorted(packaged)):
         digest.update(str(file.relative_to(PROJECT)).encode())
         digest.update(file.read_bytes())

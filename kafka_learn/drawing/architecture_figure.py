@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import tomllib
 
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.drawing.graphviz_drawing import BLUE, Drawing, cell, new_graph, table
+from kafka_learn.project import PROJECT_ROOT
 
 
 def layers(_language: str) -> str:

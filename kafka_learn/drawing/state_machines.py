@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.drawing.graphviz_drawing import BLUE, Drawing, new_graph
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 
 TABLE = "VALID_PREVIOUS_STATES"

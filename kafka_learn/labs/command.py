@@ -16,10 +16,10 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 
 WATCH_POLL_S = 0.5

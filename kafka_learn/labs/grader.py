@@ -11,9 +11,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import Lab
+from kafka_learn.project import PROJECT_ROOT
 
 OUTPUT_LINES = 15
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 
 LABS = PROJECT_ROOT / "labs"

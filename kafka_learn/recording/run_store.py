@@ -12,7 +12,7 @@ import difflib
 import importlib
 from pathlib import Path
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.source import UnknownSymbolError, code_digest, find_symbol
 

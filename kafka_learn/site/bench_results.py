@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 
 RESULTS = PROJECT_ROOT / "bench" / "results" / "results.json"
 

@@ -13,7 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 
 SITE = PROJECT_ROOT / "site"
 WATCHED = ("docs", "chapters", "labs", "kafka_lite", "kafka_learn")

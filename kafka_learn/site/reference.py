@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from kafka_learn.book_map import ModuleReference, Section, load_book, module_references
 from kafka_learn.labs.lab import all_labs
+from kafka_lite.book.contents import Section, load_book
+from kafka_lite.book.module_reference import ModuleReference, module_references
 from kafka_lite.common.config_def import ConfigKey
 from kafka_lite.consumer import consumer_config
 from kafka_lite.log.log_config import LOG_CONFIG_DEF

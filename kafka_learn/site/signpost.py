@@ -6,8 +6,9 @@ import posixpath
 from collections.abc import Iterable
 from pathlib import Path
 
-from kafka_learn.book_map import PROJECT_ROOT, Book, load_book
 from kafka_learn.labs.lab import load_lab
+from kafka_learn.project import PROJECT_ROOT
+from kafka_lite.book.contents import Book, load_book
 
 _WORDS = {
     "en": {"book": "Book:", "notebook": "Notebook", "lab": "Lab:", "labs": "Labs:"},

@@ -1,6 +1,6 @@
 """Creates, enlarges, deletes and configures topics in ZooKeeper; the controller does the rest.
 
-Kafka 0.10.2: core/.../admin/AdminUtils.scala; later core/.../zk/AdminZkClient.scala · book 7.1.3
+Kafka 0.10.2: core/.../admin/AdminUtils.scala, RackAwareMode.scala; later core/.../zk/AdminZkClient.scala · book 7.1.3
 """
 
 from __future__ import annotations

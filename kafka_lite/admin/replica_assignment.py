@@ -1,6 +1,6 @@
 """Which brokers hold which partition of a new topic.
 
-Kafka 0.10.2: core/.../admin/AdminUtils.scala (assignReplicasToBrokers) · book 1.2.3
+Kafka 0.10.2: core/.../admin/AdminUtils.scala (assignReplicasToBrokers), BrokerMetadata.scala · book 1.2.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which names a topic may have.
 
-Kafka 0.10.2: core/.../common/Topic.scala, clients/.../common/internals/Topic.java · book 7.1.3
+Kafka 0.10.2: core/.../common/Topic.scala; since 0.11 clients/.../common/internals/Topic.java · book 7.1.3
 """
 
 from __future__ import annotations

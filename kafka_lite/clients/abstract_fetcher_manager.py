@@ -1,6 +1,6 @@
 """Fetcher threads by broker: which fetches what.
 
-Kafka 0.10.2: core/.../server/AbstractFetcherManager.scala · book 3.3.1
+Kafka 0.10.2: core/.../server/AbstractFetcherManager.scala (BrokerAndFetcherId, BrokerAndInitialOffset) · book 3.3.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fetches several partitions from one broker, one request after the other; what it is for, subclasses say.
 
-Kafka 0.10.2: core/.../server/AbstractFetcherThread.scala · book 3.3.2
+Kafka 0.10.2: core/.../server/AbstractFetcherThread.scala (PartitionFetchState, FetchRequest) · book 3.3.2
 """
 
 from __future__ import annotations

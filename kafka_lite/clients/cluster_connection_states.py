@@ -1,6 +1,7 @@
 """In which state the connection to each broker is, and when to try again.
 
-Kafka 0.10.2: clients/.../clients/ClusterConnectionStates.java, ConnectionState.java · book 2.1.3
+Kafka 0.10.2: clients/.../clients/ClusterConnectionStates.java (NodeConnectionState), ConnectionState.java
+· book 2.1.3
 """
 
 from __future__ import annotations

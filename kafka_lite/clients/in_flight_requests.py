@@ -1,6 +1,6 @@
 """Requests that were sent, or are being sent, and have no answer yet.
 
-Kafka 0.10.2: clients/.../clients/InFlightRequests.java · book 2.1.3
+Kafka 0.10.2: clients/.../clients/InFlightRequests.java, NetworkClient.java (InFlightRequest) · book 2.1.3
 """
 
 from __future__ import annotations

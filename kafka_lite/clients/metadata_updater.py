@@ -1,6 +1,7 @@
 """When the network client asks for metadata, whom, and what it makes of the answer.
 
-Kafka 0.10.2: clients/.../clients/MetadataUpdater.java, ManualMetadataUpdater.java, NetworkClient.java · book 2.1.3
+Kafka 0.10.2: clients/.../clients/MetadataUpdater.java, ManualMetadataUpdater.java, NetworkClient.java
+(DefaultMetadataUpdater) · book 2.1.3
 """
 
 from __future__ import annotations

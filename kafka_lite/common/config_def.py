@@ -1,6 +1,7 @@
 """Declares configuration keys once: name, type, default, what is valid, importance, documentation.
 
-Kafka 0.10.2: clients/.../common/config/ConfigDef.java, AbstractConfig.java, types/Password.java · book 1.4.1
+Kafka 0.10.2: clients/.../common/config/ConfigDef.java (ConfigKey, Validator, Range, ValidString, ValidList,
+Importance), AbstractConfig.java, types/Password.java · book 1.4.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Requests that cannot be answered yet: they wait for an event, or for the end of their time.
 
-Kafka 0.10.2: core/.../server/DelayedOperation.scala · book 6.3.1, 6.3.2, 6.3.3
+Kafka 0.10.2: core/.../server/DelayedOperation.scala (Watchers, DelayedOperationPurgatory, ExpiredOperationReaper)
+· book 6.3.1, 6.3.2, 6.3.3
 """
 
 from __future__ import annotations

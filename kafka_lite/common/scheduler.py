@@ -1,6 +1,6 @@
 """Runs tasks later, and again: log retention, flushes, checkpoints.
 
-Kafka 0.10.2: core/.../utils/KafkaScheduler.scala, MockScheduler.scala · book 6.1.5
+Kafka 0.10.2: core/.../utils/KafkaScheduler.scala (Scheduler); its tests' MockScheduler.scala · book 6.1.5
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """What turns keys and values into bytes, and back.
 
-Kafka 0.10.2: clients/.../common/serialization/Serializer.java, Deserializer.java, StringSerializer.java · book 2.1.1
+Kafka 0.10.2: clients/.../common/serialization/Serializer.java, Deserializer.java, StringSerializer.java,
+ByteArraySerializer.java, ByteArrayDeserializer.java, StringDeserializer.java, IntegerSerializer.java,
+IntegerDeserializer.java, LongSerializer.java, LongDeserializer.java, DoubleSerializer.java, DoubleDeserializer.java
+· book 2.1.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The clock, passed in wherever time decides something, so that tests need not wait.
 
-Kafka 0.10.2: clients/.../common/utils/Time.java, MockTime.java · book 6.3.3
+Kafka 0.10.2: clients/.../common/utils/Time.java; its tests' MockTime.java · book 6.3.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs tasks after a delay, unless they are cancelled before.
 
-Kafka 0.10.2: core/.../utils/timer/Timer.scala, TimerTask.scala · book 6.3.3
+Kafka 0.10.2: core/.../utils/timer/Timer.scala (SystemTimer), TimerTask.scala · book 6.3.3
 """
 
 from __future__ import annotations

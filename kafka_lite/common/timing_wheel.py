@@ -1,6 +1,6 @@
 """Hierarchical timing wheels: a timer for very many tasks, of which nearly all are cancelled before they are due.
 
-Kafka 0.10.2: core/.../utils/timer/TimingWheel.scala, TimerTaskList.scala · book 6.3.3
+Kafka 0.10.2: core/.../utils/timer/TimingWheel.scala, TimerTaskList.scala (TimerTaskEntry) · book 6.3.3
 """
 
 from __future__ import annotations

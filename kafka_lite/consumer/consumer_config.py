@@ -1,6 +1,6 @@
 """The consumer's configuration keys.
 
-Kafka 0.10.2: clients/.../consumer/ConsumerConfig.java, CommonClientConfigs.java · book 4.1.2
+Kafka 0.10.2: clients/.../consumer/ConsumerConfig.java, clients/.../clients/CommonClientConfigs.java · book 4.1.2
 """
 
 from __future__ import annotations

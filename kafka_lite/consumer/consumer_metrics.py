@@ -1,6 +1,7 @@
 """All that a consumer measures, and who is told of it.
 
-Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java; since 2.4 internals/KafkaConsumerMetrics.java · book 4.1.3
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java; since 2.4
+clients/.../consumer/internals/KafkaConsumerMetrics.java · book 4.1.3
 """
 
 from __future__ import annotations

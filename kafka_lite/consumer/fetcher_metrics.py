@@ -1,6 +1,7 @@
 """What the fetcher measures.
 
-Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (FetchManagerMetrics) · book 4.1.4
+Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (FetchManagerMetrics, FetchResponseMetricAggregator)
+· book 4.1.4
 """
 
 from __future__ import annotations

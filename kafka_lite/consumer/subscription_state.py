@@ -1,6 +1,7 @@
 """What a consumer reads, and how far it has come in each partition.
 
-Kafka 0.10.2: clients/.../consumer/internals/SubscriptionState.java, common/internals/PartitionStates.java · book 4.1.1
+Kafka 0.10.2: clients/.../consumer/internals/SubscriptionState.java (TopicPartitionState, SubscriptionType),
+common/internals/PartitionStates.java · book 4.1.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The controller's way to the brokers: one queue and one thread for each.
 
-Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala · book 7.1.7
+Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (QueueItem, RequestSendThread) · book 7.1.7
 """
 
 from __future__ import annotations

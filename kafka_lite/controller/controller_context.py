@@ -1,6 +1,6 @@
 """What the controller keeps in memory, so that it need not ask ZooKeeper for it.
 
-Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext) · book 7.1.2
+Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext, PartitionAndReplica) · book 7.1.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The states of partitions, and what is done when they change: election of leaders above all.
 
-Kafka 0.10.2: core/.../controller/PartitionStateMachine.scala · book 7.1.4
+Kafka 0.10.2: core/.../controller/PartitionStateMachine.scala (PartitionState) · book 7.1.4
 """
 
 from __future__ import annotations

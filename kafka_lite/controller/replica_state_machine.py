@@ -1,6 +1,6 @@
 """The states of replicas, and what is done when they change.
 
-Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala · book 7.1.4
+Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala (ReplicaState) · book 7.1.4
 """
 
 from __future__ import annotations

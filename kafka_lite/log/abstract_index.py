@@ -1,6 +1,6 @@
 """The file under both indexes of a segment: fixed-size entries in a memory map, found by binary search.
 
-Kafka 0.10.2: core/.../log/AbstractIndex.scala · book 6.1.3
+Kafka 0.10.2: core/.../log/AbstractIndex.scala (IndexSearchType) · book 6.1.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the two indexes of a segment hold: an entry is a key and a value.
 
-Kafka 0.10.2: core/.../log/IndexEntry.scala · book 6.1.3
+Kafka 0.10.2: core/.../log/IndexEntry.scala (OffsetPosition, TimestampOffset) · book 6.1.3
 """
 
 from __future__ import annotations

@@ -90,7 +90,6 @@ class LeaderEpochFileCache:
             raise ValueError(f"leader epoch {epoch} cannot begin at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
-                self._unsynced = True  # also if the write fails, on a full disk for example
                 self._checkpoint.write(self._entries, sync=sync)
                 self._unsynced = not sync
 
@@ -187,8 +186,4 @@ class LeaderEpochFileCache:
         # Not forced to disk, as in Kafka: after a crash the loader truncates the stored entries to the log once more.
         if entries != self._entries:
             self._entries = entries
-            try:
-                self._checkpoint.write(entries, sync=False)
-            except OSError:
-                self._unsynced = True
-                raise
+            self._checkpoint.write(entries, sync=False)

@@ -1,6 +1,6 @@
 """Names of metrics, in the notation of JMX: ``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t``.
 
-Kafka 0.10.2: core/.../metrics/KafkaMetricsGroup.scala (metricName) · book 2.3
+Kafka 0.10.2: core/.../metrics/KafkaMetricsGroup.scala (metricName), clients/.../common/MetricName.java · book 2.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How one's own code learns of Kafka's metrics: a class that ``metric.reporters`` names.
 
-Kafka 0.10.2: clients/.../common/metrics/MetricsReporter.java · book 10.1
+Kafka 0.10.2: clients/.../common/metrics/MetricsReporter.java, clients/.../common/Configurable.java · book 10.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A thing that is measured, with the statistics that are kept of it.
 
-Kafka 0.10.2: clients/.../common/metrics/Sensor.java, KafkaMetric.java · book 10.1
+Kafka 0.10.2: clients/.../common/metrics/Sensor.java, KafkaMetric.java, MeasurableStat.java · book 10.1
 """
 
 from __future__ import annotations

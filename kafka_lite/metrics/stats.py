@@ -1,7 +1,7 @@
 """Statistics over the last windows of time, as Kafka's own metrics library keeps them.
 
-Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java, Rate.java, Avg.java, Max.java, Min.java, Total.java ·
-book 10.1
+Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java (Sample), Rate.java (SampledTotal), Avg.java,
+Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java · book 10.1
 """
 
 from __future__ import annotations

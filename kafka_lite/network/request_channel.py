@@ -1,6 +1,6 @@
 """The queues between the network threads and the request handlers.
 
-Kafka 0.10.2: core/.../network/RequestChannel.scala · book 2.3.3
+Kafka 0.10.2: core/.../network/RequestChannel.scala (Response, ResponseAction) · book 2.3.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The fetchers of a consumer, and the thread that finds the leaders they have to ask.
 
-Kafka 0.10.2: core/.../consumer/ConsumerFetcherManager.scala · book 3.2.4, 3.3.1
+Kafka 0.10.2: core/.../consumer/ConsumerFetcherManager.scala (LeaderFinderThread) · book 3.2.4, 3.3.1
 """
 
 from __future__ import annotations

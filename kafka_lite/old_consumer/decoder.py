@@ -1,6 +1,6 @@
 """What turns bytes into the old consumer's keys and messages.
 
-Kafka 0.10.2: core/.../serializer/Decoder.scala · book 3.4.2
+Kafka 0.10.2: core/.../serializer/Decoder.scala (DefaultDecoder, StringDecoder) · book 3.4.2
 """
 
 from __future__ import annotations

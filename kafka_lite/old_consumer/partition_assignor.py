@@ -1,6 +1,7 @@
 """Who of a group consumes which partition. Every member computes it for itself, from the same facts.
 
-Kafka 0.10.2: core/.../consumer/PartitionAssignor.scala · book 3.2.2
+Kafka 0.10.2: core/.../consumer/PartitionAssignor.scala (AssignmentContext, RangeAssignor, RoundRobinAssignor)
+· book 3.2.2
 """
 
 from __future__ import annotations

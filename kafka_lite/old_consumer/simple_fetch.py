@@ -1,6 +1,7 @@
 """Fetch requests and their answers, as users of SimpleConsumer make and read them.
 
-Kafka 0.10.2: core/.../api/FetchRequest.scala (FetchRequestBuilder), FetchResponse.scala · book 3.6.4
+Kafka 0.10.2: core/.../api/FetchRequest.scala (FetchRequestBuilder, PartitionFetchInfo), FetchResponse.scala
+(FetchResponsePartitionData) · book 3.6.4
 """
 
 from __future__ import annotations

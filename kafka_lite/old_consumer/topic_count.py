@@ -1,6 +1,6 @@
 """What a member of a group subscribes to: topics, or a filter of topics, with a number of threads for each.
 
-Kafka 0.10.2: core/.../consumer/TopicCount.scala · book 3.1.2
+Kafka 0.10.2: core/.../consumer/TopicCount.scala (ConsumerThreadId, StaticTopicCount, WildcardTopicCount) · book 3.1.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which topics a consumer wants that does not name them: a regular expression, to match or not to match.
 
-Kafka 0.10.2: core/.../consumer/TopicFilter.scala · book 3.1.3
+Kafka 0.10.2: core/.../consumer/TopicFilter.scala (Whitelist, Blacklist) · book 3.1.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which broker leads which partition, as the old producer knows it.
 
-Kafka 0.10.2: core/.../producer/BrokerPartitionInfo.scala, client/ClientUtils.scala · book 2.2.2
+Kafka 0.10.2: core/.../producer/BrokerPartitionInfo.scala (PartitionAndLeader), client/ClientUtils.scala · book 2.2.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sorts messages by broker and partition, sends them, and tries again with those that failed.
 
-Kafka 0.10.2: core/.../producer/async/DefaultEventHandler.scala · book 2.2.1, 2.2.2
+Kafka 0.10.2: core/.../producer/async/DefaultEventHandler.scala, EventHandler.scala · book 2.2.1, 2.2.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What turns the old producer's keys and messages into bytes.
 
-Kafka 0.10.2: core/.../serializer/Encoder.scala · book 2.2.1
+Kafka 0.10.2: core/.../serializer/Encoder.scala (DefaultEncoder, StringEncoder, NullEncoder) · book 2.2.1
 """
 
 from __future__ import annotations

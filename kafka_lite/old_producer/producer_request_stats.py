@@ -1,6 +1,6 @@
 """How large the old producer's requests are, and how long they take, by broker.
 
-Kafka 0.10.2: core/.../producer/ProducerRequestStats.scala · book 2.2.3
+Kafka 0.10.2: core/.../producer/ProducerRequestStats.scala (ProducerRequestMetrics) · book 2.2.3
 """
 
 from __future__ import annotations

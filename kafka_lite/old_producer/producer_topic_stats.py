@@ -1,6 +1,6 @@
 """How many messages and bytes the old producer was given, by topic.
 
-Kafka 0.10.2: core/.../producer/ProducerTopicStats.scala · book 2.2.1
+Kafka 0.10.2: core/.../producer/ProducerTopicStats.scala (ProducerTopicMetrics) · book 2.2.1
 """
 
 from __future__ import annotations

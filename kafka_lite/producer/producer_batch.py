@@ -1,6 +1,7 @@
 """Records for one partition that are sent, acknowledged, retried and expire together.
 
-Kafka 0.10.2: clients/.../producer/internals/RecordBatch.java (ProducerBatch since 0.11) · book 2.1.1
+Kafka 0.10.2: clients/.../producer/internals/RecordBatch.java (ProducerBatch since 0.11),
+clients/.../producer/Callback.java · book 2.1.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The producer's configuration keys.
 
-Kafka 0.10.2: clients/.../producer/ProducerConfig.java, CommonClientConfigs.java · book 2.1.1
+Kafka 0.10.2: clients/.../producer/ProducerConfig.java, clients/.../clients/CommonClientConfigs.java · book 2.1.1
 """
 
 from __future__ import annotations

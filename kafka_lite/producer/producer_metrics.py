@@ -1,7 +1,7 @@
 """All that a producer measures, and who is told of it.
 
-Kafka 0.10.2: clients/.../producer/KafkaProducer.java, internals/BufferPool.java, internals/RecordAccumulator.java;
-KafkaProducerMetrics.java since 3.0 · book 2.1.1
+Kafka 0.10.2: clients/.../producer/KafkaProducer.java, clients/.../producer/internals/BufferPool.java,
+RecordAccumulator.java; since 3.0 KafkaProducerMetrics.java · book 2.1.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Records wait here, gathered into batches by partition, until the sender takes them.
 
-Kafka 0.10.2: clients/.../producer/internals/RecordAccumulator.java · book 2.1.1, 2.1.2
+Kafka 0.10.2: clients/.../producer/internals/RecordAccumulator.java (RecordAppendResult, ReadyCheckResult)
+· book 2.1.1, 2.1.2
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 The size is written and read by the network layer; everything here begins behind it.
 
-Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java, RequestHeader.java, NetworkSend.java · book 2.1.3
+Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java, RequestHeader.java,
+clients/.../common/network/NetworkSend.java · book 2.1.3
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Message sets, the message formats v0 and v1 that the book describes.
 
-Kafka 0.10.2: clients/.../common/record/Record.java, LogEntry.java, ByteBufferLogInputStream.java · book 6.1.2
+Kafka 0.10.2: clients/.../common/record/Record.java, LogEntry.java, ByteBufferLogInputStream.java,
+core/.../message/MessageAndOffset.scala · book 6.1.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``meta.properties``: to which broker of which cluster a log directory belongs.
 
-Kafka 0.10.2: core/.../server/BrokerMetadataCheckpoint.scala · book 6.1.5
+Kafka 0.10.2: core/.../server/BrokerMetadataCheckpoint.scala (BrokerMetadata) · book 6.1.5
 """
 
 from __future__ import annotations
@@ -90,10 +90,7 @@ class BrokerMetadataCheckpoint:
         return BrokerMetadata(broker_id, properties.get("cluster.id"))
 
     def _invalid(self, reason: str) -> InconsistentBrokerMetadataError:
-        return InconsistentBrokerMetadataError(
-            f"invalid {self.file}: {reason}. It says to which broker and cluster the log directory belongs: if that is "
-            "this one, remove the file, and the broker writes it anew"
-        )
+        return InconsistentBrokerMetadataError(f"invalid {self.file}: {reason}")
 
 
 def read_broker_metadata(log_dirs: Iterable[Path]) -> BrokerMetadata | None:

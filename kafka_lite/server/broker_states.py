@@ -1,6 +1,6 @@
 """What a broker is doing, as a table.
 
-Kafka 0.10.2: core/.../server/BrokerStates.scala · book 7.4
+Kafka 0.10.2: core/.../server/BrokerStates.scala (BrokerState) · book 7.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a broker does when a configuration in ZooKeeper has changed.
 
-Kafka 0.10.2: core/.../server/ConfigHandler.scala · book 6.1.5
+Kafka 0.10.2: core/.../server/ConfigHandler.scala (TopicConfigHandler, BrokerConfigHandler) · book 6.1.5
 """
 
 from __future__ import annotations

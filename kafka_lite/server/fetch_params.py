@@ -1,7 +1,7 @@
 """What a fetch request asks for, and what reading the logs for it gave.
 
-Kafka 0.10.2: core/.../server/ReplicaManager.scala (parameters of fetchMessages, LogReadResult), FetchRequest.java's
-PartitionData; since 3.2 FetchParams.java · book 6.2.1
+Kafka 0.10.2: core/.../server/ReplicaManager.scala (parameters of fetchMessages, LogReadResult),
+clients/.../common/requests/FetchRequest.java (PartitionData); since 3.2 core/.../server/FetchParams.scala · book 6.2.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The request handlers: the threads that take requests from the channel and have them handled.
 
-Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala; resized: Kafka 1.1 · book 2.3.4
+Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala (KafkaRequestHandlerPool); resized: Kafka 1.1 · book 2.3.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What becomes of the partitions of a produce request: the answer, and what must happen before it may be given.
 
-Kafka 0.10.2: core/.../server/DelayedProduce.scala (ProducePartitionStatus), ProduceResponse.java · book 6.3.1
+Kafka 0.10.2: core/.../server/DelayedProduce.scala (ProducePartitionStatus),
+clients/.../common/requests/ProduceResponse.java (PartitionResponse) · book 6.3.1
 """
 
 from __future__ import annotations

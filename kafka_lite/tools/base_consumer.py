@@ -1,7 +1,7 @@
 """The new and the old consumer behind one interface, for a tool that has both.
 
-Kafka 0.10.2: core/.../consumer/BaseConsumer.scala; Kafka 4.0: tools/.../ConsoleConsumer.java (ConsumerWrapper)
-· book 3.4.2
+Kafka 0.10.2: core/.../consumer/BaseConsumer.scala (NewShinyConsumer, OldConsumer); Kafka 4.0:
+tools/.../ConsoleConsumer.java (ConsumerWrapper) · book 3.4.2
 """
 
 from __future__ import annotations

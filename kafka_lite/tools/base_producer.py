@@ -1,6 +1,7 @@
 """The new and the old producer behind one interface, for a tool that has both.
 
-Kafka 0.10.2: core/.../producer/BaseProducer.scala, clients/.../internals/ErrorLoggingCallback.java · book 2.2.1
+Kafka 0.10.2: core/.../producer/BaseProducer.scala (NewShinyProducer, OldProducer),
+clients/.../internals/ErrorLoggingCallback.java · book 2.2.1
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What ``consumer-groups`` asks brokers and coordinators: groups, their members, offsets, and where partitions end.
 
-Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (KafkaConsumerGroupService), core/.../admin/AdminClient.scala
-· book 5.2.2
+Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (KafkaConsumerGroupService, ConsumerGroupService),
+core/.../admin/AdminClient.scala · book 5.2.2
 """
 
 from __future__ import annotations

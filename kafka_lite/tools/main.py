@@ -90,6 +90,11 @@ TOOLS = (
     Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),
     Tool("top", "top", "watch a broker at work: topics, rates, requests by phase, purgatories"),
     Tool("jmx", "jmx_tool", "print a broker's metrics as CSV, under the names of Kafka's JMX beans"),
+    Tool(
+        "where",
+        "where",
+        "find a class: its module here, its file in Kafka, its sections in the book, its page and lab",
+    ),
     Tool("labs", "kafka_learn.labs.command", "graded labs on the code of the broker itself"),
 )
 

@@ -1,7 +1,8 @@
 """How the console consumer shows a record.
 
-Kafka 0.10.2: core/.../tools/ConsoleConsumer.scala (the formatters), common/MessageFormatter.scala; properties also as
-in Kafka 4.0: tools/.../consumer/DefaultMessageFormatter.java · book 1.4.1
+Kafka 0.10.2: core/.../tools/ConsoleConsumer.scala (the formatters, LoggingMessageFormatter, NoOpMessageFormatter,
+ChecksumMessageFormatter), common/MessageFormatter.scala; properties also as in Kafka 4.0:
+tools/.../consumer/DefaultMessageFormatter.java · book 1.4.1
 """
 
 from __future__ import annotations

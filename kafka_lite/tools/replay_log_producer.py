@@ -1,6 +1,6 @@
 """``kafka-lite replay-log-producer``: reads a topic from its beginning and sends what it reads to another.
 
-Kafka 0.10.2: core/.../tools/ReplayLogProducer.scala · book 1.4.1
+Kafka 0.10.2: core/.../tools/ReplayLogProducer.scala (ZKConsumerThread) · book 1.4.1
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Every class has ``encode`` (to bytes) and ``decode`` (from bytes; raises ZnodeDataError). Reading is tolerant: keys of
 other versions are ignored, and null data (which container nodes have) is an error only where a value is needed.
 
-Kafka 0.10.2: core/.../utils/ZkUtils.scala, cluster/Broker.scala; 3.9: core/.../zk/ZkData.scala · book 7.1.2
+Kafka 0.10.2: core/.../utils/ZkUtils.scala (ClusterId), cluster/Broker.scala, core/.../api/LeaderAndIsr.scala,
+core/.../controller/KafkaController.scala (LeaderIsrAndControllerEpoch); 3.9: core/.../zk/ZkData.scala · book 7.1.2
 """
 
 from __future__ import annotations

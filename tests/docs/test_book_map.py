@@ -5,7 +5,9 @@ from collections import Counter
 
 import pytest
 
-from kafka_learn.book_map import PROJECT_ROOT, load_book, module_references, parse_reference
+from kafka_learn.project import PROJECT_ROOT
+from kafka_lite.book.contents import load_book
+from kafka_lite.book.module_reference import module_references, parse_reference
 
 # The printed table of contents: for each chapter, how many x.y.z each x.y has (0: the section has no parts).
 SHAPE = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_learn.book_map import PROJECT_ROOT
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.runnable import Session, steps
 from kafka_lite.server.broker_process import free_port
 

@@ -8,9 +8,9 @@ import pytest
 
 from chapters.ch02_producer.figures import request_runs
 from kafka_learn import runs
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording import run_store
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 from kafka_learn.recording.recorder import Recording

@@ -20,9 +20,9 @@ from chapters.ch01_introduction.figures import disk_measurements as disk
 from chapters.ch01_introduction.figures import queue_measurements as queues
 from chapters.ch01_introduction.figures.page_cache import write_back_settings
 from chapters.ch01_introduction.figures.queue_measurements import BinlogState
-from kafka_learn.book_map import PROJECT_ROOT
 from kafka_learn.both_languages import with_chinese_twin
 from kafka_learn.drawing.charts import BarChart, LineChart, rounded
+from kafka_learn.project import PROJECT_ROOT
 
 KEPT = PROJECT_ROOT / "chapters" / "ch01_introduction" / "persistence-measured.json"
 WATCH_S = 45.0

@@ -1,7 +1,7 @@
 """How the partitions of a group's topics are shared among its members.
 
-Kafka 0.10.2: clients/.../consumer/internals/PartitionAssignor.java, AbstractPartitionAssignor.java,
-ConsumerProtocol.java · book 5.1.3
+Kafka 0.10.2: clients/.../consumer/internals/PartitionAssignor.java (Subscription, Assignment),
+AbstractPartitionAssignor.java, ConsumerProtocol.java · book 5.1.3
 """
 
 from __future__ import annotations

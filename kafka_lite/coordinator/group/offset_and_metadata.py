@@ -1,6 +1,6 @@
 """An offset that a group has committed for a partition.
 
-Kafka 0.10.2: core/.../common/OffsetMetadataAndError.scala · book 3.5.4
+Kafka 0.10.2: core/.../common/OffsetMetadataAndError.scala (OffsetAndMetadata) · book 3.5.4
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ Kafka 0.10.2: core/.../server/OffsetCheckpoint.scala (since 0.11 CheckpointFile)
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -48,17 +47,12 @@ class CheckpointFile(Generic[Entry]):
         text = "\n".join([str(self.VERSION), str(len(lines)), *lines]) + "\n"
         with self._lock:
             temporary = self.file.with_name(self.file.name + ".tmp")
-            try:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    if sync:
-                        os.fsync(file.fileno())
-                os.replace(temporary, self.file)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    temporary.unlink()  # a full disk needs the room
-                raise
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                if sync:
+                    os.fsync(file.fileno())
+            os.replace(temporary, self.file)
 
     def read(self) -> list[Entry]:
         """The entries; none when there is no file, or an empty one.
@@ -89,21 +83,4 @@ class CheckpointFile(Generic[Entry]):
             raise self._malformed(f"one of its lines is not an entry ({error})") from None
 
     def _malformed(self, reason: str) -> CheckpointFormatError:
-        return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}. It will be replaced")
-
-
-def parse_int32(text: str) -> int:
-    """A partition or an epoch; raises ValueError for what is none."""
-    return _parse_below(2**31, text)
-
-
-def parse_int64(text: str) -> int:
-    """An offset; raises ValueError for what is none: a log that begins beyond the last of them would be emptied."""
-    return _parse_below(2**63, text)
-
-
-def _parse_below(limit: int, text: str) -> int:
-    number = int(text)
-    if not 0 <= number < limit:
-        raise ValueError(f"{text} is out of range")
-    return number
+        return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}")

@@ -1,6 +1,6 @@
 """Compacts logs in the background: of each key only the newest value stays.
 
-Kafka 0.10.2: core/.../log/LogCleaner.scala · book 6.1.6
+Kafka 0.10.2: core/.../log/LogCleaner.scala (CleanerThread) · book 6.1.6
 """
 
 from __future__ import annotations

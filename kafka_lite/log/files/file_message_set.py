@@ -1,6 +1,7 @@
 """The .log file of a segment, and slices of it that go to a socket unread.
 
-Kafka 0.10.2: clients/.../common/record/FileRecords.java (0.9: core/.../log/FileMessageSet.scala) · book 6.1.3, 1.3.1
+Kafka 0.10.2: clients/.../common/record/FileRecords.java (LogEntryPosition, TimestampAndOffset); 0.9:
+core/.../log/FileMessageSet.scala · book 6.1.3, 1.3.1
 """
 
 from __future__ import annotations

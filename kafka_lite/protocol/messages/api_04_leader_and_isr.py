@@ -1,6 +1,6 @@
 """LeaderAndIsr: the controller makes brokers leaders and followers.
 
-Kafka 0.10.2: clients/.../common/requests/LeaderAndIsrRequest.java · book 7.2.2
+Kafka 0.10.2: clients/.../common/requests/LeaderAndIsrRequest.java, LeaderAndIsrResponse.java · book 7.2.2
 """
 
 from __future__ import annotations

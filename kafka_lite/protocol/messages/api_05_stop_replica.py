@@ -1,6 +1,6 @@
 """StopReplica: the controller takes a replica from a broker.
 
-Kafka 0.10.2: clients/.../common/requests/StopReplicaRequest.java · book 7.1.5
+Kafka 0.10.2: clients/.../common/requests/StopReplicaRequest.java, StopReplicaResponse.java · book 7.1.5
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """UpdateMetadata: the controller tells every broker what clients may ask any of them.
 
-Kafka 0.10.2: clients/.../common/requests/UpdateMetadataRequest.java · book 7.3.1
+Kafka 0.10.2: clients/.../common/requests/UpdateMetadataRequest.java, UpdateMetadataResponse.java · book 7.3.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ControlledShutdown: a broker asks the controller to move its leaders away.
 
-Kafka 0.10.2: clients/.../common/requests/ControlledShutdownRequest.java · book 7.4
+Kafka 0.10.2: clients/.../common/requests/ControlledShutdownRequest.java, ControlledShutdownResponse.java · book 7.4
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SaslHandshake: which SASL mechanism the client will use.
 
-Kafka 0.10.2: clients/.../common/requests/SaslHandshakeRequest.java · book 2.3.2
+Kafka 0.10.2: clients/.../common/requests/SaslHandshakeRequest.java, SaslHandshakeResponse.java · book 2.3.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ApiVersions: what the broker understands.
 
-Kafka 0.10.2: clients/.../common/requests/ApiVersionsRequest.java, ApiVersionsResponse.java · book 2.3.5
+Kafka 0.10.2: clients/.../common/requests/ApiVersionsRequest.java, ApiVersionsResponse.java (ApiVersion) · book 2.3.5
 """
 
 from __future__ import annotations

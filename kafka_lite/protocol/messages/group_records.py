@@ -6,7 +6,7 @@ Keys and values are messages behind their version:
 
 and the version of the key says what the record is: 0 and 1 a committed offset, 2 a group. A null value deletes.
 
-Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (schemas at the end) · book 3.5.2
+Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (schemas at the end, GroupMetadataKey) · book 3.5.2
 """
 
 from __future__ import annotations

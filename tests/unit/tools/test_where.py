@@ -1,0 +1,61 @@
+"""``kafka-lite where`` answers for a class with all places, for many with a line each, and says what has no room."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.tools.main import main
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def where(name: str, capsys: pytest.CaptureFixture[str], expected: int = 0) -> str:
+    assert main(["where", name]) == expected
+    printed = capsys.readouterr()
+    return printed.err if expected else printed.out
+
+
+def test_a_class_is_shown_with_everything_about_it(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = where("RecordAccumulator", capsys)
+    place = re.search(r"here +(\S+):(\d+)", shown)
+    assert place
+    line = (PROJECT / place[1]).read_text().splitlines()[int(place[2]) - 1]
+    assert line.startswith("class RecordAccumulator")
+    assert re.search(r"Kafka +0\.10\.2: clients/\.\.\./producer/internals/RecordAccumulator\.java", shown)
+    assert re.search(r"book +2\.1\.1 Sending", shown)
+    assert "同步和异步发送消息" in shown
+    assert re.search(r"page +chapters/ch02_producer/sending\.md", shown)
+    assert "ch02-record-accumulator" in shown
+
+
+def test_snake_case_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert where("record_accumulator", capsys) == where("RecordAccumulator", capsys)
+
+
+def test_many_classes_get_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = where("coordinat", capsys).splitlines()
+    assert any(re.match(r"ConsumerCoordinator +kafka_lite/consumer/\S+:\d+ +4\.1\.2", line) for line in lines)
+    assert all(re.search("coordinat", line, re.IGNORECASE) for line in lines)
+    assert len(lines) > 5
+
+
+def test_longer_names_are_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = where("Coordinator", capsys)
+    assert "ConsumerCoordinator" in shown.partition("Names with it:")[2]
+
+
+def test_a_class_of_another_name_says_which(capsys: pytest.CaptureFixture[str]) -> None:
+    assert re.search(r"here +kafka_lite/log/\S+:\d+, as FileMessageSet", where("FileRecords", capsys))
+
+
+def test_a_class_without_a_room_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no room yet (chapter 9, Streams: not yet)" in where("StreamThread", capsys)
+
+
+def test_an_unknown_name_gets_close_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    error = where("RecordAcumulator", capsys, expected=1)
+    assert "'RecordAcumulator'" in error
+    assert "RecordAccumulator" in error.partition("Close to it:")[2]
