@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 # A lane of tests; a test that fails gets a second try at the end: CONTRIBUTING.md, "Tests".
 LANE := $(BIN)/python -m scripts.run_tests
+# A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file.
+BY_FILE := -n 2 --dist loadfile --no-loadscope-reorder
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 # Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,13 +35,12 @@ demo: setup ## the main job: 336,776 flights through the broker into PySpark, an
 	$(BIN)/python -m pipeline.demo
 
 test: check ## the whole, but for what needs real Kafka and what only soaks
-	$(LANE) integration tests -- --ignore=tests/unit -n 2 --dist loadfile -m "not spark and not jvm and not soak"
-	$(LANE) spark tests -- --ignore=tests/unit -m "spark and not jvm and not soak"
+	$(LANE) test tests -- --ignore=tests/unit $(BY_FILE) -m "not jvm and not soak"
 
 test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- -n 2 --dist loadfile -m "jvm or soak"
+	$(LANE) soak tests -- $(BY_FILE) -m "jvm or soak"
 
 every-python: setup ## the unit tests on every other Python that is here
 	$(BIN)/python -m scripts.every_python

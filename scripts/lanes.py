@@ -83,7 +83,7 @@ def _chance(outcome: TestOutcome) -> tuple[str, ...]:
 
 def summary(lanes: Sequence[Lane]) -> Iterator[str]:
     """The lines that end a run: failed tests, flaky tests, the slowest ones, and the totals in pytest's form."""
-    yield from _named("failed twice:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.failed])
+    yield from _named("failed:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.failed])
     yield from _named("flaky:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.flaky])
     slowest = sorted(((*test, lane) for lane in lanes for test in lane.slowest), key=lambda row: row[:2], reverse=True)
     if slowest:

@@ -34,3 +34,30 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
     """A file system of 24 MB; the test is skipped where it cannot be mounted."""
     with mounted_tmpfs(tmp_path / "disk", "size=24m") as disk:
         yield disk
+
+
+# Files that take longest begin first, so that no worker is left with one of them when all the others are done.
+LONGEST_FIRST = {
+    path: place
+    for place, path in enumerate(
+        [
+            "tests/docs/test_site.py",
+            "tests/docs/test_labs.py",
+            "tests/integration/test_spark_source.py",
+            "tests/docs/test_quickstart.py",
+            "tests/integration/test_demo.py",
+            "tests/integration/test_kazoo_suite.py",
+            "tests/jvm/test_groups_outlive_their_broker.py",
+            "tests/jvm/test_flights_by_our_producers.py",
+            "tests/chaos/test_compaction_crashes.py",
+            "tests/integration/test_recorded_runs.py",
+            "tests/chaos/test_producer_faults.py",
+            "tests/chaos/test_broker_kill_nine.py",
+        ]
+    )
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests in this order; xdist keeps it with --no-loadscope-reorder."""
+    items.sort(key=lambda item: LONGEST_FIRST.get(item.nodeid.partition("::")[0], len(LONGEST_FIRST)))

@@ -26,7 +26,7 @@ class LongCompactionMachine(CompactionMachine):
 
 
 LongCompactionMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
-TestLongCompactionModel = pytest.mark.timeout(900)(LongCompactionMachine.TestCase)
+TestLongCompactionModel = pytest.mark.soak(pytest.mark.timeout(900)(LongCompactionMachine.TestCase))
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,9 @@ def filled(parent: Path, time: MockTime) -> Log:
 
 
 @pytest.mark.timeout(900)
-def test_two_crashes_at_any_two_steps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stride", [pytest.param(1, marks=pytest.mark.soak), 7])
+def test_two_crashes_at_any_two_steps(tmp_path: Path, stride: int) -> None:
+    """The first crash at every step of the cleaning, or at every seventh; the second one at every step of the start."""
     time = MockTime()
     original = filled(tmp_path / "original", time)
     before = replayed(all_records(original))
@@ -68,7 +70,7 @@ def test_two_crashes_at_any_two_steps(tmp_path: Path) -> None:
             crashed = True
         _crash_at_any_step_of_the_start(directory, before, tmp_path)
         shutil.rmtree(directory)
-        step += 1
+        step += stride
     assert step > 30
 
 

@@ -112,7 +112,7 @@ def newest_connection(broker: BrokerProcess) -> int:
     return max(number_of(each) for each in closed_connections(broker.log()) if mine in each)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_the_broker_after_100_000_bad_frames(broker: BrokerProcess) -> None:
     check_a_normal_client(broker.bootstrap_servers)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.group_machine import GroupMachine
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 TestGroup = GroupMachine.TestCase
 TestGroup.settings = settings(

@@ -42,7 +42,7 @@ def nothing_is_left(cluster: Cluster, group_id: str) -> None:
     eventually(lambda: not leftovers(coordinator, group_id), lambda: leftovers(coordinator, group_id), LIMIT_S)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(4 * LIMIT_S + WAVES * WAVE_S)
 def test_a_storm_of_raw_members() -> None:
     with Cluster(BROKER) as cluster:
@@ -187,7 +187,7 @@ def shares(cluster: Cluster, group_id: str) -> list[set[TopicPartition]]:
     return [set(deserialize_assignment(assignment).partitions) for assignment in assignments]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(5 * LIMIT_S)
 def test_a_storm_of_real_members() -> None:
     with Cluster(BROKER) as cluster, ExitStack() as stack:

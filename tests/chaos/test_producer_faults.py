@@ -69,7 +69,7 @@ def check_what_was_acknowledged(cluster: Cluster, outcomes: Outcomes) -> list[li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_with_idempotence_nothing_is_lost_nothing_twice_and_all_in_order(setup: FaultyCluster, seed: int) -> None:
     outcomes = produce_under_faults(setup, seed, **IDEMPOTENT)
     numbers = check_what_was_acknowledged(setup.cluster, outcomes)

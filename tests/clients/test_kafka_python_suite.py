@@ -55,7 +55,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / archive.name.removesuffix(".tar.gz") / "test"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(2 * TIMEOUT_S + 20)
 @pytest.mark.parametrize(("kafka_version", "expected_passes"), [("3.2", 40), ("0.10.2", 24)])
 def test_kafka_pythons_own_integration_tests_pass(

@@ -54,7 +54,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return written
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_every_kind_of_workload_has_figures(document: dict[str, Any]) -> None:
     told = {f"{part['name']}: {each['workload']}" for part in document["sections"] for each in part["figures"]}
     told |= {f"{part['name']}: {each['workload']}" for part in document["sections"] for each in part["skipped"]}
@@ -62,7 +62,7 @@ def test_every_kind_of_workload_has_figures(document: dict[str, Any]) -> None:
         assert any(kind in name for name in told), kind
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_figures_are_numbers_that_can_be(document: dict[str, Any]) -> None:
     for part in document["sections"]:
         for figure in part["figures"]:
@@ -77,14 +77,14 @@ def test_figures_are_numbers_that_can_be(document: dict[str, Any]) -> None:
     assert restart["MB"][0] > 50, "nothing was flushed: all that was written must be read again"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_cannot_be_run_is_told(document: dict[str, Any]) -> None:
     skipped = [each for part in document["sections"] for each in part["skipped"]]
     assert all("it is Java's" in each["reason"] for each in skipped), skipped
     assert all(each["reason"] in as_markdown(document) for each in skipped)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_every_client_of_python_has_read_everything(document: dict[str, Any]) -> None:
     (section,) = (part for part in document["sections"] if part["name"].startswith("Consumers of Python"))
     rates = [figure for figure in section["figures"] if figure["figure"] == MESSAGES]
@@ -133,7 +133,7 @@ def test_who_owns_a_partition_is_who_read_it_last() -> None:
     assert seen_again([*sights, Sight("g", "a", 1, 3.0), Sight("g", "a", 1, 4.0)], "g", 2.5) == {1: 3.0}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_requests_go_to_every_partition_in_turn(tmp_path: Path) -> None:
     with kafka_lite({}).make(tmp_path / "broker", {}) as broker:
         sample = ManyPartitions(requests=60, pairs=1, partitions=20).run(broker)  # itself asks how many have arrived

@@ -41,7 +41,7 @@ def processes_in(folder: Path) -> list[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.soak  # what `make demo` does
 def test_the_demo_checks_itself_and_leaves_what_it_says(tmp_path: Path) -> None:
     with start(tmp_path) as demo:
         assert demo.stdout is not None

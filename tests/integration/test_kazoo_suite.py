@@ -38,7 +38,7 @@ def run_suite(directory: Path, *options: str) -> tuple[subprocess.CompletedProce
     return run, ElementTree.parse(report).getroot()[0].attrib
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(2 * RUN_TIMEOUT_S + 20)
 def test_kazoos_own_suite_passes(tmp_path: Path) -> None:
     run, totals = run_suite(tmp_path, "-n", "2", "--dist", "loadfile")

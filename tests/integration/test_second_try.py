@@ -106,7 +106,7 @@ def test_test_that_fails_twice_is_red(tmp_path: Path) -> None:
     done = run_lane(tmp_path, test_a="def test_broken(): assert 1 == 2\n\ndef test_ok(): pass\n")
     assert done.code == 1
     assert done.names("failed") == ["test_a.py::test_broken"]
-    assert "failed twice:\n  test_a.py::test_broken\n      call: assert 1 == 2" in done.output
+    assert "failed:\n  test_a.py::test_broken\n      call: assert 1 == 2" in done.output
     assert done.last_line.startswith("=== 1 failed, 1 passed in ")
 
 
