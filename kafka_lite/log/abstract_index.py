@@ -76,7 +76,7 @@ class AbstractIndex(ABC, Generic[Entry]):
         newly_created = not file.exists()
         if newly_created:
             self._create()
-        self._mmap = self._map()
+        self._mmap = self._map(self.file.stat().st_size)
         self._entries = 0 if newly_created else self._max_entries
         self._reserved_bytes = self.size_in_bytes
 
@@ -201,12 +201,26 @@ class AbstractIndex(ABC, Generic[Entry]):
     def resize(self, new_size: int) -> None:
         """Give the file room for ``new_size`` bytes of entries; the entries stay.
 
-        Smaller when the segment is rolled or closed, larger when it becomes the active one (again).
+        Smaller when the segment is rolled, larger when it becomes the active one (again). Raises OSError, and then the
+        index is what it was: so the old mapping goes last.
         """
         with self._lock:
+            old_size, size = self.file.stat().st_size, self._whole_entries(new_size)
+            if size == old_size:
+                return
+            if size > old_size:
+                os.truncate(self.file, size)
+            try:
+                mapping = self._map(size)
+                if size < old_size:
+                    os.truncate(self.file, size)
+            except OSError:
+                self._max_entries = old_size // self.entry_size
+                if size > old_size:
+                    os.truncate(self.file, old_size)
+                raise
             self._mmap.close()
-            os.truncate(self.file, self._whole_entries(new_size))
-            self._mmap = self._map()
+            self._mmap = mapping
             self._reserved_bytes = self.size_in_bytes
 
     def trim_to_valid_size(self) -> None:
@@ -227,7 +241,7 @@ class AbstractIndex(ABC, Generic[Entry]):
     def close(self) -> None:
         """Trim the file and give the mapping back; a lookup after that raises ValueError."""
         with self._lock:
-            self.trim_to_valid_size()
+            os.truncate(self.file, self.size_in_bytes)  # nobody touches the pages that are cut off: we have the lock
             self._mmap.close()
 
     def delete(self) -> None:
@@ -240,14 +254,13 @@ class AbstractIndex(ABC, Generic[Entry]):
         with open(self.file, "xb"):
             os.truncate(self.file, self._whole_entries(self.max_index_size))
 
-    def _map(self) -> mmap.mmap:
-        """Map the whole file. An empty file cannot be mapped: one byte of memory, too few for an entry, replaces it."""
-        size = self.file.stat().st_size
+    def _map(self, size: int) -> mmap.mmap:
+        """Map ``size`` bytes of the file. An empty file cannot be mapped: one byte of memory takes its place."""
         self._max_entries = size // self.entry_size
         if size == 0:
             return mmap.mmap(-1, 1)
         with open(self.file, "r+b") as file:
-            return mmap.mmap(file.fileno(), 0)
+            return mmap.mmap(file.fileno(), size)
 
     def _whole_entries(self, size: int) -> int:
         return size - size % self.entry_size

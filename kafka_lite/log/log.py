@@ -266,7 +266,11 @@ class Log:
             if base_offset == active.base_offset:
                 return active
             segment = self._new_segment(base_offset)
-            active.on_become_inactive_segment()
+            try:
+                active.on_become_inactive_segment()
+            except OSError:
+                segment.delete()
+                raise
             self.segments.add(segment)
             # The offset stays, its place is another one now.
             self._update_log_end_offset(self.log_end_offset)
@@ -284,7 +288,11 @@ class Log:
 
     def _new_segment(self, base_offset: int) -> LogSegment:
         LogSegment.delete_if_exists(self.dir, base_offset)
-        return LogSegment.open(self.dir, base_offset, self.config, self._time)
+        try:
+            return LogSegment.open(self.dir, base_offset, self.config, self._time)
+        except OSError:
+            LogSegment.delete_files(self.dir, base_offset)  # those for which there was room
+            raise
 
     # -- read --------------------------------------------------------------------------------------------------------
 
@@ -522,9 +530,11 @@ class Log:
                 return
             with self._storage_errors("closing"):
                 self._storage_errors.closed = True
-                self.producer_state.take_snapshot()
-                for segment in self.segments:
-                    segment.close()
+                try:
+                    self.producer_state.take_snapshot()
+                finally:  # a full disk has room for less
+                    for segment in self.segments:
+                        segment.close()
 
     def delete(self) -> None:
         """Remove all files and the directory at once."""

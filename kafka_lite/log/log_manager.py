@@ -543,8 +543,8 @@ class LogManager:
         self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
         self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
         errors = [error for error in closed if error is not None]
-        for error in errors:
-            logger.error("Error while closing a log in %s: %s", directory, error)
+        if errors:
+            logger.error("Error while closing %d logs in %s, first: %s", len(errors), directory, errors[0])
         if not errors and self.is_log_dir_online(directory):
             try:
                 (directory / CLEAN_SHUTDOWN_FILE).touch()

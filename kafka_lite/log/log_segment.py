@@ -107,6 +107,12 @@ class LogSegment:
                 logger.warning("The file %s of a new segment already exists, deleting it first", path)
                 path.unlink()
 
+    @staticmethod
+    def delete_files(directory: Path, base_offset: int) -> None:
+        """Remove what there is of a segment that could not be opened. Raises OSError."""
+        for file in (log_file, offset_index_file, time_index_file):
+            file(directory, base_offset).unlink(missing_ok=True)
+
     @property
     def size(self) -> int:
         """Bytes of messages."""

@@ -33,8 +33,8 @@ class _InMemory:
     entry_size: int
     _max_entries: int
 
-    def _map(self) -> mmap.mmap:
-        content = self.file.read_bytes()
+    def _map(self, size: int) -> mmap.mmap:
+        content = self.file.read_bytes()[:size]
         self._max_entries = len(content) // self.entry_size
         memory = mmap.mmap(-1, len(content) or 1)
         memory[: len(content)] = content

@@ -6,6 +6,7 @@ Kafka 0.11: core/.../log/ProducerStateManager.scala (readSnapshot, writeSnapshot
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 from collections import deque
@@ -99,8 +100,13 @@ def read_snapshot(file: Path) -> list[ProducerStateEntry]:
 
 def write_snapshot(file: Path, entries: Collection[ProducerStateEntry], *, sync: bool) -> None:
     """Write a file; with ``sync`` it is on disk on return. Raises OSError."""
-    with open(file, "wb") as out:
-        out.write(encode_snapshot(entries))
-        if sync:
-            out.flush()
-            os.fsync(out.fileno())
+    try:
+        with open(file, "wb") as out:
+            out.write(encode_snapshot(entries))
+            if sync:
+                out.flush()
+                os.fsync(out.fileno())
+    except OSError:
+        with contextlib.suppress(OSError):
+            file.unlink()  # half of a snapshot is of no use
+        raise

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import io
+import itertools
+import mmap
 import os
 import resource
 import subprocess
@@ -15,6 +18,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.offset_index import OffsetIndex
 from tests.support.logs import open_log, read_records, record_set
 
 
@@ -239,3 +243,86 @@ def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Pat
     log.roll()
     append(log, b"c")
     assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
+
+
+class FailingCall:
+    """Lets the call number ``fails_at`` to the file system fail, of all that a roll makes."""
+
+    def __init__(self, number: int, fails_at: int, patch: pytest.MonkeyPatch) -> None:
+        self.calls = 0
+        self._errno, self._fails_at = number, fails_at
+        for module, name in ((os, "pwrite"), (os, "truncate"), (os, "ftruncate"), (os, "open"), (mmap, "mmap")):
+            patch.setattr(module, name, self._wrapped(getattr(module, name)))
+        patch.setattr(io, "open", self._wrapped(io.open))
+        patch.setattr("builtins.open", self._wrapped(open))
+
+    def _wrapped(self, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object, **named: object) -> object:
+            self.calls += 1
+            if self.calls == self._fails_at:
+                raise OSError(self._errno, os.strerror(self._errno))
+            return function(*arguments, **named)
+
+        return call
+
+
+def is_appended(log: Log, value: bytes) -> bool:
+    try:
+        append(log, value)
+    except ApiError as error:
+        if error.error is not Errors.KAFKA_STORAGE_ERROR:
+            raise
+        return False
+    return True
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOMEM, errno.EMFILE])
+def test_a_roll_may_fail_anywhere(tmp_path: Path, number: int, caplog: pytest.LogCaptureFixture) -> None:
+    """One request fails. The log is what it was or has rolled, and goes on; so does the directory."""
+    for fails_at in itertools.count(1):
+        failures = LogDirFailureChannel()
+        directory = tmp_path / f"t-{fails_at}"
+        log = open_log(directory, failures=failures, segment_bytes=3 * SET_SIZE, index_interval_bytes=0)
+        expected = [bytes([ord("a") + n]) * 20 for n in range(3)]
+        append(log, *expected[:1])
+        append(log, *expected[1:2])
+        append(log, *expected[2:])
+        with pytest.MonkeyPatch.context() as patch:
+            call = FailingCall(number, fails_at, patch)
+            if is_appended(log, b"d" * 20):
+                expected.append(b"d" * 20)
+        assert not failures.has_offline_log_dir(directory)
+        append(log, b"e" * 20)
+        expected.append(b"e" * 20)
+        assert [record.value for record in read_records(log)] == expected
+        assert "already exists" not in caplog.text
+        log.close()
+        assert [record.value for record in read_records(open_log(directory))] == expected
+        if call.calls < fails_at:
+            break
+    assert fails_at > 10, "the roll has not been seen"
+
+
+@pytest.mark.parametrize("new_size", [0, 8, 4096])
+@pytest.mark.parametrize("name", ["truncate", "mmap"])
+def test_an_index_that_cannot_be_resized_is_what_it_was(
+    tmp_path: Path, new_size: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = OffsetIndex(tmp_path / "i", 0, 1024)
+    for offset in range(1, 5):
+        index.append(offset, offset * 100)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    module = os if name == "truncate" else mmap
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, refuse)
+        with pytest.raises(OSError, match="Cannot allocate memory"):
+            index.resize(max(new_size, index.size_in_bytes) if new_size else 2048)
+    assert index.lookup(3) == (3, 300)
+    assert (index.max_entries, index.file.stat().st_size) == (128, 1024)
+    index.append(5, 500)
+    index.trim_to_valid_size()
+    assert index.lookup(9) == (5, 500)
+    assert index.file.stat().st_size == 40
