@@ -1,4 +1,4 @@
-"""What users hand to the consumer, checked where they hand it in: later nobody could tell where it came from.
+"""Checks the user's arguments where they enter the consumer. A later error would not show where they came from.
 
 Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (its IllegalArgumentExceptions, and what Java's types
 refuse) · book 4.1.3
@@ -17,12 +17,13 @@ from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceLis
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 
 MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
-"""No request can bear a larger number: who finds that out is the thread that sends it, perhaps the heartbeat's."""
+"""The largest number that fits into a request. Otherwise the sending thread would fail, perhaps the heartbeat
+thread."""
 LISTENER_METHODS = ("on_partitions_revoked", "on_partitions_assigned", "on_partitions_lost")
 
 
 def topic_names(topics: object) -> set[str]:
-    """Names of topics. Raises TypeError, ValueError, and ApiError for a name that no request can bear."""
+    """Names of topics. Raises TypeError, ValueError, and ApiError for an invalid name."""
     if isinstance(topics, str | bytes) or not isinstance(topics, Iterable):
         raise TypeError(f"subscribe takes a list of topics, or a compiled pattern, and not {_kind(topics)}")
     names = set()
@@ -34,7 +35,7 @@ def topic_names(topics: object) -> set[str]:
 
 
 def topic_name(name: object) -> str:
-    """The name of a topic. Raises TypeError, ValueError, and ApiError for a name that no request can bear."""
+    """The name of a topic. Raises TypeError, ValueError, and ApiError for an invalid name."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a topic is a str, and not {_kind(name)}")
     if not name:
@@ -44,7 +45,7 @@ def topic_name(name: object) -> str:
 
 
 def topic_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
-    """A pattern of names. Raises TypeError, ValueError."""
+    """A pattern of topic names. Raises TypeError, ValueError."""
     if not isinstance(pattern.pattern, str):
         raise TypeError("a pattern of topics is one of str, and not of bytes: leave out the b before its quotes")
     if not pattern.pattern:
@@ -53,7 +54,7 @@ def topic_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
 
 
 def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
-    """Something with the methods of a listener. Raises TypeError."""
+    """An object with a listener's methods. Raises TypeError."""
     missing = [name for name in LISTENER_METHODS if not callable(getattr(listener, name, None))]
     if isinstance(listener, type) or missing:
         lack = "is a class" if isinstance(listener, type) else f"has no {', '.join(missing)}"
@@ -65,7 +66,7 @@ def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
 
 
 def topic_partitions(partitions: object, what: str) -> list[TopicPartition]:
-    """Partitions, of which a pair of name and number is one as well. Raises TypeError, ValueError."""
+    """Partitions; a pair of name and number is accepted too. Raises TypeError, ValueError."""
     if isinstance(partitions, str | bytes | TopicPartition) or not isinstance(partitions, Iterable):
         raise TypeError(
             f"{what} takes a list of partitions, [TopicPartition(topic, number), …], and not {partitions!r}"
@@ -74,7 +75,7 @@ def topic_partitions(partitions: object, what: str) -> list[TopicPartition]:
 
 
 def topic_partition(partition: object, what: str) -> TopicPartition:
-    """One of them."""
+    """One partition. Raises TypeError, ValueError."""
     if not (
         isinstance(partition, tuple)
         and len(partition) == 2
@@ -89,7 +90,7 @@ def topic_partition(partition: object, what: str) -> TopicPartition:
 
 
 def position(offset: object) -> int:
-    """Where to seek to. Raises TypeError, ValueError."""
+    """An offset to seek to. Raises TypeError, ValueError."""
     wanted = offset.offset if isinstance(offset, OffsetAndMetadata) else offset
     if not isinstance(wanted, int):
         raise TypeError(f"an offset to seek to is an int, or an OffsetAndMetadata, and not {_kind(offset)}")
@@ -101,7 +102,7 @@ def position(offset: object) -> int:
 
 
 def offsets_to_commit(offsets: object) -> dict[TopicPartition, OffsetAndMetadata]:
-    """By partition. Raises TypeError, ValueError."""
+    """Offsets by partition. Raises TypeError, ValueError."""
     how = "a commit takes offsets by partition, {TopicPartition(topic, number): OffsetAndMetadata(offset)}"
     if not isinstance(offsets, Mapping):
         raise TypeError(f"{how}, and not {_kind(offsets)}")
@@ -116,7 +117,7 @@ def offsets_to_commit(offsets: object) -> dict[TopicPartition, OffsetAndMetadata
 
 
 def _ensure_can_be_committed(partition: TopicPartition, offset: OffsetAndMetadata) -> None:
-    """Raises TypeError, ValueError, and ApiError OFFSET_METADATA_TOO_LARGE."""
+    """Check one offset. Raises TypeError, ValueError, and ApiError OFFSET_METADATA_TOO_LARGE."""
     if not 0 <= offset.offset <= MAX_LONG:
         raise ValueError(f"Invalid offset to commit for {partition}: {offset.offset}")
     if not isinstance(offset.leader_epoch, int):
@@ -132,7 +133,7 @@ def _ensure_can_be_committed(partition: TopicPartition, offset: OffsetAndMetadat
 
 
 def ensure_timestamps(timestamps: object) -> None:
-    """Raises TypeError, ValueError unless they are times by partition."""
+    """Raises TypeError, ValueError unless the argument is a mapping of partitions to times."""
     if not isinstance(timestamps, Mapping):
         raise TypeError(
             f"offsets_for_times takes times by partition, {{TopicPartition(topic, number): ms}}, and not "
@@ -149,13 +150,13 @@ def ensure_timestamps(timestamps: object) -> None:
 
 
 def callback_of_commit(callback: Callable[..., object] | None) -> None:
-    """Raises TypeError for what cannot be called."""
+    """Raises TypeError for an object that is not callable."""
     if callback is not None and not callable(callback):
         raise TypeError(f"a callback is called as callback(offsets, error), and {_kind(callback)} cannot be called")
 
 
 def timeout(timeout_ms: object) -> float:
-    """A time to wait. Raises TypeError, ValueError."""
+    """A timeout, ms. Raises TypeError, ValueError."""
     if not isinstance(timeout_ms, int | float):
         raise TypeError(f"a timeout is a number of milliseconds, and not {_kind(timeout_ms)}")
     if not timeout_ms >= 0:  # nor is NaN

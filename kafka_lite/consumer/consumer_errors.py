@@ -1,4 +1,4 @@
-"""What a consumer raises.
+"""The consumer's exceptions.
 
 Kafka 0.10.2: clients/.../consumer/CommitFailedException.java, InvalidOffsetException.java,
 NoOffsetForPartitionException.java, OffsetOutOfRangeException.java, RetriableCommitFailedException.java,
@@ -15,7 +15,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 
 class WakeupError(KafkaError):
-    """Somebody called ``wakeup`` while the consumer waited, or before: the call had no effect, and may be repeated."""
+    """``wakeup`` was called, during this call or before it. The call had no effect and may be repeated."""
 
 
 class ConcurrentModificationError(RuntimeError):
@@ -23,11 +23,11 @@ class ConcurrentModificationError(RuntimeError):
 
 
 class IllegalConsumerStateError(RuntimeError):
-    """A call that the consumer's state does not allow, such as ``poll`` without a subscription."""
+    """A call that is not allowed in the consumer's current state, such as ``poll`` without a subscription."""
 
 
 class InvalidGroupIdError(ApiError):
-    """What needs a group was asked of a consumer without ``group.id``."""
+    """A call that needs a group, on a consumer without ``group.id``."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -38,7 +38,7 @@ class InvalidGroupIdError(ApiError):
 
 
 class InvalidOffsetError(KafkaError):
-    """A position that cannot be fetched from, and nobody said where to go on (``auto.offset.reset=none``)."""
+    """A position from which nothing can be fetched, without a reset policy (``auto.offset.reset=none``)."""
 
     def __init__(self, message: str, partitions: Iterable[TopicPartition]) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class InvalidOffsetError(KafkaError):
 
 
 class NoOffsetForPartitionError(InvalidOffsetError):
-    """No offset was committed, and there is no reset policy."""
+    """No offset is committed, and there is no reset policy."""
 
     def __init__(self, partitions: Iterable[TopicPartition]) -> None:
         names = sorted(str(each) for each in partitions)
@@ -54,7 +54,7 @@ class NoOffsetForPartitionError(InvalidOffsetError):
 
 
 class OffsetOutOfRangeError(InvalidOffsetError):
-    """The position is not in the log (any more), and there is no reset policy."""
+    """The position is out of range, and there is no reset policy."""
 
     def __init__(self, offsets: Mapping[TopicPartition, int]) -> None:
         listed = ", ".join(f"{partition}: {offset}" for partition, offset in offsets.items())
@@ -63,7 +63,7 @@ class OffsetOutOfRangeError(InvalidOffsetError):
 
 
 class RecordTooLargeError(KafkaError):
-    """A record is larger than ``max.partition.fetch.bytes``, and the broker is too old to send it nevertheless."""
+    """A record is larger than ``max.partition.fetch.bytes``, and the broker is too old to send it anyway."""
 
     def __init__(self, offsets: Mapping[TopicPartition, int], max_partition_fetch_bytes: int) -> None:
         listed = ", ".join(f"{partition}: {offset}" for partition, offset in offsets.items())
@@ -75,7 +75,7 @@ class RecordTooLargeError(KafkaError):
 
 
 class RecordDeserializationError(SerializationError):
-    """A deserializer failed; to go on behind the record, seek past its offset."""
+    """A deserializer failed. To continue after the record, seek past its offset."""
 
     def __init__(self, partition: TopicPartition, offset: int, cause: Exception) -> None:
         super().__init__(
@@ -86,7 +86,7 @@ class RecordDeserializationError(SerializationError):
 
 
 class CommitFailedError(KafkaError):
-    """The group has rebalanced: the partitions may belong to others by now, and the commit was refused for good."""
+    """The group has rebalanced and refused the commit for good. The partitions may belong to other members by now."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(
@@ -99,7 +99,7 @@ class CommitFailedError(KafkaError):
 
 
 class RetriableCommitFailedError(KafkaError):
-    """An asynchronous commit failed for a reason that may pass; the next one may succeed."""
+    """An asynchronous commit failed with a retriable error. The next one may succeed."""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__(

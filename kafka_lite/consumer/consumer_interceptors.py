@@ -1,4 +1,4 @@
-"""Code of the user's that sees records before the user does, and commits when they have succeeded.
+"""The user's hooks for records before ``poll`` returns them, and for successful commits.
 
 Kafka 0.10.2: clients/.../consumer/ConsumerInterceptor.java, internals/ConsumerInterceptors.java · book 4.1.6
 """
@@ -16,24 +16,24 @@ logger = logging.getLogger(__name__)
 
 
 class ConsumerInterceptor:
-    """Override what is needed. What a method raises is logged, and the consumer goes on."""
+    """Override what you need. An exception in a method is logged, and the consumer continues."""
 
     def configure(self, configs: Mapping[str, object]) -> None:
         """Called once with the consumer's configuration."""
 
     def on_consume(self, records: ConsumerRecords) -> ConsumerRecords:
-        """Before ``poll`` returns; what is returned here takes the place of the records."""
+        """Called before ``poll`` returns. The result replaces the records."""
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """After a commit has succeeded."""
+        """Called after a commit has succeeded."""
 
     def close(self) -> None:
         """Called once, when the consumer closes."""
 
 
 class ConsumerInterceptors:
-    """A chain of them: each sees the records as the one before has left them."""
+    """A chain of interceptors. Each one gets the records that the previous one returned."""
 
     def __init__(self, interceptors: Sequence[ConsumerInterceptor] = ()) -> None:
         self._interceptors = interceptors
@@ -48,7 +48,7 @@ class ConsumerInterceptors:
         return records
 
     def on_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Tell all."""
+        """Notify all interceptors of a commit."""
         for interceptor in self._interceptors:
             try:
                 interceptor.on_commit(offsets)
@@ -56,7 +56,7 @@ class ConsumerInterceptors:
                 logger.exception("Error executing interceptor on_commit")
 
     def close(self) -> None:
-        """Close all."""
+        """Close all interceptors."""
         for interceptor in self._interceptors:
             try:
                 interceptor.close()

@@ -1,4 +1,4 @@
-"""All that a consumer measures, and who is told of it.
+"""The consumer's metrics, except those of the fetcher and the coordinator.
 
 Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java; since 2.4
 clients/.../consumer/internals/KafkaConsumerMetrics.java · book 4.1.3
@@ -15,10 +15,10 @@ GROUP = "consumer-metrics"
 
 
 class ConsumerMetrics(ClientMetrics):
-    """The metrics of one consumer: how it is polled, and its connections; fetcher and coordinator add theirs."""
+    """The metrics of one consumer: its polls and its connections. Fetcher and coordinator add theirs."""
 
     def __init__(self, config: ConsumerConfig, time: Time) -> None:
-        """Raises ConfigError for a reporter that cannot be made."""
+        """Raises ConfigError for a reporter that cannot be created."""
         super().__init__("consumer", config, time)
         self._poll_started_ms: float | None = None
         self._poll_ended_ms: float | None = None
@@ -51,16 +51,16 @@ class ConsumerMetrics(ClientMetrics):
         self._poll_started_ms = now_ms
 
     def poll_ended(self, now_ms: float) -> None:
-        """Poll returns: from its last end to its begin the user was at work."""
+        """Poll returns. The time since it last returned, up to this call, was the user's."""
         began_ms = self._poll_started_ms
         if began_ms is not None and self._poll_ended_ms is not None and now_ms > self._poll_ended_ms:
             self._idle_ratio.record((now_ms - began_ms) / (now_ms - self._poll_ended_ms), now_ms)
         self._poll_ended_ms = now_ms
 
     def waited_for_commit(self, begin_ms: float) -> None:
-        """A commit_sync, which began then, is over."""
+        """A commit_sync that began at this time has ended."""
         self._record_since(begin_ms, self._commit_sync)
 
     def waited_for_committed(self, begin_ms: float) -> None:
-        """A call of committed, which began then, is over."""
+        """A call of committed that began at this time has ended."""
         self._record_since(begin_ms, self._committed)

@@ -1,4 +1,4 @@
-"""A network client for two threads and for waiting: the consumer's, and its heartbeat's.
+"""A network client that blocks, for the user's thread and the heartbeat thread.
 
 Kafka 0.10.2: clients/.../consumer/internals/ConsumerNetworkClient.java · book 4.2.3
 """
@@ -28,7 +28,7 @@ MAX_POLL_TIMEOUT_MS = 5000.0
 
 
 class _RequestHandler:
-    """A request that was sent, its future, and, once it has ended, the outcome that the future is still to be told."""
+    """A request, its future, and the outcome with which the future is to be completed."""
 
     __slots__ = ("background", "created_ms", "error", "future", "request", "response")
 
@@ -41,7 +41,7 @@ class _RequestHandler:
         self.error: Exception | None = None
 
     def fire(self) -> None:
-        """Complete the future, which runs whatever was built on it."""
+        """Complete the future, which runs its listeners."""
         if self.error is not None:
             self.future.fail(self.error)
             return
@@ -57,22 +57,22 @@ class _RequestHandler:
 
 
 class ConsumerNetworkClient:
-    """Requests return futures; whoever needs an outcome polls until its future is done.
+    """Requests return futures. A caller that needs the outcome polls until the future is done.
 
     ::
 
-        send ─▶ unsent, by node ─ poll: try_send ─▶ NetworkClient ─ wire ─▶ answers ─▶ completed ─ fire ─▶ futures
-          │                          (when the node is ready)                 (under the lock)     (outside of it)
-          └─ any thread; wakes up the one that polls
+        send ─▶ unsent, by node ─ poll: try_send ─▶ NetworkClient ─ wire ─▶ responses ─▶ completed ─ fire ─▶ futures
+          │                          (if the node is ready)                  (under the lock)      (without the lock)
+          └─ any thread; wakes up the polling thread
 
-    Two threads poll: the one that uses the consumer, and the heartbeat's. One at a time does I/O (``_lock``); futures
-    are completed without the lock, since what is built on them takes other locks and sends requests. The heartbeat's
-    requests (``background``) are completed by whoever polls, for the user may not poll for minutes. All others are
+    Two threads poll: the user's and the heartbeat thread. Only one at a time does I/O (``_lock``). Futures are
+    completed without the lock, because their listeners take other locks and send requests. Requests of the heartbeat
+    thread (``background``) are completed by either thread, because the user may not poll for minutes. All others are
     completed in the user's thread, so that subscription and fetcher belong to that thread alone. In 0.10.2 any thread
     completes any request.
 
-    ``wakeup`` makes the poll of the user's thread raise WakeupError, now or next time; nothing is lost, for whatever
-    was under way stays under way.
+    ``wakeup`` makes the current or the next poll of the user's thread raise WakeupError. Nothing is lost: requests in
+    progress remain in progress.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class ConsumerNetworkClient:
         background: bool = False,
         request_timeout_ms: float | None = None,
     ) -> RequestFuture[ClientResponse]:
-        """Send a request when the node is ready. Fails with DisconnectError, and when it cannot be sent for too long.
+        """Send a request when the node is ready. Fails with DisconnectError, or if it stays unsent for too long.
 
-        Never blocks, and any thread may call it; it leaves with the next poll of any thread.
+        Never blocks. Any thread may call it; the request is sent by the next poll of any thread.
         """
         now_ms = self._time.hi_res_ms()
         handler = _RequestHandler(now_ms, background)
@@ -136,7 +136,7 @@ class ConsumerNetworkClient:
         (self._completed_in_background if handler.background else self._completed).append(handler)
 
     def _try_send(self, now_ms: float) -> bool:
-        """Hand over what can be sent; whether there was anything. The lock is held."""
+        """Send what can be sent; returns whether there was anything. Called with the lock held."""
         sent = False
         for node, requests in self._nodes_with_unsent():
             while requests and self._client.ready(node, now_ms):
@@ -144,7 +144,7 @@ class ConsumerNetworkClient:
                     handler = requests.popleft()
                 try:
                     self._client.send(handler.request, now_ms)
-                except SchemaError as error:  # it has no bytes: that concerns who asked for it, not who polls
+                except SchemaError as error:  # it cannot be encoded: that concerns the sender, not the polling thread
                     self._on_failure(handler, error)
                 sent = True
         return sent
@@ -157,7 +157,7 @@ class ConsumerNetworkClient:
             return list(self._unsent.values())
 
     def _check_disconnects(self) -> None:
-        """What is not sent yet to a node whose connection has failed will not be sent: it would wait for too long."""
+        """Fail the unsent requests of nodes whose connection has failed, instead of letting them wait."""
         for node, requests in self._nodes_with_unsent():
             if self._client.connection_failed(node):
                 self._fail_unsent(requests, f"Could not connect to {node}")
@@ -182,9 +182,10 @@ class ConsumerNetworkClient:
     def poll(
         self, timer: Timer, should_block: Callable[[], bool] | None = None, *, disable_wakeup: bool = False
     ) -> None:
-        """Send, receive, complete futures; wait for the network until the timer ends, if ``should_block`` says so.
+        """Send, receive and complete futures. Waits for the network until the timer expires, if ``should_block`` says
+        so.
 
-        Raises WakeupError after ``wakeup``, and what the metadata says about topics that may not be read.
+        Raises WakeupError after ``wakeup``, and ApiError for topics that are invalid or not authorized.
         """
         self._fire_completed()
         with self._lock:
@@ -193,7 +194,7 @@ class ConsumerNetworkClient:
             self._try_send(now_ms)
             if not self._has_completed and (should_block is None or should_block()):
                 timeout_ms = min(timer.remaining_ms, MAX_POLL_TIMEOUT_MS)
-                # With nothing in flight nothing will wake us up when a backoff is over.
+                # With nothing in flight, nothing would wake us up when a backoff ends.
                 if self._client.in_flight_request_count() == 0:
                     timeout_ms = min(timeout_ms, self._retry_backoff_ms)
                 self._client.poll(timeout_ms, now_ms)
@@ -206,10 +207,11 @@ class ConsumerNetworkClient:
 
     def _after_poll(self, now_ms: float, disable_wakeup: bool) -> None:
         self._check_disconnects()
-        # After that, so that the futures of lost requests are completed by the next poll, also if this one is woken up.
+        # After the disconnects, so that the next poll completes the futures of lost requests even if this one is woken
+        # up.
         if not disable_wakeup:
             self.maybe_trigger_wakeup()
-        if self._try_send(now_ms):  # a connection may stand now, or a place in flight be free
+        if self._try_send(now_ms):  # a connection may be ready now, or an in-flight slot free
             self._client.poll(0, now_ms)
         self._fail_expired_requests(now_ms)
 
@@ -218,7 +220,7 @@ class ConsumerNetworkClient:
         self.poll(Timer(self._time, 0), disable_wakeup=True)
 
     def poll_in_background(self) -> None:
-        """The heartbeat thread's poll: the I/O, unless the other thread is at it, and the futures of its requests."""
+        """The heartbeat thread's poll: does the I/O unless the other thread does, and completes its own futures."""
         if self._lock.acquire(blocking=False):
             try:
                 now_ms = self._time.hi_res_ms()
@@ -231,7 +233,7 @@ class ConsumerNetworkClient:
         self._fire(self._completed_in_background)
 
     def poll_future(self, future: RequestFuture[Any], timer: Timer) -> bool:
-        """Poll until the future is done or the timer has run out; whether it is done."""
+        """Poll until the future is done or the timer expires; returns whether it is done."""
         while True:
             self.poll(timer, lambda: future.should_block)
             if future.is_done:
@@ -253,18 +255,18 @@ class ConsumerNetworkClient:
             try:
                 handler = completed.popleft()
             except IndexError:
-                return  # the other thread was quicker
+                return  # the other thread has taken it
             handler.fire()
 
     # ── Wakeup ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def wakeup(self) -> None:
-        """Make the poll in progress, or else the next one, raise WakeupError. Any thread may call it."""
+        """Make the poll in progress, or else the next one, raise WakeupError. Thread-safe."""
         self._wakeup = True
         self._client.wakeup()
 
     def disable_wakeups(self) -> None:
-        """From now on ``wakeup`` has no effect: the consumer is closing."""
+        """Ignore ``wakeup`` from now on, because the consumer is closing."""
         self._wakeup_disabled = True
 
     def maybe_trigger_wakeup(self) -> None:
@@ -276,7 +278,7 @@ class ConsumerNetworkClient:
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def await_metadata_update(self, timer: Timer, *, disable_wakeup: bool = False) -> bool:
-        """Ask for metadata and wait until it has come; false when the timer has run out."""
+        """Request metadata and wait for it; false if the timer expires first."""
         version = self._metadata.request_update()
         while self._metadata.version == version:
             self.poll(timer, disable_wakeup=disable_wakeup)
@@ -285,13 +287,13 @@ class ConsumerNetworkClient:
         return self._metadata.version > version
 
     def ensure_fresh_metadata(self, timer: Timer, *, disable_wakeup: bool = False) -> bool:
-        """Wait for metadata if somebody has asked for it; false when the timer has run out."""
+        """Wait for metadata if an update is due; false if the timer expires first."""
         if self._metadata.update_requested or self._metadata.time_to_next_update(timer.update()) == 0:
             return self.await_metadata_update(timer, disable_wakeup=disable_wakeup)
         return True
 
     def _maybe_raise_metadata_error(self) -> None:
-        """Once for each update that brought one."""
+        """Raise the error of a metadata update, once per update."""
         version = self._metadata.version
         if version == self._checked_version:
             return
@@ -303,23 +305,23 @@ class ConsumerNetworkClient:
         if cluster.invalid_topics:
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"Invalid topics: {sorted(cluster.invalid_topics)}")
 
-    # ── Nodes: asked without the lock, for who holds it may be waiting for the network ────────────────────────────
+    # ── nodes (without the lock, whose holder may be waiting for the network) ─────────────────────────────────────
 
     def least_loaded_node(self) -> Node | None:
-        """The broker that would answer soonest; None while all are in backoff."""
+        """The broker with the fewest requests in flight; None while all are in backoff."""
         return self._client.least_loaded_node(self._time.hi_res_ms())
 
     def connection_failed(self, node: Node) -> bool:
-        """Whether there is no connection to the node, and none on its way."""
+        """Whether there is no connection to the node, and none being established."""
         return self._client.connection_failed(node)
 
     def is_unavailable(self, node: Node) -> bool:
-        """Whether the connection to the node was lost just now, so that it is left alone."""
+        """Whether the connection to the node was lost, and its reconnect backoff is not over."""
         delay_ms = self._client.connection_delay_ms(node, self._time.hi_res_ms())
         return self._client.connection_failed(node) and delay_ms > 0
 
     def disconnect_async(self, node: Node) -> None:
-        """With the next poll, end what is under way to a node as disconnected; if nothing is, leave the connection."""
+        """With the next poll, fail all requests to a node as disconnected. Without any, the connection stays open."""
         self._disconnects.append(node)
         self._client.wakeup()
 
@@ -333,7 +335,7 @@ class ConsumerNetworkClient:
                 self._client.disconnect(node.id_string, self._time.hi_res_ms())
 
     def pending_request_count(self, node: Node | None = None) -> int:
-        """Requests that are not sent or not answered yet, to one node or to all."""
+        """The number of requests that are unsent or in flight, to one node or to all."""
         with self._unsent_lock:
             if node is not None:
                 entry = self._unsent.get(node.id_string)
@@ -343,7 +345,7 @@ class ConsumerNetworkClient:
         return unsent + self._client.in_flight_request_count(node.id_string if node is not None else None)
 
     def await_pending_requests(self, node: Node, timer: Timer) -> bool:
-        """Poll until nothing is under way to the node; false when the timer has run out."""
+        """Poll until no request to the node is pending; false if the timer expires first."""
         while self.pending_request_count(node) > 0 and timer.not_expired:
             self.poll(timer, disable_wakeup=True)
         return self.pending_request_count(node) == 0

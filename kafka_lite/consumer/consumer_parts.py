@@ -1,4 +1,4 @@
-"""What a consumer is made of, made from its configuration.
+"""Creates the parts of a consumer from its configuration.
 
 Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (the constructor) · book 4.1.2
 """
@@ -36,7 +36,7 @@ MAX_IN_FLIGHT_REQUESTS = 100
 
 
 class ConsumerParts:
-    """The objects behind one consumer, wired, and closed in the order in which they need each other.
+    """The objects behind one consumer, connected to each other. They are closed in dependency order.
 
     ::
 
@@ -100,7 +100,8 @@ class ConsumerParts:
         )
 
     def close(self, timer: Timer) -> None:
-        """Close everything; one that fails does not keep the others from it, and its error is raised at the end."""
+        """Close everything. A part that fails to close does not stop the others; the first error is raised at the
+        end."""
         failures: list[Exception] = []
         steps = [self.fetcher.close, self.interceptors.close, self.metrics.close, self.client.close,
                  self.key_deserializer.close, self.value_deserializer.close]  # fmt: skip
@@ -116,7 +117,7 @@ class ConsumerParts:
         if failures:
             raise failures[0]
 
-    # ── Making them ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
 
     def _new_coordinator(self) -> ConsumerCoordinator | None:
         config = self._config
@@ -173,5 +174,5 @@ class ConsumerParts:
 
 
 def _deserialize_of(deserializer: Deserializer[Any]) -> Deserialize | None:
-    """None for bytes that stay bytes, which then costs nothing."""
+    """The deserializing function; None for values that stay bytes, which then costs nothing."""
     return None if type(deserializer) is ByteArrayDeserializer else deserializer.deserialize

@@ -1,4 +1,4 @@
-"""Code of the user's that hears of partitions that come and go.
+"""The user's callbacks for partitions that are assigned and revoked.
 
 Kafka 0.10.2: clients/.../consumer/ConsumerRebalanceListener.java · book 5.1.4
 """
@@ -11,25 +11,26 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 
 class ConsumerRebalanceListener:
-    """Override what is needed. Called from within ``poll`` (and ``close``), in the thread that called it.
+    """Override what you need. Called from within ``poll`` and ``close``, in the thread that called them.
 
-    Both may use the consumer: to commit in the first, to seek in the second. A partition is given up before anybody
-    else gets it: the group is rebalanced when the slowest ``on_partitions_revoked`` has returned.
+    Callbacks may use the consumer: to commit in ``on_partitions_revoked``, to seek in ``on_partitions_assigned``. A
+    partition is given up before another member gets it: the rebalance waits for the slowest ``on_partitions_revoked``.
 
-    Eager members (all but those with ``cooperative-sticky``) are told of all their partitions, each time. Cooperative
-    ones are told of those that go, if any go, and then of those that come, which may be none.
+    Eager members (all assignors but ``cooperative-sticky``) always get their complete assignment. Cooperative members
+    get the revoked partitions, if there are any, and then the added ones, which may be none.
     """
 
     def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """These go, and are still this consumer's: the last occasion to commit what was read of them."""
+        """These partitions are about to be given up. This is the last occasion to commit what was read of them."""
 
     def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """These have come: the first occasion to seek."""
+        """These partitions were assigned. This is the first occasion to seek."""
 
     def on_partitions_lost(self, partitions: Collection[TopicPartition]) -> None:
-        """These are others' already, for this member was thrown out of the group. Unless overridden: as if revoked."""
+        """These partitions belong to other members already: this one was removed from the group. By default, as
+        revoked."""
         self.on_partitions_revoked(partitions)
 
 
 NO_LISTENER = ConsumerRebalanceListener()
-"""Hears, and does nothing."""
+"""A listener that does nothing."""

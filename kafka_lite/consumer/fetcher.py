@@ -1,4 +1,4 @@
-"""Fetches records ahead of the user, and hands them out by the position of each partition.
+"""Fetches records ahead of the user's polls, and returns them by partition in order of position.
 
 Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java · book 4.1.4, 4.1.5
 """
@@ -30,24 +30,24 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchReque
 logger = logging.getLogger(__name__)
 
 LATEST_FETCH_VERSION = 12
-"""Later ones have topic ids instead of names."""
+"""Later versions have topic ids instead of names."""
 FIRST_VERSION_WITH_WHOLE_BATCHES = 3
-"""From here on a first batch comes whole, however large it is."""
+"""From this version on, the first batch is sent whole, however large it is."""
 
 INVALID_METADATA = frozenset({
     Errors.NOT_LEADER_OR_FOLLOWER, Errors.REPLICA_NOT_AVAILABLE, Errors.KAFKA_STORAGE_ERROR,
     Errors.FENCED_LEADER_EPOCH, Errors.UNKNOWN_LEADER_EPOCH, Errors.OFFSET_NOT_AVAILABLE, Errors.LEADER_NOT_AVAILABLE,
     Errors.UNKNOWN_TOPIC_OR_PARTITION,
 })  # fmt: skip
-"""Errors that say: perhaps another broker leads by now."""
+"""Errors that suggest that another broker leads the partition by now."""
 
 FetchData = dict[TopicPartition, int]
-"""What one request asks for: the offset of each partition."""
+"""The fetch offsets of one request, by partition."""
 
 
 @dataclass(frozen=True)
 class FetchConfig:
-    """The settings of a fetcher, with the names of their keys."""
+    """The settings of a fetcher, named after their keys."""
 
     min_bytes: int = 1
     max_bytes: int = 50 * 1024 * 1024
@@ -61,18 +61,18 @@ class FetchConfig:
 
 
 class Fetcher:
-    """Sends fetches for all partitions of which nothing is buffered, and gives out what has come.
+    """Sends fetches for all partitions without buffered records, and returns what has arrived.
 
     ::
 
-        send_fetches ─▶ one request per leader ─▶ … ─▶ answer ─▶ completed fetches, one per partition
+        send_fetches ─▶ one request per leader ─▶ … ─▶ response ─▶ completed fetches, one per partition
                                                                        │ next_in_line: PartitionRecords
         fetched_records ◀── up to max.poll.records ◀───────────────────┘
-                            the position moves to what the user is given, not to what was fetched
+                            the position follows what the user is given, not what was fetched
 
-    What is buffered is thrown away when its offset is not the position any more: after a seek, or when the partition
-    was taken away and came back. Records of paused partitions stay buffered until they are resumed (in 0.10.2 they
-    were thrown away, and fetched again). Belongs to the thread that uses the consumer.
+    Buffered records are discarded if they do not start at the position any more: after a seek, or if the partition was
+    revoked and assigned again. Records of paused partitions stay buffered until they are resumed (0.10.2 discards them
+    and fetches again). Belongs to the thread that uses the consumer.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Fetcher:
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def has_available_fetches(self) -> bool:
-        """Whether something has come that the user may have."""
+        """Whether records have arrived that may be returned."""
         return any(self._subscriptions.is_fetchable(each.partition) for each in self._completed)
 
     def send_fetches(self) -> int:
-        """Ask each leader that owes no answer for its partitions; how many requests that were."""
+        """Send a request to each leader that has none in flight; returns the number of requests."""
         requests = self._prepare_fetch_requests()
         for node, offsets in requests.values():
             logger.debug("Sending fetch for partitions %s to broker %s", list(offsets), node)
@@ -122,7 +122,7 @@ class Fetcher:
         return requests
 
     def _fetchable_partitions(self) -> list[TopicPartition]:
-        """Those of which records are wanted and none are buffered."""
+        """Partitions to fetch, without those that have buffered records."""
         fetchable = self._subscriptions.fetchable_partitions()
         if self._next_in_line is None and not self._completed:
             return fetchable
@@ -150,7 +150,7 @@ class Fetcher:
         )
         return RequestBuilder.of(request, 0, LATEST_FETCH_VERSION)
 
-    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _on_response(self, node: Node, offsets: FetchData) -> Callable[[ClientResponse], None]:
         def on_success(client_response: ClientResponse) -> None:
@@ -171,27 +171,27 @@ class Fetcher:
         if response.error_code:
             logger.warning("Fetch failed: %s", Errors.for_code(response.error_code).name)
             return
-        answers = {
+        data_by_partition = {
             TopicPartition(topic.topic, data.partition_index): data
             for topic in response.responses
             for data in topic.partitions
         }
-        aggregator = FetchResponseMetricAggregator(self._metrics, answers)
-        for partition, data in answers.items():
-            if partition in offsets:  # what nobody asked for is nothing to trust
+        aggregator = FetchResponseMetricAggregator(self._metrics, data_by_partition)
+        for partition, data in data_by_partition.items():
+            if partition in offsets:  # ignore partitions that were not requested
                 self._completed.append(
                     CompletedFetch(partition, offsets[partition], data, client_response.api_version, aggregator.record)
                 )
         self._metrics.fetch_latency.record(client_response.request_latency_ms)
         self._metrics.throttle_time.record(response.throttle_time_ms)
 
-    # ── Handing out ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── returning records ─────────────────────────────────────────────────────────────────────────────────────────
 
     def fetched_records(self) -> dict[TopicPartition, list[ConsumerRecord]]:
-        """Up to ``max.poll.records`` records of what has come; the positions move behind them.
+        """Up to ``max.poll.records`` buffered records, by partition. The positions move past them.
 
         Raises OffsetOutOfRangeError, RecordTooLargeError, CorruptRecordError, RecordDeserializationError, or ApiError
-        when there is nothing before the error; otherwise the next call does.
+        if no record comes before the error. Otherwise the next call raises it.
         """
         fetched: dict[TopicPartition, list[ConsumerRecord]] = {}
         paused: list[PartitionRecords] = []
@@ -223,7 +223,7 @@ class Fetcher:
         return state is not None and (state.paused or not self._subscriptions.is_subscribed(partition))
 
     def _take_next(self, keep_errors: bool) -> None:
-        """Make the oldest completed fetch the next in line; with ``keep_errors`` one that raises stays where it is."""
+        """Make the oldest completed fetch the next in line. With ``keep_errors``, one that raises stays where it is."""
         oldest = self._completed[0]
         try:
             self._next_in_line = oldest if isinstance(oldest, PartitionRecords) else self._parse(oldest)
@@ -251,10 +251,10 @@ class Fetcher:
             self._subscriptions.move_partition_to_end(partition)
         return records
 
-    # ── What an answer says ───────────────────────────────────────────────────────────────────────────────────────
+    # ── parsing responses ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _parse(self, fetch: CompletedFetch) -> PartitionRecords | None:
-        """The records of an answer; None when there is nothing to have. Raises what the user must know."""
+        """The records of a completed fetch; None if there are none. Raises the errors that the user must handle."""
         partition, error = fetch.partition, Errors.for_code(fetch.data.error_code)
         state = self._subscriptions.state_or_none(partition)
         parsed: PartitionRecords | None = None
@@ -269,7 +269,7 @@ class Fetcher:
             if parsed is None:
                 fetch.on_drained(partition, 0, 0)
             if error is not Errors.NONE:
-                # Behind the others, so that partitions of one topic stay together in requests.
+                # Move it to the end, so that partitions of one topic stay together in requests.
                 self._subscriptions.move_partition_to_end(partition)
         return parsed
 
@@ -322,7 +322,7 @@ class Fetcher:
     # ── Assignment ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def on_assignment(self, assigned: frozenset[TopicPartition]) -> None:
-        """Throw away what is buffered of other partitions."""
+        """Discard buffered records of partitions that are not assigned."""
         self._metrics.update_assignment(assigned)
         kept = [each for each in self._completed if each.partition in assigned]
         for each in self._completed:
@@ -341,5 +341,5 @@ class Fetcher:
             fetch.on_drained(fetch.partition, 0, 0)
 
     def close(self) -> None:
-        """Throw away everything."""
+        """Discard all buffered records."""
         self.on_assignment(frozenset())

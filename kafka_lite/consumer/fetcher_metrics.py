@@ -1,4 +1,4 @@
-"""What the fetcher measures.
+"""The fetcher's metrics.
 
 Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (FetchManagerMetrics, FetchResponseMetricAggregator)
 · book 4.1.4
@@ -18,7 +18,7 @@ GROUP = "consumer-fetch-manager-metrics"
 
 
 class FetchManagerMetrics:
-    """``consumer-fetch-manager-metrics``: of all fetches, of each topic, and the lag of each partition."""
+    """``consumer-fetch-manager-metrics``: for all fetches, per topic, and the lag of each partition."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -66,12 +66,12 @@ class FetchManagerMetrics:
         return sensor
 
     def record_fetch(self, size: int, records: int) -> None:
-        """An answer is consumed: ``size`` bytes of batches."""
+        """A fetch response is fully consumed; ``size`` is in bytes."""
         self._bytes_fetched.record(size)
         self._records_fetched.record(records)
 
     def record_topic_fetch(self, topic: str, size: int, records: int) -> None:
-        """Of one topic in an answer."""
+        """The same for one topic of the response."""
         tags = self._tags | {"topic": topic.replace(".", "_")}
         of = f" for topic {topic}"
         name = f"topic.{topic}.bytes-fetched"
@@ -80,7 +80,7 @@ class FetchManagerMetrics:
         (self._metrics.get_sensor(name) or self._records_sensor(name, of, tags)).record(records)
 
     def record_partition_lag(self, partition: TopicPartition, lag: int) -> None:
-        """How far the position is behind the end of the log."""
+        """Record how far the position is behind the end of the log, in records."""
         self._records_lag.record(lag)
         name = _lag_sensor(partition)
         sensor = self._metrics.get_sensor(name)
@@ -93,7 +93,7 @@ class FetchManagerMetrics:
         sensor.record(lag)
 
     def record_partition_lead(self, partition: TopicPartition, lead: int) -> None:
-        """How far the position is from the beginning of the log: who falls behind it has missed records."""
+        """Record how far the position is from the start of the log, in records. A lead below 0 means lost records."""
         self._records_lead.record(lead)
         name = _lead_sensor(partition)
         sensor = self._metrics.get_sensor(name)
@@ -105,7 +105,7 @@ class FetchManagerMetrics:
         sensor.record(lead)
 
     def update_assignment(self, assigned: frozenset[TopicPartition]) -> None:
-        """Forget the lag of partitions that are others' now."""
+        """Remove the sensors of partitions that are no longer assigned."""
         for partition in self._assigned - assigned:
             self._metrics.remove_sensor(_lag_sensor(partition))
             self._metrics.remove_sensor(_lead_sensor(partition))
@@ -125,22 +125,23 @@ def _lag_sensor(partition: TopicPartition) -> str:
 
 
 class LastValue:
-    """The value that was recorded last (Kafka's ``stats.Value``)."""
+    """The last recorded value (Kafka's ``stats.Value``)."""
 
     def __init__(self) -> None:
         self._value = 0.0
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:  # noqa: ARG002
-        """Keep it."""
+        """Keep the value."""
         self._value = value
 
     def measure(self, config: MetricConfig, now_ms: float) -> float:  # noqa: ARG002
-        """What was kept."""
+        """The last value."""
         return self._value
 
 
 class FetchResponseMetricAggregator:
-    """Adds up what the partitions of one answer brought, until the last is consumed: for numbers per request."""
+    """Sums up the partitions of one fetch response. When the last one is consumed, it records the totals per
+    request."""
 
     def __init__(self, metrics: FetchManagerMetrics, partitions: Iterable[TopicPartition]) -> None:
         self._metrics = metrics
@@ -149,7 +150,7 @@ class FetchResponseMetricAggregator:
         self._by_topic: dict[str, tuple[int, int]] = {}
 
     def record(self, partition: TopicPartition, size: int, records: int) -> None:
-        """A partition is consumed."""
+        """A partition of the response is consumed."""
         self._unrecorded.discard(partition)
         self._bytes += size
         self._records += records

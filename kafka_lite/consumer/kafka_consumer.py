@@ -1,4 +1,4 @@
-"""The new consumer: reads records of topics, alone or sharing their partitions with the other members of a group.
+"""The new consumer: reads topics, alone or as a member of a group that shares their partitions.
 
 Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3, 4.4.4
 """
@@ -46,7 +46,7 @@ DEFAULT_CLOSE_TIMEOUT_MS = 30_000.0
 
 
 class KafkaConsumer:
-    """Reads records from Kafka. *Not* thread-safe: one thread uses it; only ``wakeup`` may be called from others.
+    """Reads records from Kafka. *Not* thread-safe: only ``wakeup`` may be called from another thread.
 
     ::
 
@@ -56,15 +56,15 @@ class KafkaConsumer:
                 for record in consumer.poll(1000):
                     print(record.offset, record.value)
 
-    A poll, in the user's thread (beside it there is only the heartbeat's)::
+    What a poll does, in the user's thread (the only other thread sends heartbeats)::
 
         ConsumerCoordinator.poll     find the coordinator · join the group · commit what is due
         update_fetch_positions       committed offset, or else auto.offset.reset
-        Fetcher.fetched_records      is something here already? then it is returned at once, after
-        Fetcher.send_fetches         asking for more: it comes while the user works on what was returned
-        ConsumerNetworkClient.poll   nothing was here: wait for the network
+        Fetcher.fetched_records      are records buffered? they are returned at once, after
+        Fetcher.send_fetches         requesting more, which arrive while the user processes these
+        ConsumerNetworkClient.poll   nothing is buffered: wait for the network
 
-    Keys of the configuration and their defaults are in :mod:`kafka_lite.consumer.consumer_config`.
+    The configuration keys and their defaults are in :mod:`kafka_lite.consumer.consumer_config`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class KafkaConsumer:
         *,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """Raises ConfigError; does not connect yet."""
+        """Raises ConfigError. Does not connect yet."""
         self.config = config = ConsumerConfig(configs)
         self._time = time
         self._parts = parts = ConsumerParts(config, key_deserializer, value_deserializer, time)
@@ -92,16 +92,16 @@ class KafkaConsumer:
         self._closing = self._closed = False
         logger.debug("Kafka consumer %s created", config["client.id"])
 
-    # ── What to read ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── subscribing ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def subscribe(
         self, topics: Iterable[str] | re.Pattern[str], listener: ConsumerRebalanceListener = NO_LISTENER
     ) -> None:
-        """Read these topics, or those whose whole names match the pattern, sharing partitions with the group.
+        """Read these topics, or those whose whole names match a pattern, sharing partitions with the group.
 
-        Replaces an earlier subscription; no topics: as ``unsubscribe``. Raises IllegalConsumerStateError after
-        ``assign``, InvalidGroupIdError without a group; TypeError, ValueError and ApiError INVALID_TOPIC_EXCEPTION for
-        what are no topics, or no listener.
+        Replaces an earlier subscription; an empty one is the same as ``unsubscribe``. Raises IllegalConsumerStateError
+        after ``assign``, InvalidGroupIdError without a group, and TypeError, ValueError or ApiError
+        INVALID_TOPIC_EXCEPTION for invalid arguments.
         """
         with self._open():
             if self._coordinator is None:
@@ -131,7 +131,8 @@ class KafkaConsumer:
         self._metadata.request_update()
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """Read these partitions, without any group; replaces an earlier assignment. None of them: as ``unsubscribe``.
+        """Read these partitions, without a group. Replaces an earlier assignment; no partitions: same as
+        ``unsubscribe``.
 
         Raises IllegalConsumerStateError after ``subscribe``.
         """
@@ -141,7 +142,7 @@ class KafkaConsumer:
                 self.unsubscribe()
                 return
             self._fetcher.on_assignment(frozenset(wanted))
-            if self._coordinator is not None:  # the positions of those that go must not get lost
+            if self._coordinator is not None:  # do not lose the positions of partitions that are dropped
                 self._coordinator.maybe_auto_commit_offsets_async(self._time.hi_res_ms())
             if self._subscriptions.assign_from_user(wanted):
                 logger.info("Assigned to partition(s): %s", ", ".join(str(each) for each in wanted))
@@ -150,8 +151,8 @@ class KafkaConsumer:
     def unsubscribe(self) -> None:
         """Read nothing, and leave the group.
 
-        What a listener raises is raised at the end: otherwise the group would wait for a member that reads nothing. A
-        wakeup in a listener leaves everything as it was.
+        An error in the listener is raised only at the end, or the group would keep a member that reads nothing. A
+        wakeup in the listener leaves everything as it was.
         """
         with self._open():
             self._fetcher.on_assignment(frozenset())
@@ -166,25 +167,25 @@ class KafkaConsumer:
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """The partitions that it reads now."""
+        """The assigned partitions."""
         with self._open():
             return self._subscriptions.assigned_partitions
 
     @property
     def subscription(self) -> frozenset[str]:
-        """The topics that it is subscribed to."""
+        """The subscribed topics."""
         with self._open():
             return self._subscriptions.subscription
 
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def poll(self, timeout_ms: float = 0) -> ConsumerRecords:
-        """The next records, up to ``max.poll.records``; waits up to ``timeout_ms`` for the first.
+        """The next records, up to ``max.poll.records``. Waits up to ``timeout_ms`` for the first one.
 
-        Must be called at least every ``max.poll.interval.ms``: it is also what keeps the consumer in its group,
-        commits, and calls listeners. Raises WakeupError, IllegalConsumerStateError without subscription or assignment,
-        and what the partitions or the group come to: NoOffsetForPartitionError, OffsetOutOfRangeError,
-        RecordTooLargeError, RecordDeserializationError, ApiError.
+        Must be called at least every ``max.poll.interval.ms``: poll also keeps the consumer in its group, commits, and
+        calls listeners. Raises WakeupError, IllegalConsumerStateError without a subscription or assignment, and errors
+        of partitions or the group: NoOffsetForPartitionError, OffsetOutOfRangeError, RecordTooLargeError,
+        RecordDeserializationError, ApiError.
         """
         with self._open():
             timer = Timer(self._time, consumer_arguments.timeout(timeout_ms))
@@ -212,7 +213,7 @@ class KafkaConsumer:
         if self._fetched_assignment != self._subscriptions.assignment_id:
             self._fetched_assignment = self._subscriptions.assignment_id
             self._fetcher.on_assignment(self._subscriptions.assigned_partitions)
-        # A cooperative member does not wait: it has other partitions to read meanwhile.
+        # A cooperative member does not wait, because it has other partitions to read.
         if not self._update_fetch_positions(timer.part(0) if self._reads_on else timer) and not self._reads_on:
             return {}
         return self._poll_for_fetches(timer)
@@ -222,7 +223,7 @@ class KafkaConsumer:
         return self._coordinator is not None and self._coordinator.reads_on
 
     def _send_ahead(self) -> None:
-        """Let the next fetches travel while the user works on what is returned. Nothing may be raised from here on."""
+        """Send the next fetches, so that they travel while the user processes these records. Must not raise."""
         if self._fetcher.send_fetches() > 0 or self._client.pending_request_count() > 0:
             self._client.poll_no_wakeup()
 
@@ -239,11 +240,11 @@ class KafkaConsumer:
         self._client.poll(timer.part(timeout_ms), lambda: not self._fetcher.has_available_fetches())
         timer.update()
         if self._coordinator is not None and self._coordinator.rejoin_needed_or_pending() and not self._reads_on:
-            return {}  # not to be given out any more if the partition is about to become another member's
+            return {}  # a partition that is about to move to another member must not return records
         return self._fetcher.fetched_records()
 
     def _update_fetch_positions(self, timer: Timer) -> bool:
-        """Find out where to begin in partitions that have no position; false when that takes longer than the timer."""
+        """Find positions for partitions without one; false if that takes longer than the timer."""
         if self._subscriptions.has_all_fetch_positions():
             return True
         if self._coordinator is not None and not self._coordinator.refresh_committed_offsets_if_needed(timer):
@@ -257,12 +258,12 @@ class KafkaConsumer:
         return True
 
     def enforce_rebalance(self, reason: str = "the user wants it") -> None:
-        """Let the group rebalance, beginning with this member's next poll; for who knows more than the coordinator."""
+        """Make the group rebalance, starting with this member's next poll."""
         with self._open():
             self._group().request_rejoin(reason)
 
     def wakeup(self) -> None:
-        """Make the call in progress, or the next one that waits, raise WakeupError. Any thread may call it."""
+        """Make the call in progress, or the next one that blocks, raise WakeupError. Thread-safe."""
         self._client.wakeup()
 
     # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -270,9 +271,11 @@ class KafkaConsumer:
     def commit_sync(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None, timeout_ms: float | None = None
     ) -> None:
-        """Commit, and wait until it has succeeded; without ``offsets``, the positions: all that poll has returned.
+        """Commit and wait for success. Without ``offsets``, commit the positions, that is, all records that poll
+        returned.
 
-        Raises CommitFailedError when the partitions may be others' by now, ConsumerTimeoutError, WakeupError, ApiError.
+        Raises CommitFailedError if the partitions may belong to other members by now, ConsumerTimeoutError,
+        WakeupError, ApiError.
         """
         with self._open():
             coordinator, wanted, timer = self._group(), self._offsets_to_commit(offsets), self._timer(timeout_ms)
@@ -288,9 +291,10 @@ class KafkaConsumer:
         offsets: Mapping[TopicPartition, OffsetAndMetadata] | None = None,
         callback: OffsetCommitCallback | None = None,
     ) -> None:
-        """Begin to commit. The callback is called from within a later poll, commit or close; commits end in order.
+        """Start a commit. The callback is called from within a later poll, commit or close, in the order of the
+        commits.
 
-        It is not repeated when it fails: a later commit may have succeeded meanwhile, and would be undone.
+        A failed commit is not retried, because it might undo a later one that has succeeded.
         """
         with self._open():
             consumer_arguments.callback_of_commit(callback)
@@ -304,7 +308,7 @@ class KafkaConsumer:
     def committed(
         self, partitions: Iterable[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        """What the group has committed for each partition, whoever did; None where nothing was.
+        """The group's committed offset of each partition, whichever member committed it; None where there is none.
 
         Raises ConsumerTimeoutError, ApiError.
         """
@@ -328,7 +332,8 @@ class KafkaConsumer:
     # ── Positions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
-        """Go on at ``offset`` with the next poll. Raises IllegalConsumerStateError unless the partition is assigned."""
+        """Continue at ``offset`` with the next poll. Raises IllegalConsumerStateError unless the partition is
+        assigned."""
         with self._open():
             wanted = consumer_arguments.position(offset)
             partition = consumer_arguments.topic_partition(partition, "seek")
@@ -336,11 +341,13 @@ class KafkaConsumer:
             self._subscriptions.seek(partition, wanted)
 
     def seek_to_beginning(self, partitions: Iterable[TopicPartition] | None = None) -> None:
-        """Go on at the first offset of these partitions, or of all that are assigned; found out when it is needed."""
+        """Continue at the first offset of these partitions, by default of all. The offset is looked up when it is
+        needed."""
         self._seek_to_end_of_log(partitions, OffsetResetStrategy.EARLIEST)
 
     def seek_to_end(self, partitions: Iterable[TopicPartition] | None = None) -> None:
-        """Go on behind the last record, the last of a finished transaction with ``read_committed``."""
+        """Continue after the last record; with ``read_committed``, after the last one that is not in an open
+        transaction."""
         self._seek_to_end_of_log(partitions, OffsetResetStrategy.LATEST)
 
     def _seek_to_end_of_log(self, partitions: Iterable[TopicPartition] | None, strategy: OffsetResetStrategy) -> None:
@@ -351,7 +358,7 @@ class KafkaConsumer:
                 self._subscriptions.need_offset_reset(partition, strategy)
 
     def position(self, partition: TopicPartition, timeout_ms: float | None = None) -> int:
-        """The offset of the next record that poll gives of the partition; finds it out if need be.
+        """The offset of the next record of the partition, which is looked up if necessary.
 
         Raises IllegalConsumerStateError unless the partition is assigned, ConsumerTimeoutError, InvalidOffsetError.
         """
@@ -373,7 +380,8 @@ class KafkaConsumer:
         return lambda: self._subscriptions.position(partition) is None
 
     def current_lag(self, partition: TopicPartition) -> int | None:
-        """How many offsets the position is behind the end of the log, as of the last fetch; None before it is known."""
+        """How many offsets the position was behind the end of the log at the last fetch; None if it is not known
+        yet."""
         with self._open():
             state = self._subscriptions.state(partition)
             end = (
@@ -382,33 +390,33 @@ class KafkaConsumer:
             return None if end is None or state.position is None else max(0, end - state.position)
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
-        """Give no records of these until ``resume``, or until they are taken away by a rebalance."""
+        """Return no records of these partitions until ``resume``, or until a rebalance revokes them."""
         with self._open():
             for partition in consumer_arguments.topic_partitions(partitions, "pause"):
                 self._subscriptions.pause(partition)
 
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
-        """Give records of these again."""
+        """Return records of these partitions again."""
         with self._open():
             for partition in consumer_arguments.topic_partitions(partitions, "resume"):
                 self._subscriptions.resume(partition)
 
     @property
     def paused(self) -> frozenset[TopicPartition]:
-        """The partitions that are paused."""
+        """The paused partitions."""
         with self._open():
             return self._subscriptions.paused_partitions()
 
     # ── The cluster ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def partitions_for(self, topic: str, timeout_ms: float | None = None) -> tuple[PartitionInfo, ...]:
-        """The partitions of a topic; none if there is no such topic. Raises ConsumerTimeoutError, ApiError."""
+        """The partitions of a topic; empty if there is no such topic. Raises ConsumerTimeoutError, ApiError."""
         with self._open():
             known = self._metadata.fetch().partitions_for_topic(consumer_arguments.topic_name(topic))
             return known or self._parts.topic_metadata_fetcher.get_topic_metadata(topic, self._timer(timeout_ms))
 
     def list_topics(self, timeout_ms: float | None = None) -> dict[str, tuple[PartitionInfo, ...]]:
-        """All topics that may be known, with their partitions. Raises ConsumerTimeoutError."""
+        """All topics that the user may describe, with their partitions. Raises ConsumerTimeoutError."""
         with self._open():
             return self._parts.topic_metadata_fetcher.get_all_topic_metadata(self._timer(timeout_ms))
 
@@ -417,7 +425,7 @@ class KafkaConsumer:
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
         """For each partition the first record at or after a time (ms since the epoch); None if there is none.
 
-        Raises ConsumerTimeoutError, and ApiError UNSUPPORTED_VERSION when the broker is older than 0.10.1.
+        Raises ConsumerTimeoutError, and ApiError UNSUPPORTED_VERSION if the broker is older than 0.10.1.
         """
         with self._open():
             consumer_arguments.ensure_timestamps(timestamps)
@@ -434,29 +442,30 @@ class KafkaConsumer:
     def end_offsets(
         self, partitions: Collection[TopicPartition], timeout_ms: float | None = None
     ) -> dict[TopicPartition, int]:
-        """The offset behind the last record of each partition that may be read. Raises ConsumerTimeoutError."""
+        """The offset after the last readable record of each partition. Raises ConsumerTimeoutError."""
         with self._open():
             wanted = consumer_arguments.topic_partitions(partitions, "end_offsets")
             return self._offset_fetcher.end_offsets(wanted, self._timer(timeout_ms))
 
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
-        """All metrics by name; each reads its ``value`` anew. Any thread may call it."""
+        """All metrics by name. Reading ``value`` computes it. Thread-safe."""
         return self._parts.metrics.metrics.metrics
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
-        """The metrics as Kafka's JMX shows them: ``kafka.consumer:type=consumer-metrics,client-id=…``. Any thread."""
+        """The metrics as Kafka's JMX shows them: ``kafka.consumer:type=consumer-metrics,client-id=…``. Thread-safe."""
         self._parts.metrics.metrics.collect()
         return self._parts.metrics.jmx_reporter.beans()
 
-    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── closing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self, timeout_ms: float = DEFAULT_CLOSE_TIMEOUT_MS) -> None:
-        """Commit if that is automatic, leave the group, close; what takes longer than ``timeout_ms`` is given up."""
+        """Commit if auto-commit is enabled, leave the group, and close. Gives up what takes longer than
+        ``timeout_ms``."""
         with self._guard:
             timer = Timer(self._time, consumer_arguments.timeout(timeout_ms))
             if self._closing:
                 return
-            self._closing = True  # listeners are called meanwhile, which may still commit
+            self._closing = True  # listeners are called during the close, and may still commit
             self._client.disable_wakeups()
             try:
                 self._parts.close(timer)

@@ -1,4 +1,4 @@
-"""Offsets with what belongs to them, and where to begin when there is none.
+"""Offsets with their metadata, and where to start without one.
 
 Kafka 0.10.2: clients/.../consumer/OffsetAndMetadata.java, OffsetAndTimestamp.java, OffsetResetStrategy.java,
 OffsetCommitCallback.java · book 4.4.2
@@ -17,12 +17,12 @@ LATEST_TIMESTAMP = -1
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What is committed for a partition: the offset of the *next* record to read, and a note of the user's."""
+    """What is committed for a partition: the offset of the *next* record to read, and the user's metadata."""
 
     offset: int
     metadata: str = ""
     leader_epoch: int = -1
-    """Of the last record that was read; -1 when it is not known."""
+    """Leader epoch of the last record that was read; -1 if unknown."""
 
 
 class OffsetAndTimestamp(NamedTuple):
@@ -35,7 +35,7 @@ class OffsetAndTimestamp(NamedTuple):
 
 
 class OffsetResetStrategy(Enum):
-    """``auto.offset.reset``: where to begin without a committed offset, and with one that is not in the log."""
+    """``auto.offset.reset``: where to start if no offset is committed, or if it is out of range."""
 
     LATEST = "latest"
     EARLIEST = "earliest"
@@ -43,9 +43,9 @@ class OffsetResetStrategy(Enum):
 
     @property
     def timestamp(self) -> int:
-        """What a ListOffsets request says for it."""
+        """The timestamp in a ListOffsets request for this strategy."""
         return EARLIEST_TIMESTAMP if self is OffsetResetStrategy.EARLIEST else LATEST_TIMESTAMP
 
 
 OffsetCommitCallback = Callable[[Mapping[TopicPartition, OffsetAndMetadata], Exception | None], None]
-"""``callback(offsets, exception)`` when an asynchronous commit has ended; the exception is None when it succeeded."""
+"""``callback(offsets, exception)``, called when an asynchronous commit has ended. The exception is None on success."""

@@ -1,4 +1,4 @@
-"""Asks leaders for offsets: the ends of logs, offsets by time, and where a position is to be reset to.
+"""Asks leaders for offsets: the ends of logs, offsets by timestamp, and reset positions.
 
 Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (resetOffset); since 3.4 OffsetFetcher.java · book 4.1.2
 """
@@ -53,20 +53,20 @@ RETRIABLE = frozenset({
 
 
 class ListOffsetsResult(NamedTuple):
-    """What one leader, or all of them, answered."""
+    """The response of one leader, or of all of them."""
 
     offsets: dict[TopicPartition, OffsetAndTimestamp]
-    """None of a partition that has no record so late."""
+    """Without partitions that have no record so late."""
     to_retry: set[TopicPartition]
-    """Partitions whose leader did not answer for them."""
+    """Partitions for which the leader returned a retriable error."""
 
 
 class OffsetFetcher:
-    """ListOffsets requests, of two kinds.
+    """Sends ListOffsets requests, for two purposes.
 
-    Resets are *asynchronous*: ``reset_positions_if_needed`` sends what is due, and the answers set positions, so that a
-    partition without a leader does not keep the others waiting (in 0.10.2 it does). What the user asks for
-    (``offsets_for_times``, ``beginning_offsets``, ``end_offsets``) waits for the answers of all leaders.
+    Resets are *asynchronous*: ``reset_positions_if_needed`` sends the requests that are due, and the responses set
+    positions, so that a partition without a leader does not block the others (as it does in 0.10.2). The user's calls
+    (``offsets_for_times``, ``beginning_offsets``, ``end_offsets``) wait for the responses of all leaders.
     """
 
     def __init__(
@@ -92,7 +92,8 @@ class OffsetFetcher:
     # ── Resets ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def reset_positions_if_needed(self) -> None:
-        """Ask for the offsets of partitions that await a reset. Raises what an earlier answer said for good."""
+        """Request the offsets of partitions that await a reset. Raises the fatal error of an earlier response, if
+        any."""
         if self._reset_error is not None:
             error, self._reset_error = self._reset_error, None
             raise error
@@ -106,18 +107,18 @@ class OffsetFetcher:
         for node, wanted in by_leader:
             self._subscriptions.set_next_retry(wanted, now_ms + self._request_timeout_ms)
             future = self._send_list_offsets(node, wanted)
-            future.add_listener(self._on_reset_answer(wanted, strategies), self._on_reset_failure(wanted))
+            future.add_listener(self._on_reset_response(wanted, strategies), self._on_reset_failure(wanted))
 
-    def _on_reset_answer(
+    def _on_reset_response(
         self, wanted: Mapping[TopicPartition, int], strategies: Mapping[TopicPartition, OffsetResetStrategy]
     ) -> Callable[[ListOffsetsResult], None]:
         def on_success(result: ListOffsetsResult) -> None:
             for partition, found in result.offsets.items():
                 if self._subscriptions.maybe_seek_unvalidated(partition, found.offset, strategies[partition]):
                     logger.info("Resetting offset for partition %s to position %d", partition, found.offset)
-            unanswered = wanted.keys() - result.offsets.keys()
-            if unanswered:
-                self._retry_later(unanswered)
+            missing = wanted.keys() - result.offsets.keys()
+            if missing:
+                self._retry_later(missing)
 
         return on_success
 
@@ -133,15 +134,15 @@ class OffsetFetcher:
         self._subscriptions.set_next_retry(partitions, self._time.hi_res_ms() + self._retry_backoff_ms)
         self._metadata.request_update()
 
-    # ── What the user asks for ────────────────────────────────────────────────────────────────────────────────────
+    # ── the user's calls ──────────────────────────────────────────────────────────────────────────────────────────
 
     def offsets_for_times(
         self, timestamps: Mapping[TopicPartition, int], timer: Timer
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
-        """For each partition the first record at or after a time (ms since the epoch), None if there is none."""
+        """For each partition the first record at or after a time (ms since the epoch); None if there is none."""
         found = self._fetch_offsets(timestamps, timer)
         return {
-            partition: answer if (answer := found.get(partition)) and answer.offset != UNKNOWN_OFFSET else None
+            partition: offset if (offset := found.get(partition)) and offset.offset != UNKNOWN_OFFSET else None
             for partition in timestamps
         }
 
@@ -150,17 +151,17 @@ class OffsetFetcher:
         return self._ends(partitions, EARLIEST_TIMESTAMP, timer)
 
     def end_offsets(self, partitions: Iterable[TopicPartition], timer: Timer) -> dict[TopicPartition, int]:
-        """The offset behind the last record of each log that may be read."""
+        """The offset after the last readable record of each log."""
         return self._ends(partitions, LATEST_TIMESTAMP, timer)
 
     def _ends(self, partitions: Iterable[TopicPartition], which: int, timer: Timer) -> dict[TopicPartition, int]:
         found = self._fetch_offsets(dict.fromkeys(partitions, which), timer)
-        return {partition: answer.offset for partition, answer in found.items()}
+        return {partition: each.offset for partition, each in found.items()}
 
     def _fetch_offsets(
         self, timestamps: Mapping[TopicPartition, int], timer: Timer
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """Ask until every leader has answered. Raises ConsumerTimeoutError."""
+        """Ask until every leader has responded. Raises ConsumerTimeoutError."""
         left, offsets = dict(timestamps), dict[TopicPartition, OffsetAndTimestamp]()
         for partition in timestamps:
             self._metadata.add(partition.topic)
@@ -181,11 +182,11 @@ class OffsetFetcher:
         return offsets
 
     def _send_to_leaders(self, timestamps: Mapping[TopicPartition, int]) -> RequestFuture[ListOffsetsResult]:
-        """Ask all leaders; the future succeeds when each has answered or failed for the moment."""
+        """Ask all leaders. The future succeeds when each has responded or failed with a retriable error."""
         by_leader, without_leader = self._group_by_leader(timestamps)
         if not by_leader:
             return RequestFuture.failure(StaleMetadataError(f"no leader is known of {sorted(timestamps)}"))
-        all_answers: RequestFuture[ListOffsetsResult] = RequestFuture()
+        combined_future: RequestFuture[ListOffsetsResult] = RequestFuture()
         combined = ListOffsetsResult({}, set(without_leader))
         waiting = len(by_leader)
 
@@ -194,19 +195,19 @@ class OffsetFetcher:
             waiting -= 1
             combined.offsets.update(result.offsets)
             combined.to_retry.update(result.to_retry)
-            if waiting == 0 and not all_answers.is_done:
-                all_answers.complete(combined)
+            if waiting == 0 and not combined_future.is_done:
+                combined_future.complete(combined)
 
         def fail(error: BaseException) -> None:
             if not is_retriable(error):
-                if not all_answers.is_done:
-                    all_answers.fail(error)
+                if not combined_future.is_done:
+                    combined_future.fail(error)
                 return
             add(ListOffsetsResult({}, set()))
 
         for node, wanted in by_leader:
             self._send_list_offsets(node, wanted).add_listener(add, fail)
-        return all_answers
+        return combined_future
 
     # ── Requests ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,7 +239,7 @@ class OffsetFetcher:
             isolation_level=int(self._read_committed),
             topics=[ListOffsetsTopic(name=name, partitions=partitions) for name, partitions in topics.items()],
         )
-        # Version 0 knows only the dates of segments: good enough for the ends, not for times.
+        # Version 0 only knows the times of segments. That is enough for the ends of a log, but not for timestamps.
         oldest = 1 if any(timestamp >= 0 for timestamp in timestamps.values()) else 0
 
         def build(version: int) -> ListOffsetsRequest:
@@ -252,7 +253,7 @@ class OffsetFetcher:
 
 
 def _list_offsets_result(client_response: ClientResponse) -> ListOffsetsResult:
-    """The offsets of an answer. Raises for errors that will not pass."""
+    """The offsets in a response. Raises ApiError for errors that are not retriable."""
     response = cast(ListOffsetsResponse, client_response.response)
     result = ListOffsetsResult({}, set())
     for topic in response.topics:
@@ -264,7 +265,7 @@ def _list_offsets_result(client_response: ClientResponse) -> ListOffsetsResult:
                 logger.debug("Attempt to fetch offsets for partition %s failed: %s", partition, error.name)
                 result.to_retry.add(partition)
             elif error is Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT:
-                # The log is of format v0 still, which has no times: as if nothing were found.
+                # The log is still in format v0, which has no timestamps: treat it as not found.
                 result.offsets[partition] = OffsetAndTimestamp(UNKNOWN_OFFSET, -1)
             elif error is Errors.TOPIC_AUTHORIZATION_FAILED:
                 raise error.exception(f"Not authorized to access topics: [{topic.name}]")
@@ -274,7 +275,7 @@ def _list_offsets_result(client_response: ClientResponse) -> ListOffsetsResult:
     return result
 
 
-def _offset_of(answer: ListOffsetsPartitionResponse) -> OffsetAndTimestamp:
-    if answer.old_style_offsets:
-        return OffsetAndTimestamp(answer.old_style_offsets[0], -1)
-    return OffsetAndTimestamp(answer.offset, answer.timestamp, answer.leader_epoch)
+def _offset_of(partition: ListOffsetsPartitionResponse) -> OffsetAndTimestamp:
+    if partition.old_style_offsets:
+        return OffsetAndTimestamp(partition.old_style_offsets[0], -1)
+    return OffsetAndTimestamp(partition.offset, partition.timestamp, partition.leader_epoch)

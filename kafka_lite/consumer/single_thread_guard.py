@@ -1,4 +1,4 @@
-"""Keeps a second thread out of a consumer.
+"""Detects that two threads use one consumer.
 
 Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java (acquire, release) · book 4.1.2
 """
@@ -11,7 +11,7 @@ from kafka_lite.consumer.consumer_errors import ConcurrentModificationError
 
 
 class SingleThreadGuard:
-    """Lets one thread in, as often as it likes; others get an error instead of waiting: they have made a mistake."""
+    """A reentrant lock that raises an error, instead of blocking, if another thread holds it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""What a consumer reads, and how far it has come in each partition.
+"""What a consumer reads, and its position in each partition.
 
 Kafka 0.10.2: clients/.../consumer/internals/SubscriptionState.java (TopicPartitionState, SubscriptionType),
 common/internals/PartitionStates.java · book 4.1.1
@@ -19,16 +19,16 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetRes
 
 
 class SubscriptionType(Enum):
-    """How a consumer came to what it reads. One way excludes the others until ``unsubscribe``."""
+    """How a consumer got its partitions. One way excludes the others until ``unsubscribe``."""
 
     NONE = auto()
-    """Nothing yet."""
+    """Neither subscribed nor assigned."""
     AUTO_TOPICS = auto()
-    """``subscribe`` with topics: the group assigns."""
+    """``subscribe`` with topics. The group assigns partitions."""
     AUTO_PATTERN = auto()
-    """``subscribe`` with a pattern: topics that match, as they come and go; the group assigns."""
+    """``subscribe`` with a pattern, for topics that match now or later. The group assigns partitions."""
     USER_ASSIGNED = auto()
-    """``assign``: the user assigns."""
+    """``assign``. The user assigns partitions."""
 
 
 class TopicPartitionState:
@@ -38,7 +38,7 @@ class TopicPartitionState:
 
         no position ── committed offset found ──────────────▶ position ── fetched ──▶ position moves on
              │                                                ▲    │
-             └── none: reset_strategy ── ListOffsets answers ─┘    └── out of range, seekToEnd …: reset_strategy again
+             └── none: reset_strategy ── ListOffsets result ──┘    └── out of range, seekToEnd …: reset_strategy again
     """
 
     __slots__ = (
@@ -54,37 +54,37 @@ class TopicPartitionState:
 
     def __init__(self) -> None:
         self.position: int | None = None
-        """Offset of the next record that the user gets; None until it is known."""
+        """Offset of the next record to return to the user; None until it is known."""
         self.committed: OffsetAndMetadata | None = None
-        """What was committed last, as far as this consumer knows."""
+        """The last committed offset that this consumer knows of."""
         self.high_watermark: int | None = None
         self.last_stable_offset: int | None = None
         self.log_start_offset: int | None = None
         self.paused = False
         self.reset_strategy: OffsetResetStrategy | None = None
-        """Where the position is to be reset to; None unless a reset is under way."""
+        """The strategy of the reset in progress; None if there is none."""
         self.next_retry_ms = -math.inf
-        """When the offset for the reset may be asked for (again), monotonic clock."""
+        """When the offset for the reset may be requested (again), on the monotonic clock."""
 
     def seek(self, offset: int) -> None:
-        """Go on at ``offset``; a reset that was under way is off."""
+        """Continue at ``offset``, and cancel a reset in progress."""
         self.position = offset
         self.reset_strategy = None
 
     def await_reset(self, strategy: OffsetResetStrategy) -> None:
-        """Forget the position, and go where the strategy says; the broker may be asked at once."""
+        """Forget the position and start a reset. The broker may be asked at once."""
         self.reset_strategy = strategy
         self.position = None
         self.next_retry_ms = -math.inf
 
     @property
     def is_fetchable(self) -> bool:
-        """Whether records are wanted."""
+        """Whether records should be fetched: the partition has a position and is not paused."""
         return not self.paused and self.position is not None
 
     @property
     def is_initializing(self) -> bool:
-        """Whether there is neither a position nor a reset under way: it depends on the committed offset."""
+        """Whether there is neither a position nor a reset in progress, so that the committed offset decides."""
         return self.position is None and self.reset_strategy is None
 
 
@@ -97,8 +97,8 @@ class SubscriptionState:
         subscribe(pattern) ┴─ subscription ─ rebalance                     ├─▶ assignment: partition ─▶ state
         assign(partitions) ───────────────────── assign_from_user ─────────┘
 
-    Belongs to the thread that uses the consumer. The order of the assignment is that of fetching: a partition of which
-    something has come moves to the end, so that none starves.
+    Belongs to the thread that uses the consumer. Partitions are fetched in the order of the assignment. A partition
+    that has returned records moves to the end, so that none starves.
     """
 
     def __init__(self, default_reset_strategy: OffsetResetStrategy) -> None:
@@ -110,12 +110,12 @@ class SubscriptionState:
         self._group_subscription: set[str] = set()
         self._assignment: OrderedDict[TopicPartition, TopicPartitionState] = OrderedDict()
         self.assignment_id = 0
-        """Grows with every change of the assignment."""
+        """Incremented with every change of the assignment."""
 
     # ── Subscribing ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _set_type(self, wanted: SubscriptionType) -> None:
-        """From now on this way to subscribe. Raises IllegalConsumerStateError when there is another one."""
+        """Set the type of subscription. Raises IllegalConsumerStateError if another one is in use."""
         if self.type is SubscriptionType.NONE:
             self.type = wanted
         elif self.type is not wanted:
@@ -124,25 +124,26 @@ class SubscriptionState:
             )
 
     def subscribe(self, topics: Iterable[str], listener: ConsumerRebalanceListener) -> bool:
-        """Read these topics, together with the group; true if they are others than before."""
+        """Read these topics as a member of the group; true if the topics have changed."""
         self._set_type(SubscriptionType.AUTO_TOPICS)
         self.listener = listener
         return self._change_subscription(set(topics))
 
     def subscribe_pattern(self, pattern: re.Pattern[str], listener: ConsumerRebalanceListener) -> None:
-        """Read the topics whose names match, together with the group."""
+        """Read the topics whose whole names match, as a member of the group."""
         self._set_type(SubscriptionType.AUTO_PATTERN)
         self.listener = listener
         self.pattern = pattern
 
     def subscribe_from_pattern(self, topics: Iterable[str]) -> bool:
-        """These match the pattern now; true if they are others than before."""
+        """Set the topics that match the pattern; true if they have changed."""
         if self.type is not SubscriptionType.AUTO_PATTERN:
             raise IllegalConsumerStateError(f"Attempt to subscribe from a pattern while the type is {self.type.name}")
         return self._change_subscription(set(topics))
 
     def _change_subscription(self, topics: set[str]) -> bool:
-        """Replace the topics; false if they are the same. What the group reads follows a pattern; else it grows."""
+        """Replace the topics; false if they are the same. The group's topics are replaced with a pattern, extended
+        otherwise."""
         if topics == self._subscription:
             return False
         self._subscription = topics
@@ -153,9 +154,9 @@ class SubscriptionState:
         return True
 
     def group_subscribe(self, topics: Iterable[str]) -> bool:
-        """As the group's leader, watch the topics of all members; true if that is more than before.
+        """As the group's leader: watch the topics of all members; true if there are new ones.
 
-        Raises IllegalConsumerStateError when the user assigns.
+        Raises IllegalConsumerStateError if the group does not assign partitions.
         """
         if not self.has_auto_assigned_partitions:
             raise IllegalConsumerStateError("Only a subscription has a group")
@@ -164,11 +165,11 @@ class SubscriptionState:
         return len(self._group_subscription) > before
 
     def reset_group_subscription(self) -> None:
-        """No longer leader: only its own topics are of interest."""
+        """No longer the leader: watch only this member's topics."""
         self._group_subscription &= self._subscription
 
     def unsubscribe(self) -> None:
-        """Back to the beginning."""
+        """Drop the subscription and the assignment."""
         self.type = SubscriptionType.NONE
         self.pattern = None
         self.listener = NO_LISTENER
@@ -179,35 +180,35 @@ class SubscriptionState:
 
     @property
     def subscription(self) -> frozenset[str]:
-        """The topics subscribed to."""
+        """The subscribed topics."""
         return frozenset(self._subscription)
 
     @property
     def metadata_topics(self) -> set[str]:
-        """The topics whose metadata is needed: those of the group for its leader, those of the assignment if any."""
+        """The topics whose metadata is needed: for the leader those of the group, for a user's assignment its own."""
         if self.type is SubscriptionType.USER_ASSIGNED:
             return {partition.topic for partition in self._assignment}
         return self._group_subscription | self._subscription
 
     @property
     def has_pattern_subscription(self) -> bool:
-        """Whether topics are subscribed by pattern."""
+        """Whether the subscription is a pattern."""
         return self.type is SubscriptionType.AUTO_PATTERN
 
     @property
     def has_auto_assigned_partitions(self) -> bool:
-        """Whether the group assigns."""
+        """Whether the group assigns partitions."""
         return self.type in (SubscriptionType.AUTO_TOPICS, SubscriptionType.AUTO_PATTERN)
 
     @property
     def has_no_subscription_or_user_assignment(self) -> bool:
-        """Whether nothing was asked for yet."""
+        """Whether there is neither a subscription nor an assignment by the user."""
         return self.type is SubscriptionType.NONE
 
     # ── The assignment ────────────────────────────────────────────────────────────────────────────────────────────
 
     def assign_from_user(self, partitions: Iterable[TopicPartition]) -> bool:
-        """Read these; positions of those that were assigned before are kept. True if anything changed."""
+        """Read these partitions, and keep the positions of those already assigned. True if anything has changed."""
         self._set_type(SubscriptionType.USER_ASSIGNED)
         wanted = dict.fromkeys(partitions)
         if wanted.keys() == self._assignment.keys():
@@ -217,20 +218,20 @@ class SubscriptionState:
         return True
 
     def assign_from_subscribed(self, partitions: Collection[TopicPartition]) -> None:
-        """The group has assigned these: no position is known. Raises IllegalConsumerStateError unless it assigns."""
+        """Take over the group's assignment, without positions. Raises IllegalConsumerStateError if the user assigns."""
         if not self.has_auto_assigned_partitions:
             raise IllegalConsumerStateError("Attempt to dynamically assign partitions while manual assignment in use")
         self._replace_assignment({partition: TopicPartitionState() for partition in partitions})
 
     def reassign_from_subscribed(self, partitions: Collection[TopicPartition]) -> None:
-        """The group has assigned these, in cooperation: of those that the member has had all along nothing changes."""
+        """Take over the group's assignment, and keep the state of partitions that were assigned before."""
         before = self._assignment
         self.assign_from_subscribed(partitions)
         for partition in self._assignment.keys() & before.keys():
             self._assignment[partition] = before[partition]
 
     def matches_subscription(self, partition: TopicPartition) -> bool:
-        """Whether the group may assign the partition: its topic was subscribed to when the member joined."""
+        """Whether the group may assign the partition: its topic is in the subscription with which the member joined."""
         if self.pattern is not None:
             return self.pattern.fullmatch(partition.topic) is not None
         return partition.topic in self._subscription
@@ -241,40 +242,40 @@ class SubscriptionState:
 
     @property
     def assigned_partitions(self) -> frozenset[TopicPartition]:
-        """What is assigned."""
+        """The assigned partitions."""
         return frozenset(self._assignment)
 
     def is_assigned(self, partition: TopicPartition) -> bool:
-        """Whether the partition is."""
+        """Whether the partition is assigned."""
         return partition in self._assignment
 
     def state(self, partition: TopicPartition) -> TopicPartitionState:
-        """The state of an assigned partition. Raises IllegalConsumerStateError for another one."""
+        """The state of an assigned partition. Raises IllegalConsumerStateError if it is not assigned."""
         state = self._assignment.get(partition)
         if state is None:
             raise IllegalConsumerStateError(f"No current assignment for partition {partition}")
         return state
 
     def state_or_none(self, partition: TopicPartition) -> TopicPartitionState | None:
-        """The state, if the partition is assigned."""
+        """The state of the partition; None if it is not assigned."""
         return self._assignment.get(partition)
 
     # ── Positions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Go on there."""
+        """Continue at ``offset``."""
         self.state(partition).seek(offset)
 
     def position(self, partition: TopicPartition) -> int | None:
-        """Where the partition is read next."""
+        """The offset of the partition's next record; None if it is unknown."""
         return self.state(partition).position
 
     def need_offset_reset(self, partition: TopicPartition, strategy: OffsetResetStrategy | None = None) -> None:
-        """Go where the strategy says; without one, where the configuration says."""
+        """Reset the position by this strategy, by default the configured one."""
         self.state(partition).await_reset(strategy or self.default_reset_strategy)
 
     def maybe_seek_unvalidated(self, partition: TopicPartition, offset: int, strategy: OffsetResetStrategy) -> bool:
-        """The offset of a reset is known: go there, unless the user went elsewhere, or it was taken away meanwhile."""
+        """Complete a reset at ``offset``; false if the user has sought elsewhere or the partition was revoked."""
         state = self._assignment.get(partition)
         if state is None or state.reset_strategy is not strategy:
             return False
@@ -282,7 +283,7 @@ class SubscriptionState:
         return True
 
     def all_consumed(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The position of each partition that has one: what a commit without arguments commits."""
+        """The positions of all partitions that have one. A commit without arguments commits these."""
         return {
             partition: OffsetAndMetadata(state.position)
             for partition, state in self._assignment.items()
@@ -294,11 +295,11 @@ class SubscriptionState:
         return all(state.position is not None for state in self._assignment.values())
 
     def initializing_partitions(self) -> list[TopicPartition]:
-        """Those whose position depends on the committed offset."""
+        """Partitions whose position depends on the committed offset."""
         return [partition for partition, state in self._assignment.items() if state.is_initializing]
 
     def partitions_needing_reset(self, now_ms: float) -> dict[TopicPartition, OffsetResetStrategy]:
-        """Those whose offset is to be asked for now."""
+        """Partitions whose reset offset should be requested now."""
         return {
             partition: state.reset_strategy
             for partition, state in self._assignment.items()
@@ -306,7 +307,7 @@ class SubscriptionState:
         }
 
     def set_next_retry(self, partitions: Iterable[TopicPartition], next_retry_ms: float) -> None:
-        """Do not ask for the offsets of these again before."""
+        """Do not request the reset offsets of these partitions before ``next_retry_ms``."""
         for partition in partitions:
             if (state := self._assignment.get(partition)) is not None:
                 state.next_retry_ms = next_retry_ms
@@ -314,31 +315,32 @@ class SubscriptionState:
     # ── Fetching ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def fetchable_partitions(self) -> list[TopicPartition]:
-        """Those of which records are wanted, the ones that have waited longest first."""
+        """Partitions to fetch, those that have waited longest first."""
         return [partition for partition, state in self._assignment.items() if state.is_fetchable]
 
     def is_fetchable(self, partition: TopicPartition) -> bool:
-        """Whether records of the partition are wanted."""
+        """Whether records of the partition may be fetched and returned."""
         state = self._assignment.get(partition)
         return state is not None and state.is_fetchable and self.is_subscribed(partition)
 
     def is_subscribed(self, partition: TopicPartition) -> bool:
-        """Whether it is still wanted; the group takes away what is not, but for that the member has to join again."""
+        """Whether the topic is still in the subscription. The group revokes other partitions only when the member
+        rejoins."""
         return self.type is not SubscriptionType.AUTO_TOPICS or partition.topic in self._subscription
 
     def move_partition_to_end(self, partition: TopicPartition) -> None:
-        """Something has come of it: the others are fetched first."""
+        """The partition has returned records: fetch the others first."""
         if partition in self._assignment:
             self._assignment.move_to_end(partition)
 
     def pause(self, partition: TopicPartition) -> None:
-        """Give no records of it until ``resume``."""
+        """Return no records of the partition until ``resume``."""
         self.state(partition).paused = True
 
     def resume(self, partition: TopicPartition) -> None:
-        """Give records of it again."""
+        """Return records of the partition again."""
         self.state(partition).paused = False
 
     def paused_partitions(self) -> frozenset[TopicPartition]:
-        """Those that are paused."""
+        """The paused partitions."""
         return frozenset(partition for partition, state in self._assignment.items() if state.paused)

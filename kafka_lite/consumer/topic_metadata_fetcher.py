@@ -1,4 +1,4 @@
-"""Asks for the partitions of topics that the consumer need not be subscribed to.
+"""Fetches the partitions of any topics, for the user.
 
 Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java; since 3.5 TopicMetadataFetcher.java · book 7.3.2
 """
@@ -25,7 +25,7 @@ PartitionsByTopic = dict[str, tuple[PartitionInfo, ...]]
 
 
 class TopicMetadataFetcher:
-    """Metadata requests of the user's, beside those that keep the consumer's own metadata fresh."""
+    """Sends Metadata requests for the user. They are separate from those that refresh the consumer's own metadata."""
 
     def __init__(
         self, client: ConsumerNetworkClient, *, retry_backoff_ms: float, allow_auto_topic_creation: bool
@@ -35,24 +35,24 @@ class TopicMetadataFetcher:
         self._allow_auto_topic_creation = allow_auto_topic_creation
 
     def get_topic_metadata(self, topic: str, timer: Timer) -> tuple[PartitionInfo, ...]:
-        """The partitions of a topic; none if there is no such topic. Raises ConsumerTimeoutError and ApiError."""
+        """The partitions of a topic; empty if there is no such topic. Raises ConsumerTimeoutError and ApiError."""
         return self._fetch([topic], timer).get(topic, ())
 
     def get_all_topic_metadata(self, timer: Timer) -> PartitionsByTopic:
-        """The partitions of every topic that the user may know of. Raises ConsumerTimeoutError."""
+        """The partitions of every topic that the user may describe. Raises ConsumerTimeoutError."""
         return self._fetch(None, timer)
 
     def _fetch(self, topics: Sequence[str] | None, timer: Timer) -> PartitionsByTopic:
         while True:
-            answer = self._ask(topics, timer)
-            if answer is not None and not _should_retry(answer):
-                return _partitions_of(answer)
+            response = self._ask(topics, timer)
+            if response is not None and not _should_retry(response):
+                return _partitions_of(response)
             if timer.is_expired:
                 raise ConsumerTimeoutError("Timeout expired while fetching topic metadata")
             timer.sleep(self._retry_backoff_ms)
 
     def _ask(self, topics: Sequence[str] | None, timer: Timer) -> MetadataResponse | None:
-        """One attempt; None when it failed for a reason that may pass, or took too long."""
+        """One attempt; None if it failed with a retriable error or timed out."""
         node = self._client.least_loaded_node()
         if node is None:
             return None
@@ -74,10 +74,10 @@ class TopicMetadataFetcher:
         return cast(MetadataResponse, future.value.response)
 
 
-def _should_retry(answer: MetadataResponse) -> bool:
-    """Whether a topic is just coming to life. Raises for those that may not be read, and for names that are none."""
+def _should_retry(response: MetadataResponse) -> bool:
+    """Whether a topic is just being created. Raises ApiError for topics that are invalid or not authorized."""
     retry = False
-    for topic in answer.topics:
+    for topic in response.topics:
         error = Errors.for_code(topic.error_code)
         if error in (Errors.INVALID_TOPIC_EXCEPTION, Errors.TOPIC_AUTHORIZATION_FAILED):
             raise error.exception(f"{error.message} ({topic.name})")
@@ -89,6 +89,6 @@ def _should_retry(answer: MetadataResponse) -> bool:
     return retry
 
 
-def _partitions_of(answer: MetadataResponse) -> PartitionsByTopic:
-    cluster = cluster_of(answer)
+def _partitions_of(response: MetadataResponse) -> PartitionsByTopic:
+    cluster = cluster_of(response)
     return {topic: cluster.partitions_for_topic(topic) for topic in sorted(cluster.topics)}

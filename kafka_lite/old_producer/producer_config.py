@@ -64,7 +64,7 @@ class ProducerConfig:
         self.originals = dict(configs)
         for key in CONFIG.keys & configs.keys():
             if configs[key] is None:
-                raise ConfigError(key, None, "it has no value; leave it out, and it has its default")
+                raise ConfigError(key, None, "it has no value; leave it out to get the default")
         self._values = CONFIG.parse(configs)
         batch, queue = self["batch.num.messages"], self["queue.buffering.max.messages"]
         if batch > queue:

@@ -107,7 +107,7 @@ class ProducerConfig:
         self.originals = configs_of("KafkaProducer", configs)
         for key in CONFIG.keys & configs.keys():
             if configs[key] is None:
-                raise ConfigError(key, None, "it has no value; leave it out, and it has its default")
+                raise ConfigError(key, None, "it has no value; leave it out to get the default")
         self._values = CONFIG.parse(configs)
         if not self._values["client.id"]:
             self._values["client.id"] = f"producer-{next(_client_numbers)}"

@@ -279,7 +279,7 @@ def _record_heartbeats_beside_work() -> RecordedRun:
         watch_wire(),
         watch(User.poll, User.work, show=()),
         watch(AbstractCoordinator.heartbeat_turn, AbstractCoordinator._send_heartbeat, show=()),
-        watch(AbstractCoordinator._on_heartbeat_answered, show=()),
+        watch(AbstractCoordinator._on_heartbeat_response, show=()),
     )
     with (
         Recording(*watches, title="Heartbeats beside the work", paused=True) as recording,

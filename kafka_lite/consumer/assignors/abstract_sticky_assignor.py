@@ -1,4 +1,4 @@
-"""Balanced shares that change as little as possible from one rebalance to the next.
+"""Balanced assignments that change as little as possible from one rebalance to the next.
 
 Kafka 2.4: clients/.../consumer/internals/AbstractStickyAssignor.java · book 5.1.3
 """
@@ -20,7 +20,7 @@ Shares = dict[str, list[TopicPartition]]
 
 
 class MemberData(NamedTuple):
-    """What a member says that it had, and when."""
+    """What a member says that it owned, and in which generation."""
 
     partitions: Collection[TopicPartition]
     generation: int = NO_GENERATION_ID
@@ -28,16 +28,17 @@ class MemberData(NamedTuple):
 
 @dataclass(frozen=True)
 class Claims:
-    """Who had what, by what all members say of it. A member that was away claims what others have had since."""
+    """The previous owners, as all members report them. A member that was away may claim partitions that others own
+    now."""
 
     owners: Mapping[TopicPartition, str]
-    """Whose claim is the newest."""
+    """The member with the newest claim to each partition."""
     contested: frozenset[TopicPartition]
-    """Claimed by two members in one generation, which cannot both be right: nobody is believed."""
+    """Claimed by two members in the same generation. They cannot both be right, so neither is believed."""
 
     @staticmethod
     def of(members: Mapping[str, MemberData]) -> Claims:
-        """Judge what the members say."""
+        """Resolve the members' claims."""
         newest: dict[TopicPartition, tuple[int, set[str]]] = {}
         for member, (partitions, generation) in members.items():
             for partition in partitions:
@@ -52,13 +53,13 @@ class Claims:
         )
 
     def must_be_given_up_first(self, partition: TopicPartition, new_owner: str) -> bool:
-        """Whether some other member may still be reading the partition."""
+        """Whether another member may still be reading the partition."""
         return partition in self.contested or self.owners.get(partition, new_owner) != new_owner
 
 
 class AbstractStickyAssignor(AbstractPartitionAssignor):
-    """Two goals, the first of which comes first: members differ by as few partitions as their subscriptions allow;
-    and of what a member had it keeps as much as that permits.
+    """Has two goals. First, members differ by as few partitions as their subscriptions allow. Second, each member keeps
+    as many of its previous partitions as the first goal permits.
 
     ::
 
@@ -66,23 +67,23 @@ class AbstractStickyAssignor(AbstractPartitionAssignor):
         round-robin:   C0: a c e   C1: b d f   (b and c change hands as well)
         sticky:        C0: a b e   C1: c d f
 
-    The assignor has no memory in the group: each member tells the leader what it had, and in which generation; how,
-    subclasses know. When all have the same subscription, which is the rule, two passes are enough; otherwise partitions
-    are moved one by one until no move would make two members more equal.
+    The assignor keeps no state in the group: each member tells the leader what it owned, and in which generation.
+    Subclasses decide how. If all members have the same subscription, as usual, two passes are enough. Otherwise
+    partitions are moved one by one until no move would bring two members closer.
     """
 
     @abstractmethod
     def member_data(self, subscription: Subscription) -> MemberData:
-        """What the member had; nothing if it does not say."""
+        """The member's previous assignment; empty if it reports none."""
 
     def claims(self, subscriptions: Mapping[str, Subscription]) -> Claims:
-        """Who had what."""
+        """The previous owners of all partitions."""
         return Claims.of({member: self.member_data(each) for member, each in subscriptions.items()})
 
     def assign_partitions(
         self, partition_counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> dict[str, list[TopicPartition]]:
-        """The partitions of each member."""
+        """The partitions of each member, by member id."""
         members = ordered_members(subscriptions)
         wishes = {member: frozenset(subscriptions[member].topics) for member in members}
         wanted_by = {topic: [member for member in members if topic in wishes[member]] for topic in partition_counts}
@@ -105,7 +106,8 @@ class AbstractStickyAssignor(AbstractPartitionAssignor):
 
 
 def share_equally(partitions: Collection[TopicPartition], had: Shares) -> Shares:
-    """Everybody wants everything: each keeps its part of what it had, then those with less are filled up in turn.
+    """All members have the same subscription: each keeps part of what it had, then those with less are filled up in
+    turn.
 
     ::
 
@@ -120,7 +122,7 @@ def share_equally(partitions: Collection[TopicPartition], had: Shares) -> Shares
     for member, owned in had.items():
         limit = quota + 1 if extra > 0 and len(owned) > quota else quota
         extra -= limit > quota
-        # The lowest numbers are kept, of all topics: so what goes is of all topics as well.
+        # Keep the lowest numbers across all topics, so that the partitions given up are spread across topics, too.
         shares[member] = sorted(owned, key=lambda each: (each.partition, each.topic))[:limit]
         if len(owned) < quota:
             hungry.append(member)
@@ -133,7 +135,7 @@ def share_equally(partitions: Collection[TopicPartition], had: Shares) -> Shares
         if len(shares[member]) < quota:
             hungry.append(member)
         elif len(shares[member]) == quota:
-            sated.append(member)  # it gets another one when nobody is hungry any more, if there are extra ones
+            sated.append(member)  # it gets one more when no member is hungry, if there are extra partitions
     return shares
 
 
@@ -143,7 +145,7 @@ def _not_in(shares: Shares, partitions: Iterable[TopicPartition]) -> list[TopicP
 
 
 def _assign_the_rest(partitions: Iterable[TopicPartition], shares: Shares, wanted_by: Mapping[str, list[str]]) -> None:
-    """Give each partition that nobody has to the member with the fewest, those that few want first."""
+    """Give each unassigned partition to the member with the fewest. Partitions with few subscribers come first."""
     left = _not_in(shares, partitions)
     for partition in sorted(left, key=lambda each: (len(wanted_by[each.topic]), each)):
         member = min(wanted_by[partition.topic], key=lambda each: len(shares[each]))
@@ -151,15 +153,15 @@ def _assign_the_rest(partitions: Iterable[TopicPartition], shares: Shares, wante
 
 
 def _balance(shares: Shares, wanted_by: Mapping[str, list[str]]) -> None:
-    """Move partitions from members with many to members with few, until no move would make the two more equal.
+    """Move partitions from members with many to members with few, until no move would bring two members closer.
 
-    Each move brings the sum of the squares of the shares down, so there is an end.
+    Each move reduces the sum of the squares of the share sizes, so the loop ends.
     """
     moved = True
     while moved:
         moved = False
         for owner in sorted(shares, key=lambda each: -len(shares[each])):
-            for partition in reversed(list(shares[owner])):  # what came last is the least missed
+            for partition in reversed(list(shares[owner])):  # start with the most recently added ones
                 poorest = min(wanted_by[partition.topic], key=lambda each: len(shares[each]))
                 if len(shares[owner]) > len(shares[poorest]) + 1:
                     shares[owner].remove(partition)

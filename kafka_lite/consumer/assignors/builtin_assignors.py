@@ -1,4 +1,4 @@
-"""The assignors by their names.
+"""Finds assignors by name.
 
 Kafka 0.10.2: clients/.../consumer/ConsumerConfig.java (partition.assignment.strategy) · book 5.1.3
 """
@@ -21,27 +21,28 @@ BY_NAME: dict[str, type[PartitionAssignor]] = {
 }
 
 BY_JAVA_NAME = {f"org.apache.kafka.clients.consumer.{kind.__name__}": kind for kind in BY_NAME.values()}
-"""So that a consumer.properties of Kafka's does here as well."""
+"""So that a consumer.properties of Kafka works here too."""
 
 
 def assignors_of(names: Iterable[str], configs: Mapping[str, object]) -> list[PartitionAssignor]:
-    """An assignor for each name, which may also be that of a class, ours or Kafka's; configured. Raises ConfigError."""
+    """A configured assignor for each short name or class name, ours or Kafka's. Raises ConfigError."""
     assignors: list[PartitionAssignor] = []
     for name in names:
         known = BY_NAME.get(name) or BY_JAVA_NAME.get(name)
         assignor = known() if known else new_instance(KEY, PartitionAssignor, name)
         if any(assignor.name == each.name for each in assignors):
-            raise ConfigError(KEY, name, f"{assignor.name} is there twice")
+            raise ConfigError(KEY, name, f"{assignor.name} is listed twice")
         assignor.configure(configs)
         assignors.append(assignor)
     return assignors
 
 
 def common_protocol(assignors: Sequence[PartitionAssignor]) -> RebalanceProtocol:
-    """The most advanced protocol that *all* of them know: whichever the group chooses, the member has joined before.
+    """The most advanced protocol that *all* of them support, because the group may elect any of them.
 
-    So a group becomes cooperative in two deployments: with both, ``range,cooperative-sticky``, its members are eager;
-    when all have both, the second one leaves ``cooperative-sticky`` alone. Raises ConfigError if there is none.
+    A group becomes cooperative by two rolling restarts. With ``range,cooperative-sticky`` its members are still eager;
+    when all have both, the second restart leaves only ``cooperative-sticky``. Raises ConfigError if there is no common
+    protocol.
     """
     common = set(RebalanceProtocol).intersection(*(each.supported_protocols for each in assignors))
     if not common:

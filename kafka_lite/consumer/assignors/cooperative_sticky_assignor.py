@@ -1,4 +1,4 @@
-"""Sticky shares for members that go on reading while the group rebalances.
+"""Sticky assignment for members that keep reading while the group rebalances.
 
 Kafka 2.4: clients/.../consumer/CooperativeStickyAssignor.java · book 5.1.3
 """
@@ -22,14 +22,14 @@ from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
 
 
 class AssignmentError(KafkaError):
-    """An assignor has assigned what it must not."""
+    """An assignor has violated the rules of its rebalance protocol."""
 
 
 _GENERATION = struct.Struct(">i")
 
 
 class CooperativeStickyAssignor(AbstractStickyAssignor):
-    """Assigns a partition that moves to nobody at first.
+    """Assigns a partition that moves to no member at first.
 
     ::
 
@@ -37,11 +37,12 @@ class CooperativeStickyAssignor(AbstractStickyAssignor):
         C0                   a b c d      a b          a b  (c d go)     a b
         C1, which is new     –            c d          –                 c d
 
-    For its members own, while they join, what they read. Were *c* assigned to C1 at once, both might read it: C1 learns
-    of it at the same time as C0. So C0 gives it up first, and joins again because it has; then *c* is free.
+    Members keep reading their partitions while they join. If *c* were assigned to C1 at once, both might read it,
+    because C1 learns of it at the same time as C0. So C0 gives it up first, and joins again because it did; then *c* is
+    free.
 
-    What a member owns is in its subscription, and since version 2 of that in which generation; before, the generation
-    was in the user data: as an int32 of Java's, or as ``StickyAssignor`` writes it, of librdkafka's.
+    A member's subscription lists its owned partitions and, since version 2, their generation. Before, the generation
+    was in the user data: Java writes an int32, librdkafka the format of ``StickyAssignor``.
     """
 
     name = "cooperative-sticky"
@@ -51,7 +52,7 @@ class CooperativeStickyAssignor(AbstractStickyAssignor):
         self._generation = NO_GENERATION_ID
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:  # noqa: ARG002
-        """In which generation this member was assigned what it owns."""
+        """The generation in which this member was assigned its owned partitions."""
         return _GENERATION.pack(self._generation)
 
     def on_assignment(self, assignment: Assignment, generation_id: int) -> None:  # noqa: ARG002
@@ -59,7 +60,7 @@ class CooperativeStickyAssignor(AbstractStickyAssignor):
         self._generation = generation_id
 
     def member_data(self, subscription: Subscription) -> MemberData:
-        """What it owns."""
+        """The member's owned partitions and their generation."""
         generation, user_data = subscription.generation_id, subscription.user_data
         if generation == NO_GENERATION_ID and user_data:
             is_java = len(user_data) == _GENERATION.size
@@ -69,7 +70,7 @@ class CooperativeStickyAssignor(AbstractStickyAssignor):
     def assign_partitions(
         self, partition_counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> dict[str, list[TopicPartition]]:
-        """The partitions of each member, without those that another one has to give up first."""
+        """The partitions of each member, without those that another member must give up first."""
         claims = self.claims(subscriptions)
         return {
             member: [each for each in share if not claims.must_be_given_up_first(each, member)]
@@ -80,9 +81,10 @@ class CooperativeStickyAssignor(AbstractStickyAssignor):
 def validate_cooperative_assignment(
     assignor: PartitionAssignor, subscriptions: Mapping[str, Subscription], assignment: Mapping[str, Assignment]
 ) -> None:
-    """Hold an assignor of the user's to the rule above. Raises AssignmentError, before anybody is told to do it."""
+    """Check that no partition is assigned before its owner has given it up. Raises AssignmentError before members are
+    told."""
     if isinstance(assignor, CooperativeStickyAssignor):
-        return  # it knows better: of two owners the one that was away may be ignored
+        return  # it may deliberately ignore the older of two claims
     added: set[TopicPartition] = set()
     revoked: set[TopicPartition] = set()
     for member, share in assignment.items():
@@ -93,5 +95,5 @@ def validate_cooperative_assignment(
         taken = ", ".join(str(each) for each in sorted(added & revoked))
         raise AssignmentError(
             f"Assignor {assignor.name} supports the COOPERATIVE protocol and violates its requirements: it has "
-            f"assigned {taken} while other members still own them. Leave them out until they were given up."
+            f"assigned {taken} while other members still own them. Leave them out until they have been given up."
         )

@@ -1,4 +1,4 @@
-"""How the partitions of a group's topics are shared among its members.
+"""Assigns the partitions of a group's topics to its members.
 
 Kafka 0.10.2: clients/.../consumer/internals/PartitionAssignor.java (Subscription, Assignment),
 AbstractPartitionAssignor.java, ConsumerProtocol.java · book 5.1.3
@@ -23,37 +23,37 @@ logger = logging.getLogger(__name__)
 
 PROTOCOL_TYPE = "consumer"
 SUBSCRIPTION_VERSION = 3
-"""What is written; later versions are read as well, and readers of earlier ones skip what was added."""
+"""The version that is written. Later versions can be read, and readers of earlier ones skip added fields."""
 ASSIGNMENT_VERSION = 0
 
 
 class RebalanceProtocol(IntEnum):
-    """What members do with their partitions while the group rebalances (KIP-429)."""
+    """What members do with their partitions during a rebalance (KIP-429)."""
 
     EAGER = 0
-    """Before it joins, a member gives up all that it has."""
+    """A member gives up all its partitions before it joins."""
     COOPERATIVE = 1
-    """A member goes on reading all that it has, and gives up afterwards what it has not been assigned again."""
+    """A member keeps reading its partitions, and afterwards gives up those that it was not assigned again."""
 
 
 @dataclass(frozen=True)
 class Subscription:
-    """What a member wants to read, as it tells the group's leader."""
+    """A member's subscription, as sent to the group's leader."""
 
     topics: tuple[str, ...]
     user_data: bytes | None = None
-    """The assignor's own."""
+    """Data of the member's assignor for the leader's assignor."""
     owned_partitions: tuple[TopicPartition, ...] = ()
-    """What the member goes on reading while it joins, if its client tells."""
+    """The partitions that the member keeps reading while it joins, if its client reports them."""
     generation_id: int = NO_GENERATION_ID
-    """In which generation it was assigned these; unknown before version 2."""
+    """The generation in which these were assigned; unknown before version 2."""
     group_instance_id: str | None = None
-    """Of a static member."""
+    """The instance id of a static member."""
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a member shall read, as the leader tells it."""
+    """A member's partitions, as sent by the leader."""
 
     partitions: tuple[TopicPartition, ...]
     user_data: bytes | None = None
@@ -61,7 +61,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class MemberInfo:
-    """A member, in an order that outlives restarts of static members: they come first, by their instance ids."""
+    """A member, sortable in an order that survives restarts of static members: they come first, by instance id."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -69,39 +69,39 @@ class MemberInfo:
 
     def __post_init__(self) -> None:
         key = (self.group_instance_id is None, self.group_instance_id or self.member_id)
-        object.__setattr__(self, "sort_key", key)  # the one way to set a field of a frozen dataclass
+        object.__setattr__(self, "sort_key", key)  # the only way to set a field of a frozen dataclass
 
 
 class PartitionAssignor(ABC):
-    """Runs in the member that is the group's leader, for all: the brokers know nothing of partitions to share."""
+    """Runs in the group's leader, for all members. The brokers know nothing of the assignment."""
 
     name: str
-    """What members call it when they agree on one."""
+    """The name by which members elect a common assignor."""
     supported_protocols: tuple[RebalanceProtocol, ...] = (RebalanceProtocol.EAGER,)
-    """With COOPERATIVE, it must not assign a partition that another member owns before that one has given it up."""
+    """With COOPERATIVE, it must not assign a partition before its current owner has given it up."""
 
     def configure(self, configs: Mapping[str, object]) -> None:  # noqa: B027 - override it or not
         """Called once with the consumer's configuration."""
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:  # noqa: ARG002
-        """What this assignor, in each member, has to say to itself in the leader."""
+        """Data from this member's assignor for the leader's assignor."""
         return None
 
     def on_assignment(self, assignment: Assignment, generation_id: int) -> None:  # noqa: B027
-        """In each member: this is what it got."""
+        """Called in each member with its new assignment."""
 
     @abstractmethod
     def assign(self, cluster: Cluster, subscriptions: Mapping[str, Subscription]) -> dict[str, Assignment]:
-        """What each member shall read, by member id. Every member must be in the result."""
+        """The assignment of each member, by member id. Every member must be in the result."""
 
 
 class AbstractPartitionAssignor(PartitionAssignor):
-    """For assignors that need to know no more of the cluster than how many partitions each topic has."""
+    """The base of assignors that need only the number of partitions per topic."""
 
     def assign(self, cluster: Cluster, subscriptions: Mapping[str, Subscription]) -> dict[str, Assignment]:
-        """Have the partitions of all topics that somebody reads shared, topics by name; those without any are left out.
+        """Assign the partitions of all subscribed topics, sorted by name. Topics without partitions are left out.
 
-        Every member gets an answer, be it an empty one.
+        Every member is in the result, even without partitions.
         """
         topics = {topic for subscription in subscriptions.values() for topic in subscription.topics}
         partition_counts = {}
@@ -118,16 +118,17 @@ class AbstractPartitionAssignor(PartitionAssignor):
     def assign_partitions(
         self, partition_counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> dict[str, list[TopicPartition]]:
-        """The partitions of each member; ``partition_counts`` has the topics that there are, by name."""
+        """The partitions of each member, by member id. ``partition_counts`` has every existing topic, sorted by
+        name."""
 
 
 def members_of(topic: str, subscriptions: Mapping[str, Subscription]) -> list[str]:
-    """The ids of the members that want to read a topic, in their order."""
+    """The ids of the members that subscribe to a topic, in order."""
     return [member for member in ordered_members(subscriptions) if topic in subscriptions[member].topics]
 
 
 def ordered_members(subscriptions: Mapping[str, Subscription]) -> list[str]:
-    """All member ids in the order of ``MemberInfo``: any member that were leader would find the same one."""
+    """All member ids in the order of ``MemberInfo``, so that any leader would compute the same assignment."""
     infos = [MemberInfo(member, subscription.group_instance_id) for member, subscription in subscriptions.items()]
     return [info.member_id for info in sorted(infos, key=lambda each: each.sort_key)]
 
@@ -136,7 +137,7 @@ def ordered_members(subscriptions: Mapping[str, Subscription]) -> list[str]:
 
 
 def serialize_subscription(subscription: Subscription) -> bytes:
-    """For JoinGroup."""
+    """The bytes for a JoinGroup request."""
     message = ConsumerProtocolSubscription(
         topics=sorted(subscription.topics),
         user_data=subscription.user_data,
@@ -147,7 +148,7 @@ def serialize_subscription(subscription: Subscription) -> bytes:
 
 
 def deserialize_subscription(data: bytes, group_instance_id: str | None = None) -> Subscription:
-    """Out of the answer to the leader's JoinGroup. Raises SchemaError."""
+    """A subscription from the leader's JoinGroup response. Raises SchemaError."""
     message = decode_with_version(ConsumerProtocolSubscription, data, lenient=True)
     return Subscription(
         tuple(message.topics),
@@ -159,7 +160,7 @@ def deserialize_subscription(data: bytes, group_instance_id: str | None = None) 
 
 
 def serialize_assignment(assignment: Assignment) -> bytes:
-    """For the leader's SyncGroup."""
+    """The bytes for the leader's SyncGroup request."""
     message = ConsumerProtocolAssignment(
         assigned_partitions=_by_topic(assignment.partitions), user_data=assignment.user_data
     )
@@ -167,7 +168,7 @@ def serialize_assignment(assignment: Assignment) -> bytes:
 
 
 def deserialize_assignment(data: bytes) -> Assignment:
-    """Out of the answer to SyncGroup; nothing at all is nothing to read. Raises SchemaError."""
+    """An assignment from a SyncGroup response; empty bytes are no partitions. Raises SchemaError."""
     if not data:
         return Assignment(())
     message = decode_with_version(ConsumerProtocolAssignment, data, lenient=True)

@@ -1,4 +1,4 @@
-"""Consecutive partitions of each topic for each member.
+"""Assigns consecutive partitions of each topic.
 
 Kafka 0.10.2: clients/.../consumer/RangeAssignor.java · book 5.1.3
 """
@@ -12,14 +12,14 @@ from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAs
 
 
 class RangeAssignor(AbstractPartitionAssignor):
-    """Shares topic by topic, so that equally numbered partitions of two topics go to the same member.
+    """Assigns topic by topic, so that equally numbered partitions of two topics go to the same member.
 
     ::
 
         7 partitions, 3 members: 7 // 3 = 2 each, and one more for the first 7 % 3 = 1
         C0: 0 1 2    C1: 3 4    C2: 5 6
 
-    With many topics of few partitions the first members get the remainder of every one of them.
+    With many topics of few partitions, the first members get the remainder of every topic.
     """
 
     name = "range"
@@ -27,7 +27,7 @@ class RangeAssignor(AbstractPartitionAssignor):
     def assign_partitions(
         self, partition_counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]
     ) -> dict[str, list[TopicPartition]]:
-        """The partitions of each member."""
+        """The partitions of each member, by member id."""
         shares: dict[str, list[TopicPartition]] = {member: [] for member in subscriptions}
         for topic, count in partition_counts.items():
             members = members_of(topic, subscriptions)

@@ -1,4 +1,4 @@
-"""Sticky shares, with what a member had in the assignor's own words.
+"""Sticky assignment for eager members, with the previous assignment in the user data.
 
 Kafka 0.11: clients/.../consumer/StickyAssignor.java · book 5.1.3
 """
@@ -18,11 +18,11 @@ _I32 = struct.Struct(">i")
 
 
 class StickyAssignor(AbstractStickyAssignor):
-    """For eager members: they give up everything before they join, and own nothing that their subscription could name.
+    """For eager members. They give up everything before they join, so their subscription cannot list owned partitions.
 
-    So the assignor of each member remembers what it was assigned, and writes it into the user data::
+    Instead, each member's assignor remembers its assignment and writes it into the user data::
 
-        topics:array of (topic:string | partitions:array of int32) | generation:int32   (0.11 had no generation)
+        topics:array of (topic:string | partitions:array of int32) | generation:int32   (no generation in 0.11)
     """
 
     name = "sticky"
@@ -32,7 +32,7 @@ class StickyAssignor(AbstractStickyAssignor):
         self._generation = NO_GENERATION_ID
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:  # noqa: ARG002
-        """What this member had."""
+        """This member's previous assignment, encoded; None before the first one."""
         return None if self._assignment is None else encode_user_data(self._assignment, self._generation)
 
     def on_assignment(self, assignment: Assignment, generation_id: int) -> None:
@@ -40,7 +40,7 @@ class StickyAssignor(AbstractStickyAssignor):
         self._assignment, self._generation = assignment.partitions, generation_id
 
     def member_data(self, subscription: Subscription) -> MemberData:
-        """Out of the user data."""
+        """The member's previous assignment, from its user data."""
         return decode_user_data(subscription.user_data)
 
 
@@ -48,7 +48,7 @@ class StickyAssignor(AbstractStickyAssignor):
 
 
 def encode_user_data(partitions: Iterable[TopicPartition], generation: int) -> bytes:
-    """What a member had, and when."""
+    """A member's assignment and its generation, as user data."""
     topics: dict[str, list[int]] = {}
     for topic, number in partitions:
         topics.setdefault(topic, []).append(number)
@@ -61,7 +61,7 @@ def encode_user_data(partitions: Iterable[TopicPartition], generation: int) -> b
 
 
 def decode_user_data(data: bytes | None) -> MemberData:
-    """The other way round; nothing, of no generation, when the bytes are something else."""
+    """The inverse of ``encode_user_data``; no partitions and no generation if the bytes are something else."""
     if not data:
         return MemberData([])
     try:

@@ -1,4 +1,4 @@
-"""A member of a group: finds the coordinator, joins, stays in, leaves. What the group is for, subclasses know.
+"""A member of a group: finds the coordinator, joins, sends heartbeats, leaves. Subclasses know what the group is for.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java · book 5.1.1, 5.1.2, 4.3.1, 4.3.4, 4.3.5
 """
@@ -55,10 +55,10 @@ class AbstractCoordinator(ABC):
               │                                                                                  │
               └──── REBALANCE_IN_PROGRESS ◀── Heartbeat, from its own thread ◀───────────────────┘
 
-    The user's thread joins, within ``poll``; nothing else waits. A join that takes longer than the poll's timeout goes
-    on, and the next poll waits for the same future. The heartbeat thread, which shares ``lock``, only runs while
-    the member is STABLE. Every answer is held against the generation it was asked in, for the member may have left
-    meanwhile.
+    The user's thread joins, within ``poll``; nothing else blocks. A join that takes longer than the poll's timeout
+    continues, and the next poll waits for the same future. The heartbeat thread shares ``lock`` and runs only while the
+    member is STABLE. Every response is checked against the generation of its request, because the member may have left
+    since.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class AbstractCoordinator(ABC):
             Backoff(time, config.retry_backoff_ms),
             on_found=lambda: self._heartbeat.reset_timeouts(time.hi_res_ms()),
         )
-        """Knows the coordinator, or looks for it."""
+        """Knows the coordinator, or looks it up."""
         self._heartbeat_thread: HeartbeatThread | None = None
         self._state = MemberState.UNJOINED
         self._generation = NO_GENERATION
@@ -98,63 +98,63 @@ class AbstractCoordinator(ABC):
         self._join_future: RequestFuture[bytes] | None = None
         self._join_backoff = Backoff(time, config.retry_backoff_ms)
 
-    # ── What subclasses know ──────────────────────────────────────────────────────────────────────────────────────
+    # ── what subclasses provide ───────────────────────────────────────────────────────────────────────────────────
 
     @property
     @abstractmethod
     def protocol_type(self) -> str:
-        """The kind of group; all members must be of one."""
+        """The kind of group. All members must have the same."""
 
     @abstractmethod
     def protocols(self) -> list[JoinGroupRequestProtocol]:
-        """What the member can follow, the most wanted first, and what it has to say in each."""
+        """The protocols that the member supports, in order of preference, with its metadata for each."""
 
     @abstractmethod
     def is_ready_to_join(self, timer: Timer) -> bool:
-        """Do what must be done while the member is still in its generation; false: it takes longer, ask again."""
+        """Prepare to leave the current generation. False if that takes longer than the timer; it is called again."""
 
     @abstractmethod
     def on_join_prepare(self, generation: Generation) -> None:
-        """Before a join: give up what the last generation assigned."""
+        """Before a join: give up the assignment of the last generation."""
 
     @abstractmethod
     def perform_assignment(
         self, leader_id: str, protocol_name: str, members: Sequence[JoinGroupResponseMember]
     ) -> Mapping[str, bytes]:
-        """As the leader: decide what each member shall do."""
+        """As the leader: compute the assignment of every member, by member id."""
 
     @abstractmethod
     def on_join_complete(self, generation: Generation, assignment: bytes) -> KafkaError | None:
-        """After a join: take over the assignment. Returns what a listener of the user's has raised."""
+        """After a join: take over the assignment. Returns the error of the user's listener, if any."""
 
     @abstractmethod
     def on_leave_prepare(self) -> KafkaError | None:
-        """Before the member leaves: give up what it has. Returns what a listener of the user's has raised."""
+        """Before the member leaves: give up the assignment. Returns the error of the user's listener, if any."""
 
     @abstractmethod
     def assigned_partition_count(self) -> int:
-        """For the metric."""
+        """The number of assigned partitions."""
 
     # ── State ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def state(self) -> MemberState:
-        """Where the member stands."""
+        """The member's state."""
         return self._state
 
     @property
     def generation(self) -> Generation:
-        """The newest generation that it was told of."""
+        """The newest generation that this member has joined."""
         return self._generation
 
     def generation_if_stable(self) -> Generation | None:
-        """The generation in which the member may commit; None outside of any."""
+        """The generation in which the member may commit; None if it is in none."""
         with self.lock:
             return self._generation if self._state is MemberState.STABLE else None
 
     @property
     def is_dynamic_member(self) -> bool:
-        """Whether it is a new member after each restart."""
+        """Whether the member gets a new member id after each restart."""
         return self.config.group_instance_id is None
 
     def _transition_to(self, new: MemberState) -> None:
@@ -163,14 +163,14 @@ class AbstractCoordinator(ABC):
         self._state = new
 
     def reset_generation(self, reason: str, *, keep_member_id: bool = False) -> None:
-        """The generation is over for this member; join with the next poll."""
+        """Leave the generation; the next poll joins again."""
         with self.lock:
             logger.info("Group %s: resetting generation: %s", self.config.group_id, reason)
             member_id = self._generation.member_id if keep_member_id else NO_GENERATION.member_id
             self._generation = NO_GENERATION._replace(member_id=member_id)
             self._transition_to(MemberState.UNJOINED)
             if self.assigned_partition_count():
-                self._needs_join_prepare = True  # what the member still has is lost, also in the midst of a join
+                self._needs_join_prepare = True  # the member has lost its assignment, perhaps in the middle of a join
             self.request_rejoin(reason)
 
     def request_rejoin(self, reason: str) -> None:
@@ -181,28 +181,28 @@ class AbstractCoordinator(ABC):
             self._rejoin_needed = True
 
     def rejoin_needed(self) -> bool:
-        """Whether the member has to join. Subclasses may know further reasons."""
+        """Whether the member has to join. Subclasses add further reasons."""
         return self._rejoin_needed
 
     def rejoin_needed_or_pending(self) -> bool:
-        """Whether it has to, or is about to."""
+        """Whether the member has to join, or is joining."""
         return self._join_future is not None or self.rejoin_needed()
 
     # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def ensure_active_group(self, timer: Timer) -> bool:
-        """Be a member with an assignment; false when that takes longer than the timer. Raises fatal errors."""
+        """Join, unless the member is in the group; false if that takes longer than the timer. Raises fatal errors."""
         if not self.finder.ensure_ready(timer):
             return False
         self._start_heartbeat_thread_if_needed()
         return self.join_group_if_needed(timer)
 
     def join_group_if_needed(self, timer: Timer) -> bool:
-        """Join as often as it takes. Without the heartbeat thread: that is what tests call."""
+        """Join, and retry as needed, without starting the heartbeat thread. Tests call this directly."""
         while self.rejoin_needed_or_pending():
             if not self.finder.ensure_ready(timer):
                 return False
-            while self._needs_join_prepare:  # again if the heartbeat thread hears meanwhile that the member is out
+            while self._needs_join_prepare:  # again if the heartbeat thread learns that the member was removed
                 if not self._prepare_join(timer):
                     return False
             if self._join_future is None and not self._join_backoff.is_over(timer):
@@ -220,9 +220,10 @@ class AbstractCoordinator(ABC):
         return True
 
     def _prepare_join(self, timer: Timer) -> bool:
-        """Once for a join, even if it takes many polls, or a listener fails; false: it takes longer, ask again.
+        """Prepare once per join, however many polls it takes; false if it takes longer than the timer.
 
-        What a wakeup has interrupted is repeated: nothing was given up yet. (Kafka's client joins with it.)
+        After a wakeup in a listener the preparation is repeated, because nothing was given up yet. (Kafka's client does
+        not repeat it.)
         """
         if not self.is_ready_to_join(timer):
             return False
@@ -239,15 +240,15 @@ class AbstractCoordinator(ABC):
         with self.lock:
             generation, is_member = self._generation, self._state is MemberState.STABLE
         if is_member:
-            # The future is kept until this has returned: woken up in a listener of the user's, it is repeated.
+            # The future is kept until this returns. A wakeup in the user's listener then repeats the call.
             failure = self.on_join_complete(generation, assignment)
             self._needs_join_prepare = True
         else:
-            # The heartbeat thread has learnt meanwhile that the generation is over already.
+            # The heartbeat thread has learnt in the meantime that the generation is over.
             self.request_rejoin("the generation ended before its assignment was taken over")
         self._join_future = None
         if failure is not None:
-            raise failure  # once, for the member has joined (with Kafka's client each poll would raise)
+            raise failure  # once, since the member has joined; Kafka's client raises from every poll
 
     def _after_failed_join(self, error: BaseException) -> None:
         self.request_rejoin(f"rebalance failed: {error}")
@@ -258,12 +259,12 @@ class AbstractCoordinator(ABC):
         self._join_backoff.begin()
 
     def _initiate_join_group(self) -> RequestFuture[bytes]:
-        """Send JoinGroup, unless one is under way since an earlier poll."""
+        """Send JoinGroup, unless one is in progress since an earlier poll."""
         if self._join_future is not None:
             return self._join_future
         with self.lock:
-            # Heartbeats go on until here, for on_join_prepare may take its time, and end here: a late answer to one
-            # must not interfere with the join.
+            # Heartbeats continue until here, because on_join_prepare may take long. They stop here, because a late
+            # heartbeat response must not interfere with the join.
             if self._heartbeat_thread is not None:
                 self._heartbeat_thread.disable()
             self._transition_to(MemberState.REBALANCING)
@@ -273,7 +274,7 @@ class AbstractCoordinator(ABC):
         return future
 
     def _is_under_way(self, join: RequestFuture[bytes]) -> bool:
-        """Whether this join is still wanted: the member may have left meanwhile, and even join anew already."""
+        """Whether this join is still wanted. The member may have left, or may even be joining again."""
         return join is self._join_future and self._state is MemberState.REBALANCING
 
     def _on_joined(self, join: RequestFuture[bytes]) -> None:
@@ -308,7 +309,7 @@ class AbstractCoordinator(ABC):
         return future.compose(JoinGroupResponseHandler(self, self._generation))
 
     def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
-        """JoinGroup was answered well: go on with SyncGroup, whose future ends the one of the join."""
+        """JoinGroup has succeeded: send SyncGroup, which completes the join's future."""
         with self.lock:
             if not self._is_under_way(future):
                 self._leave_as(response.member_id, future)
@@ -338,7 +339,7 @@ class AbstractCoordinator(ABC):
         return future.compose(SyncGroupResponseHandler(self, generation))
 
     def set_member_id(self, member_id: str, future: RequestFuture[bytes]) -> None:
-        """The coordinator has given an id to join again with (KIP-394)."""
+        """The coordinator has handed out a member id to join with (KIP-394)."""
         with self.lock:
             if self._is_under_way(future):
                 self._generation = NO_GENERATION._replace(member_id=member_id)
@@ -347,13 +348,13 @@ class AbstractCoordinator(ABC):
                 self._leave_as(member_id, future)
 
     def _leave_as(self, member_id: str, future: RequestFuture[bytes]) -> None:
-        """Nobody wants this join any more. The coordinator would wait for the member until its session ends."""
+        """Leave: the join was abandoned, and the coordinator would wait for the member until its session times out."""
         coordinator = self.finder.last_known
         if self.is_dynamic_member and coordinator is not None and member_id != self._generation.member_id:
             abandoned = NO_GENERATION._replace(member_id=member_id)
             request = group_requests.leave_group(self.config, abandoned, "its join was abandoned")
             self._client.send(coordinator, request, background=True)
-        future.fail(Errors.REBALANCE_IN_PROGRESS)  # whoever waits for it all the same joins again
+        future.fail(Errors.REBALANCE_IN_PROGRESS)  # a caller that still waits for it joins again
 
     # ── Heartbeats ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -367,7 +368,8 @@ class AbstractCoordinator(ABC):
                 self._heartbeat_thread.start()
 
     def poll_heartbeat(self, now_ms: float) -> None:
-        """The user has polled. Raises what has ended the heartbeat thread; the next join starts another one."""
+        """The user has polled. Raises the error that ended the heartbeat thread, if any; the next join starts a new
+        one."""
         with self.lock:
             if self._heartbeat_thread is None:
                 return
@@ -380,18 +382,18 @@ class AbstractCoordinator(ABC):
                 self.lock.notify_all()
 
     def time_to_next_heartbeat_ms(self, now_ms: float) -> float:
-        """How long a poll may wait without being in the heartbeat thread's way; infinity outside of the group."""
+        """How long a poll may wait before a heartbeat is due, ms; infinity outside of a generation."""
         if self._state is not MemberState.STABLE:
             return float("inf")
         return self._heartbeat.time_to_next_heartbeat_ms(now_ms)
 
     def heartbeat_turn(self) -> float | None:
-        """One turn of the heartbeat thread, which holds the lock; see ``HeartbeatOwner``."""
+        """One turn of the heartbeat thread. Called with the lock held; see ``HeartbeatOwner``."""
         if self._state is not MemberState.STABLE:
             return None
         self._client.poll_in_background()
         if self.state is not MemberState.STABLE:
-            return None  # an answer has just said that the generation is over: there is nothing to keep alive
+            return None  # a response has just ended the generation, so there is no session to keep alive
         now_ms, backoff_ms = self._time.hi_res_ms(), float(self.config.retry_backoff_ms)
         coordinator = self.finder.coordinator
         if coordinator is None:
@@ -414,7 +416,7 @@ class AbstractCoordinator(ABC):
             self._heartbeat.time_to_next_heartbeat_ms(now_ms), self._heartbeat.time_to_poll_timeout_ms(now_ms) + 1
         )
         if self._client.pending_request_count(coordinator):
-            return min(next_ms, float(self.config.retry_backoff_ms))  # somebody must read the answer
+            return min(next_ms, float(self.config.retry_backoff_ms))  # the response must be read soon
         return next_ms
 
     def _send_heartbeat(self, coordinator: Node, now_ms: float) -> None:
@@ -424,16 +426,17 @@ class AbstractCoordinator(ABC):
         future = self._client.send(coordinator, request, background=True).compose(
             HeartbeatResponseHandler(self, generation)
         )
-        future.add_listener(self._on_heartbeat_answered, self._on_heartbeat_failed)
+        future.add_listener(self._on_heartbeat_response, self._on_heartbeat_failed)
 
-    def _on_heartbeat_answered(self, _: None) -> None:
+    def _on_heartbeat_response(self, _: None) -> None:
         with self.lock:
             self._heartbeat.received(self._time.hi_res_ms())
 
     def _on_heartbeat_failed(self, error: BaseException) -> None:
         with self.lock:
             if isinstance(error, ApiError) and error.error is Errors.REBALANCE_IN_PROGRESS:
-                # The coordinator has answered, and has noted it: so the session goes on while the member gets ready.
+                # The coordinator has received the heartbeat, so the session continues while the member prepares to
+                # join.
                 self._heartbeat.received(self._time.hi_res_ms())
                 return
             self._heartbeat.failed()
@@ -445,7 +448,7 @@ class AbstractCoordinator(ABC):
     # ── Leaving ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def maybe_leave_group(self, reason: str) -> None:
-        """Tell the coordinator that the member goes, if it is a member, and not a static one, whose seat is kept."""
+        """Send LeaveGroup for a dynamic member. A static member keeps its place."""
         with self.lock:
             coordinator, generation = self.finder.last_known, self._generation
             if (
@@ -465,7 +468,7 @@ class AbstractCoordinator(ABC):
             self._join_future = None
 
     def close(self, timer: Timer) -> None:
-        """Stop the heartbeats, leave, and wait for the answers to what is under way."""
+        """Stop the heartbeats, leave, and wait for the responses to pending requests."""
         with self.lock:
             thread, self._heartbeat_thread = self._heartbeat_thread, None
         if thread is not None:

@@ -1,4 +1,4 @@
-"""The automatic commit of a member that is about to join.
+"""The automatic commit of a member that is about to join again.
 
 Kafka 3.4: clients/.../consumer/internals/ConsumerCoordinator.java (onJoinPrepare) · book 4.4.4, 5.1.4
 """
@@ -17,9 +17,9 @@ logger = logging.getLogger(__name__)
 
 
 class CommitBeforeJoin:
-    """Sent, and sent again, until it succeeds, is refused for good, or has taken as long as a rebalance may take.
+    """Commits, and retries until the commit succeeds, fails for good, or has taken as long as a rebalance may take.
 
-    If it fails, others read again what was read: nothing is lost.
+    If it fails, the next owners of the partitions read some records again. No record is lost.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class CommitBeforeJoin:
         self._client = client
         self._finder = finder
         self._future: RequestFuture[None] | None = None
-        """While it is under way, also from one poll to the next."""
+        """The commit in progress, which may last over several polls."""
 
     def is_over(self, timer: Timer) -> bool:
-        """Go on, until the timer runs out; whether there is no more to wait for."""
+        """Make progress until the timer expires; returns whether the commit has ended."""
         self._deadline.update()
         patience = timer.part(self._deadline.remaining_ms)
         while self.offsets:

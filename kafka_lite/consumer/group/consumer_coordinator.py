@@ -1,4 +1,4 @@
-"""The member of a consumer group: assignments out of subscriptions, and the commits.
+"""The member of a consumer group: joins with its subscription, takes over assignments, commits offsets.
 
 Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java · book 4.1.2, 4.4.1, 5.1.3, 5.1.4
 """
@@ -55,11 +55,11 @@ from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequestProto
 logger = logging.getLogger(__name__)
 
 MetadataSnapshot = dict[str, int | None]
-"""The number of partitions of each topic of the group: what the leader watches."""
+"""The number of partitions of each topic of the group. The leader watches it for changes."""
 
 
 class ConsumerCoordinator(AbstractCoordinator):
-    """What ``poll`` does before it fetches.
+    """The group's part of ``poll``, before records are fetched.
 
     ::
 
@@ -75,13 +75,13 @@ class ConsumerCoordinator(AbstractCoordinator):
                               on_partitions_assigned: all         on_partitions_assigned: what is new
                                                                   if anything was given up: join again
 
-    Which of the two columns, the assignors decide (``RebalanceProtocol``). A cooperative member reads on while it
-    joins, so its polls do not wait for the group: they look how far the join has come, and fetch.
+    The assignors determine which of the two columns applies (``RebalanceProtocol``). A cooperative member keeps reading
+    while it joins, so its polls do not wait for the group: they check how far the join is, and fetch.
 
-    Positions are committed in three ways. *Automatically*: asynchronously within poll, once in
+    Positions are committed in three ways. *Automatically*: asynchronously within poll, once per
     ``auto.commit.interval.ms``, and synchronously before partitions are given up. What is committed is the position,
-    which is what the *previous* poll returned: whoever polls again is taken to have done with it. *By the user,
-    synchronously*: repeated until it succeeds, or is refused for good. *Asynchronously*: sent once.
+    that is, the records that the *previous* poll returned: polling again means that they are processed. *By the user,
+    synchronously*: retried until the commit succeeds or fails for good. *By the user, asynchronously*: sent once.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         metrics: Metrics,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """Without an ``auto_commit_interval_ms`` only the user commits."""
+        """Without an ``auto_commit_interval_ms``, only the user commits."""
         self._metadata = metadata
         self._subscriptions = subscriptions
         super().__init__(config, client, metrics, time=time)
@@ -118,14 +118,15 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._pending_async_commits = 0
         self._last_commit: CommitBeforeJoin | None = None
         self._given_up: dict[TopicPartition, OffsetAndMetadata] = {}
-        """Positions of partitions that others are to have, to be committed before the member joins again."""
+        """Positions of revoked partitions, to be committed before the member joins again."""
         self._untold: Partitions = frozenset()
-        """New partitions, while the listener is told of them: a wakeup may have kept it from hearing of them."""
+        """New partitions of which the listener is being told. After a wakeup in the listener it is told again."""
         self._assigned_in = NO_GENERATION_ID
-        """The generation of the assignment."""
+        """The generation of the current assignment."""
         self._is_leader = False
         self._joined_subscription: frozenset[str] | None = None
-        """With what the member has joined: also with nothing, when no topic has met its pattern."""
+        """The subscription with which the member has joined; empty if no topic matched its pattern. None before a
+        join."""
         self._metadata_snapshot: MetadataSnapshot = {}
         self._assignment_snapshot: MetadataSnapshot | None = None
         self._newest_cluster: Cluster | None = metadata.fetch()
@@ -134,11 +135,12 @@ class ConsumerCoordinator(AbstractCoordinator):
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def poll(self, timer: Timer) -> bool:
-        """Be in the group, and commit what is due; false when that takes longer than the timer. Raises fatal errors."""
+        """Join the group if needed, and commit what is due; false if that takes longer than the timer. Raises fatal
+        errors."""
         self._maybe_update_subscription_metadata()
         self.invoke_completed_commit_callbacks()
         if self._subscriptions.has_auto_assigned_partitions:
-            # Also when the join takes long: the user polls, which is what max.poll.interval.ms is about.
+            # Also while a join takes long: the user does poll, and max.poll.interval.ms is about that.
             self.poll_heartbeat(timer.update())
             patience = timer.part(0) if self.reads_on else timer
             if self.finder.is_unknown and not self.finder.ensure_ready(patience):
@@ -150,9 +152,9 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     @property
     def reads_on(self) -> bool:
-        """Whether the member has partitions to read also while it is not (yet) in the next generation.
+        """Whether the member keeps reading its partitions while it is joining.
 
-        Those of a consumer that has assigned them to itself are none: it is no member.
+        Always false for a consumer that assigns its partitions itself, because it is no member.
         """
         if self._protocol is not RebalanceProtocol.COOPERATIVE or not self._subscriptions.has_auto_assigned_partitions:
             return False
@@ -160,27 +162,28 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     def _rejoin(self, timer: Timer) -> bool:
         if self._subscriptions.has_pattern_subscription:
-            # The pattern must have met the topics of the cluster at least once, or the member joins for nothing.
+            # The pattern must be matched against the cluster's topics once, or the member would join with no topics.
             if not self._client.ensure_fresh_metadata(timer):
                 return False
             self._maybe_update_subscription_metadata()
         return self.ensure_active_group(timer)
 
     def time_to_next_poll(self, now_ms: float) -> float:
-        """How long the consumer may wait for records before there is something to do here."""
+        """How long the consumer may wait for records before there is something to do here, ms."""
         if self.reads_on and (self.finder.is_unknown or self.rejoin_needed_or_pending()):
-            return self.config.retry_backoff_ms  # what is due, and cannot be done, must not keep the poll awake
+            return self.config.retry_backoff_ms  # overdue work that cannot be done yet must not make poll spin
         return min(max(0.0, self._next_auto_commit_ms - now_ms), self.time_to_next_heartbeat_ms(now_ms))
 
     def on_subscription_changed(self) -> None:
-        """The user has subscribed to something else. Metadata that is here already may be all that is needed."""
+        """The subscription has changed. The metadata at hand may already be sufficient for it."""
         known = self._metadata.fetch()
-        self._newest_cluster = self._newest_cluster or known  # unless there is newer metadata since a moment ago
+        self._newest_cluster = self._newest_cluster or known  # unless newer metadata has just arrived
 
     # ── Topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _on_metadata_update(self, cluster: Cluster) -> None:
-        """In whichever thread polls: only remember it. With a pattern this is the only sight of all topics."""
+        """Only remember the cluster; any polling thread may call this. With a pattern, only here are all topics
+        visible."""
         self._newest_cluster = cluster
 
     def _maybe_update_subscription_metadata(self) -> None:
@@ -192,7 +195,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._subscriptions.has_auto_assigned_partitions:
             self._metadata_snapshot = self._snapshot_of(cluster)
             if any(count is None for count in self._metadata_snapshot.values()):
-                self._metadata.request_update()  # a topic that is to come, or is just being created
+                self._metadata.request_update()  # a topic does not exist yet, or is being created
 
     def _update_pattern_subscription(self, cluster: Cluster) -> None:
         pattern = self._subscriptions.pattern
@@ -204,7 +207,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         }
         if self._subscriptions.subscribe_from_pattern(topics):
             self._set_metadata_topics()
-            self._metadata.request_update()  # their partitions, of which the metadata keeps only those asked for
+            self._metadata.request_update()  # metadata only keeps the partitions of topics that were asked for
 
     def _snapshot_of(self, cluster: Cluster) -> MetadataSnapshot:
         topics = self._subscriptions.metadata_topics
@@ -217,15 +220,15 @@ class ConsumerCoordinator(AbstractCoordinator):
 
     @property
     def protocol_type(self) -> str:
-        """Consumers'."""
+        """The protocol type of consumers."""
         return PROTOCOL_TYPE
 
     def assigned_partition_count(self) -> int:
-        """For the metric."""
+        """The number of assigned partitions."""
         return len(self._subscriptions.assigned_partitions)
 
     def rejoin_needed(self) -> bool:
-        """Whether the member must join: see the class."""
+        """Whether the member must join again, for one of the reasons that the class lists."""
         if not self._subscriptions.has_auto_assigned_partitions:
             return False
         if self._assignment_snapshot is not None and self._assignment_snapshot != self._metadata_snapshot:
@@ -235,7 +238,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         return super().rejoin_needed()
 
     def protocols(self) -> list[JoinGroupRequestProtocol]:
-        """The assignors of this member, and its subscription as each of them wants to have it."""
+        """The names of the member's assignors, and its subscription as each of them wants it."""
         self._joined_subscription = subscribed = self._subscriptions.subscription
         topics = tuple(sorted(subscribed))
         owned = tuple(sorted(self._subscriptions.assigned_partitions))
@@ -252,7 +255,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         raise KafkaError(f"Coordinator selected invalid assignment protocol: {name!r}")
 
     def on_join_prepare(self, generation: Generation) -> None:
-        """Give up what must not be read any more from here on: all; in cooperation, what is not subscribed to now."""
+        """Give up partitions before a join: eagerly all of them, cooperatively those of topics no longer subscribed
+        to."""
         owned = self._subscriptions.assigned_partitions
         is_eager = self._protocol is RebalanceProtocol.EAGER
         is_lost = bool(owned) and generation.generation_id == NO_GENERATION_ID
@@ -277,7 +281,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     def perform_assignment(
         self, leader_id: str, protocol_name: str, members: Sequence[JoinGroupResponseMember]
     ) -> Mapping[str, bytes]:
-        """Let the assignor share the partitions of all topics of all members."""
+        """As the leader: have the assignor assign the partitions of all members' topics."""
         assignor = self._assignor(protocol_name)
         subscriptions = {
             member.member_id: deserialize_subscription(member.metadata, member.group_instance_id) for member in members
@@ -300,13 +304,13 @@ class ConsumerCoordinator(AbstractCoordinator):
         return {member: serialize_assignment(each) for member, each in assignment.items()}
 
     def _watch(self, topics: Iterable[str]) -> None:
-        """As the leader, know the partitions of these topics: from now on their changes are noticed."""
+        """As the leader: fetch the metadata of these topics, and notice their changes from now on."""
         self._subscriptions.group_subscribe(topics)
         self._set_metadata_topics()
         self._client.ensure_fresh_metadata(unlimited(self._time), disable_wakeup=True)
 
     def on_join_complete(self, generation: Generation, assignment: bytes) -> KafkaError | None:
-        """Take over what the leader has decided. Repeated if a wakeup comes in between."""
+        """Take over the assignment. Repeated if a wakeup interrupts it."""
         if not self._is_leader:
             self._assignment_snapshot = None
         assignor, assigned = self._assignor(generation.protocol_name or ""), deserialize_assignment(assignment)
@@ -328,14 +332,15 @@ class ConsumerCoordinator(AbstractCoordinator):
         return next((each for each in failures if each is not None), None)
 
     def _changes(self, assigned: Partitions) -> tuple[Partitions, Partitions]:
-        """What goes and what comes: nothing goes from a member that has given up everything before."""
+        """The revoked and the added partitions. An eager member has given up everything before, so nothing is
+        revoked."""
         if self._protocol is RebalanceProtocol.EAGER:
             return frozenset(), assigned
         owned = self._subscriptions.assigned_partitions
         return owned - assigned, assigned - owned | self._untold
 
     def _give_up_for_others(self, revoked: Partitions) -> KafkaError | None:
-        """They are free for others when this member has joined without them, with what was read of them committed."""
+        """Revoke partitions that move to other members: commit their positions, then join again without them."""
         failure = self._listener.invoke_partitions_revoked(revoked)
         if self._auto_commit_interval_ms is not None:
             positions = self._subscriptions.all_consumed()
@@ -344,18 +349,18 @@ class ConsumerCoordinator(AbstractCoordinator):
         return failure
 
     def _add_matching_topics(self, assigned: set[str]) -> None:
-        """The leader may have seen a topic of the pattern before this member did."""
+        """Subscribe to assigned topics that match the pattern and that the leader has seen before this member."""
         if self._subscriptions.has_pattern_subscription and assigned - self._subscriptions.subscription:
             self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
             self._joined_subscription = self._subscriptions.subscription
 
     def on_leave_prepare(self) -> KafkaError | None:
-        """The partitions are given up, unless a wakeup comes in between: then all is as it was."""
+        """Give up all partitions, unless a wakeup interrupts the listener: then nothing changes."""
         partitions = self._subscriptions.assigned_partitions
         failure = None
         if self._subscriptions.has_auto_assigned_partitions and partitions:
             is_out = self.generation.generation_id == NO_GENERATION_ID
-            is_lost = is_out or self.state is MemberState.REBALANCING  # in which nothing can be committed any more
+            is_lost = is_out or self.state is MemberState.REBALANCING  # a state in which commits are refused
             failure = self._let_go(partitions, is_lost=is_lost)
             self._subscriptions.assign_from_subscribed(())
         self._is_leader = False
@@ -367,7 +372,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
 
     def refresh_committed_offsets_if_needed(self, timer: Timer) -> bool:
-        """Let partitions without a position begin where the group has committed; false when the timer runs out."""
+        """Set missing positions to the committed offsets; false if the timer expires."""
         missing = self._subscriptions.initializing_partitions()
         if not missing:
             return True
@@ -385,20 +390,20 @@ class ConsumerCoordinator(AbstractCoordinator):
     def fetch_committed_offsets(
         self, partitions: set[TopicPartition], timer: Timer
     ) -> dict[TopicPartition, OffsetAndMetadata] | None:
-        """What the group has committed for these; None when the timer runs out. Raises fatal errors."""
+        """The group's committed offsets of these partitions; None if the timer expires. Raises fatal errors."""
         return self._commits.fetch_committed_offsets(partitions, timer)
 
     # ── Commits ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit_offsets_sync(self, offsets: Offsets, timer: Timer) -> bool:
-        """Commit until it succeeds; false when the timer runs out. Raises what will not pass."""
+        """Commit until it succeeds; false if the timer expires. Raises errors that are not retriable."""
         self.invoke_completed_commit_callbacks()
         while offsets:
             if self.finder.is_unknown and not self.finder.ensure_ready(timer):
                 return False
             future = self._commits.send_commit(offsets)
             self._client.poll_future(future, timer)
-            # Callbacks of asynchronous commits that were sent before come before this returns.
+            # Earlier asynchronous commits call their callbacks before this returns.
             self.invoke_completed_commit_callbacks()
             if future.succeeded:
                 self._interceptors.on_commit(offsets)
@@ -417,19 +422,19 @@ class ConsumerCoordinator(AbstractCoordinator):
         return self._pending_async_commits == 0
 
     def commit_offsets_async(self, offsets: Offsets, callback: OffsetCommitCallback | None = None) -> None:
-        """Commit once; ``callback`` is called by a later poll, commit or close."""
+        """Commit once. ``callback`` is called by a later poll, commit or close."""
         self.invoke_completed_commit_callbacks()
         self._pending_async_commits += 1
         if not self.finder.is_unknown:
             self._do_commit_async(offsets, callback)
         else:
-            # Not when the search ends, which may be in the heartbeat thread, but when this thread hears of it.
+            # The lookup may end in the heartbeat thread. The commit is sent when this thread learns of it.
             future = self.finder.lookup()
             future.add_listener(
                 lambda _: self._completed_commits.append(lambda: self._do_commit_async(offsets, callback)),
                 lambda error: self._completed_commits.append(lambda: self._async_done(offsets, callback, error)),
             )
-        # So that it leaves now, and not with the next poll.
+        # Send it now instead of with the next poll.
         self._client.poll_no_wakeup()
 
     def _do_commit_async(self, offsets: Offsets, callback: OffsetCommitCallback | None) -> None:
@@ -440,7 +445,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         )
 
     def _async_done(self, offsets: Offsets, callback: OffsetCommitCallback | None, error: BaseException | None) -> None:
-        """Tell who committed, in the thread that did."""
+        """Call interceptors and callback of a commit that has ended, in the user's thread."""
         self._pending_async_commits -= 1
         reported: Exception | None = None
         if error is None:
@@ -462,7 +467,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     # ── Automatic commits ─────────────────────────────────────────────────────────────────────────────────────────
 
     def maybe_auto_commit_offsets_async(self, now_ms: float) -> None:
-        """Commit the positions if it is time to."""
+        """Commit the positions if the interval has passed."""
         if self._auto_commit_interval_ms is None or now_ms < self._next_auto_commit_ms:
             return
         self._next_auto_commit_ms = now_ms + self._auto_commit_interval_ms
@@ -482,7 +487,7 @@ class ConsumerCoordinator(AbstractCoordinator):
             logger.warning("Asynchronous auto-commit of offsets %s failed: %s", dict(offsets), error)
 
     def is_ready_to_join(self, timer: Timer) -> bool:
-        """Commit before partitions are given up, over several polls if need be, as long as a rebalance may take."""
+        """Commit before partitions are given up, over several polls if needed, for up to the rebalance timeout."""
         if self._auto_commit_interval_ms is None:
             return True
         if self._last_commit is None:
@@ -501,7 +506,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         return True
 
     def _maybe_auto_commit_offsets_sync(self, timer: Timer) -> None:
-        """Commit when the consumer closes."""
+        """Commit the positions when the consumer closes."""
         if self._auto_commit_interval_ms is None:
             return
         offsets = self._given_up | self._subscriptions.all_consumed()
@@ -517,7 +522,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self, timer: Timer) -> None:
-        """Commit, wait for asynchronous commits, leave."""
+        """Commit, wait for asynchronous commits, and leave the group."""
         try:
             self._maybe_auto_commit_offsets_sync(timer)
             while self._pending_async_commits > 0 and timer.not_expired:

@@ -1,4 +1,4 @@
-"""What the coordinators measure: joins, syncs, heartbeats, rebalances, commits, and the user's listeners.
+"""The coordinator's metrics: joins, syncs, heartbeats, rebalances, commits, and calls of the user's listener.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java, ConsumerCoordinator.java
 (GroupCoordinatorMetrics, ConsumerCoordinatorMetrics); the metrics are those of 3.9 · book 5.1.1
@@ -61,19 +61,19 @@ class ConsumerCoordinatorMetrics:
         )  # fmt: skip
 
     def rebalance_begins(self, now_ms: float) -> None:
-        """The member joins; again, if it does already."""
+        """The member starts to join. An attempt after a failed one belongs to the same rebalance."""
         if self._rebalance_began_ms is None:
             self._rebalance_began_ms = now_ms
 
     def rebalance_ends(self, now_ms: float) -> None:
-        """The member has an assignment."""
+        """The member has its assignment."""
         if self._rebalance_began_ms is not None:
             self._rebalance_latency.record(now_ms - self._rebalance_began_ms, now_ms)
         self._rebalances.record(1, now_ms)
         self._rebalance_began_ms, self._last_rebalance_ms = None, now_ms
 
     def rebalance_fails(self, now_ms: float) -> None:
-        """The attempt was in vain."""
+        """An attempt to join has failed."""
         self._failed_rebalances.record(1, now_ms)
 
     def _latency(self, sensor_name: str, name: str, of: str) -> Sensor:
@@ -83,7 +83,7 @@ class ConsumerCoordinatorMetrics:
         return sensor
 
     def _add_meter(self, sensor: Sensor, name: str, what: str) -> None:
-        """How often, per second and in all."""
+        """A rate per second and a total."""
         self._add(sensor, f"{name}-rate", f"The number of {what} per second", Rate(stat=Count()))
         self._add(sensor, f"{name}-total", f"The total number of {what}", CumulativeCount())
 
@@ -103,7 +103,7 @@ class ConsumerCoordinatorMetrics:
 
 
 class CumulativeCount(CumulativeSum):
-    """How many values there ever were."""
+    """The number of recorded events (Kafka's ``CumulativeCount``)."""
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
         """Count."""

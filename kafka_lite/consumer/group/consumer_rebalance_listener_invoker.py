@@ -21,9 +21,9 @@ Partitions = frozenset[TopicPartition]
 
 
 class ConsumerRebalanceListenerInvoker:
-    """What a listener raises is returned: the rebalance goes on, and its user hears of it at the end, through ``poll``.
+    """Returns what a listener raises, instead of raising it: the rebalance completes first, then ``poll`` raises.
 
-    In 0.10.2 it was only logged. A wakeup, or Ctrl-C, comes through at once, and the listener is called again later.
+    In 0.10.2 it was only logged. A wakeup or Ctrl-C is raised at once, and the listener is called again later.
     """
 
     def __init__(self, subscriptions: SubscriptionState, sensors: ConsumerCoordinatorMetrics, time: Time) -> None:
@@ -32,17 +32,17 @@ class ConsumerRebalanceListenerInvoker:
         self._time = time
 
     def invoke_partitions_assigned(self, partitions: Partitions) -> KafkaError | None:
-        """These are new."""
+        """Tell the listener that these partitions were added."""
         logger.info("Adding newly assigned partitions: %s", names(partitions))
         return self._invoke("assigned", self._subscriptions.listener.on_partitions_assigned, partitions)
 
     def invoke_partitions_revoked(self, partitions: Partitions) -> KafkaError | None:
-        """These are given up."""
+        """Tell the listener that these partitions are about to be given up."""
         logger.info("Revoke previously assigned partitions %s", names(partitions))
         return self._invoke("revoked", self._subscriptions.listener.on_partitions_revoked, partitions)
 
     def invoke_partitions_lost(self, partitions: Partitions) -> KafkaError | None:
-        """These are others' already."""
+        """Tell the listener that these partitions were lost, and may belong to other members already."""
         logger.info("Lost previously assigned partitions %s", names(partitions))
         return self._invoke("lost", self._subscriptions.listener.on_partitions_lost, partitions)
 
@@ -63,12 +63,12 @@ class ConsumerRebalanceListenerInvoker:
 
 
 def raise_first(failures: Iterable[KafkaError | None]) -> None:
-    """Raise the first that there is."""
+    """Raise the first failure, if there is one."""
     for failure in failures:
         if failure is not None:
             raise failure
 
 
 def names(partitions: Iterable[TopicPartition]) -> str:
-    """In order, for the log."""
+    """The partitions in order, for the log."""
     return "[" + ", ".join(str(each) for each in sorted(partitions)) + "]"

@@ -1,4 +1,4 @@
-"""Finds the broker that looks after a group, and notices when it is gone.
+"""Looks up the coordinator of a group, and notices when it is gone.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (lookupCoordinator, ensureCoordinatorReady)
 · book 5.1.1
@@ -26,7 +26,8 @@ MAX_INT = 0x7FFFFFFF
 
 
 class CoordinatorLookup:
-    """The coordinator of one group: unknown, looked for by one request at a time, known until it cannot be reached.
+    """The coordinator of one group: unknown, being looked up by one request at a time, or known until it is
+    unreachable.
 
     ::
 
@@ -54,13 +55,13 @@ class CoordinatorLookup:
         self._coordinator: Node | None = None
         self._find_coordinator_future: RequestFuture[None] | None = None
         self._failure: BaseException | None = None
-        """Why no lookup will succeed."""
+        """Why every lookup would fail, to be raised once."""
 
     @property
     def coordinator(self) -> Node | None:
-        """The broker, None unless it is known and can be reached.
+        """The coordinator; None if it is unknown or unreachable.
 
-        Its id is not the broker's: so it has a connection of its own, where fetches do not hold up heartbeats.
+        The node has an id of its own, so that it gets its own connection, on which fetches do not delay heartbeats.
         """
         with self._lock:
             if self._coordinator is not None and self._client.is_unavailable(self._coordinator):
@@ -69,16 +70,16 @@ class CoordinatorLookup:
 
     @property
     def last_known(self) -> Node | None:
-        """The broker, reachable or not."""
+        """The last known coordinator, reachable or not."""
         return self._coordinator
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it must be looked for."""
+        """Whether the coordinator must be looked up."""
         return self.coordinator is None
 
     def mark_unknown(self, cause: str) -> None:
-        """It is dead, or another one now: what was sent to it ends as disconnected."""
+        """Forget the coordinator: it is gone or has moved. Requests to it fail as disconnected."""
         with self._lock:
             if self._coordinator is None:
                 return
@@ -87,7 +88,7 @@ class CoordinatorLookup:
             self._client.disconnect_async(dead)
 
     def ensure_ready(self, timer: Timer) -> bool:
-        """Look for the coordinator until it is found; false when the timer runs out before. Raises fatal errors."""
+        """Look up the coordinator until it is found; false if the timer expires first. Raises fatal errors."""
         while self.is_unknown:
             self._raise_failure()
             if self._find_coordinator_future is None and not self._backoff.is_over(timer):
@@ -100,7 +101,7 @@ class CoordinatorLookup:
                 logger.debug("Coordinator discovery failed, refreshing metadata: %s", future.exception)
                 self._backoff.begin()
                 self._client.await_metadata_update(timer)
-            elif self.is_unknown:  # it was found, and lost at once: perhaps by whoever else needs it
+            elif self.is_unknown:  # it was found and lost again at once, perhaps by another thread
                 self._backoff.begin()
             timer.update()
             if timer.is_expired:
@@ -108,7 +109,7 @@ class CoordinatorLookup:
         return not self.is_unknown
 
     def lookup(self) -> RequestFuture[None]:
-        """Ask some broker, unless somebody is asking already."""
+        """Ask any broker, unless a lookup is in progress."""
         with self._lock:
             if self._find_coordinator_future is not None:
                 return self._find_coordinator_future
@@ -123,7 +124,8 @@ class CoordinatorLookup:
             return future
 
     def _on_lookup_failed(self, error: BaseException) -> None:
-        """Perhaps nobody waits for it any more: then the next one who needs the coordinator hears of it."""
+        """Keep the error for the next caller that needs the coordinator. Nobody may be waiting for this lookup any
+        more."""
         with self._lock:
             self._backoff.begin()
             if not is_retriable(error):
@@ -136,7 +138,7 @@ class CoordinatorLookup:
             raise failure
 
     def found(self, response: FindCoordinatorResponse, future: RequestFuture[None]) -> None:
-        """The answer; who sends something will connect."""
+        """Handle the response. The connection is opened when something is sent."""
         error = Errors.for_code(response.error_code)
         self.lookup_ended()
         if error is not Errors.NONE:
@@ -151,7 +153,7 @@ class CoordinatorLookup:
         future.complete(None)
 
     def lookup_ended(self) -> None:
-        """The next lookup sends a request again."""
+        """Allow the next lookup to send a request."""
         with self._lock:
             self._find_coordinator_future = None
 

@@ -1,4 +1,4 @@
-"""What the answers of a group's coordinator mean to the member that asked.
+"""Handles the coordinator's responses to a member of the group.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (CoordinatorResponseHandler,
 JoinGroupResponseHandler, SyncGroupResponseHandler, HeartbeatResponseHandler) · book 5.1.1, 5.1.2, 4.3.5
@@ -24,11 +24,11 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse
 logger = logging.getLogger(__name__)
 
 ANOTHER_COORDINATOR = frozenset({Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR})
-"""Errors that say: ask again who the coordinator is."""
+"""Errors after which the coordinator must be looked up again."""
 
 
 class GroupMember(Protocol):
-    """What the handlers need of AbstractCoordinator."""
+    """The part of AbstractCoordinator that the handlers use."""
 
     config: GroupRebalanceConfig
     finder: CoordinatorLookup
@@ -36,7 +36,7 @@ class GroupMember(Protocol):
 
     @property
     def generation(self) -> Generation:
-        """The member's generation now."""
+        """The member's current generation."""
         ...
 
     def reset_generation(self, reason: str, *, keep_member_id: bool = False) -> None:
@@ -48,7 +48,7 @@ class GroupMember(Protocol):
         ...
 
     def joined(self, response: JoinGroupResponse, future: RequestFuture[bytes]) -> None:
-        """Take over the generation and send SyncGroup."""
+        """Enter the new generation and send SyncGroup."""
         ...
 
     def set_member_id(self, member_id: str, future: RequestFuture[bytes]) -> None:
@@ -57,7 +57,7 @@ class GroupMember(Protocol):
 
 
 class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
-    """Handles an answer of the coordinator; knows the generation in which it was asked."""
+    """Handles a response of the coordinator, and knows the generation in which the request was sent."""
 
     def __init__(self, owner: GroupMember, sent_generation: Generation) -> None:
         self._owner = owner
@@ -65,37 +65,38 @@ class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
 
     @abstractmethod
     def handle(self, value: ClientResponse, future: RequestFuture[S]) -> None:
-        """Complete the future by the answer."""
+        """Complete the future according to the response."""
 
     def on_success(self, value: ClientResponse, future: RequestFuture[S]) -> None:
-        """``handle``; what goes wrong in it is an outcome too."""
+        """Call ``handle``. An exception in it fails the future."""
         try:
             self.handle(value, future)
         except Exception as error:
-            logger.exception("Uncaught error while handling an answer of the group coordinator")
+            logger.exception("Uncaught error while handling a response of the group coordinator")
             if not future.is_done:
                 future.fail(error)
 
     def on_failure(self, exception: BaseException, future: RequestFuture[S]) -> None:
-        """A lost connection: perhaps another broker is the coordinator by now."""
+        """On a disconnect, look up the coordinator again: it may have moved."""
         if isinstance(exception, DisconnectError):
             self._owner.finder.mark_unknown(str(exception))
         future.fail(exception)
 
     @property
     def generation_is_current(self) -> bool:
-        """Whether the answer is about the present. Otherwise it says nothing about it."""
+        """Whether the member is still in the generation of the request. If not, errors of the response are out of
+        date."""
         return self._sent_generation == self._owner.generation
 
     def reset_generation(self, error: Errors) -> None:
-        """The coordinator does not know this member, or generation (any more)."""
+        """Leave the generation: the coordinator does not know this member or this generation."""
         if self.generation_is_current:
             keep = error is Errors.ILLEGAL_GENERATION
-            self._owner.reset_generation(f"the coordinator answered {error.name}", keep_member_id=keep)
+            self._owner.reset_generation(f"the coordinator returned {error.name}", keep_member_id=keep)
 
 
 class JoinGroupResponseHandler(CoordinatorResponseHandler[bytes]):
-    """The member is in, or learns why not."""
+    """Ends the join with an error, or goes on with SyncGroup."""
 
     def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
         """Go on with SyncGroup, or fail."""
@@ -118,10 +119,10 @@ class JoinGroupResponseHandler(CoordinatorResponseHandler[bytes]):
 
 
 class SyncGroupResponseHandler(CoordinatorResponseHandler[bytes]):
-    """The member has its assignment, or learns why not."""
+    """Ends the join with the assignment or an error."""
 
     def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
-        """Complete the join, or fail."""
+        """Complete the join, or fail it."""
         response = cast(SyncGroupResponse, value.response)
         error, owner = Errors.for_code(response.error_code), self._owner
         if error is Errors.NONE:
@@ -137,10 +138,10 @@ class SyncGroupResponseHandler(CoordinatorResponseHandler[bytes]):
 
 
 class HeartbeatResponseHandler(CoordinatorResponseHandler[None]):
-    """The member is still in, or learns why not."""
+    """Confirms that the member is in the group, or makes it join again."""
 
     def handle(self, value: ClientResponse, future: RequestFuture[None]) -> None:
-        """Join again, if need be."""
+        """Complete the future; on most errors, make the member join again."""
         self._owner.sensors.heartbeat_latency.record(value.request_latency_ms)
         error = Errors.for_code(cast(HeartbeatResponse, value.response).error_code)
         if error is Errors.NONE:

@@ -1,4 +1,4 @@
-"""What a member of a group is configured to, where it stands, and which generation it belongs to.
+"""A member's group settings, its states, and its generation.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (Generation, MemberState); since 2.3
 GroupRebalanceConfig.java · book 5.1.1
@@ -13,31 +13,31 @@ from typing import NamedTuple
 UNKNOWN_MEMBER_ID = ""
 NO_GENERATION_ID = -1
 JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
-"""How much longer than the rebalance timeout the answer to JoinGroup may take."""
+"""How much longer than the rebalance timeout the response to JoinGroup may take."""
 
 
 @dataclass(frozen=True)
 class GroupRebalanceConfig:
-    """The settings of a member."""
+    """The group settings of a member."""
 
     group_id: str
     group_instance_id: str | None = None
-    """Of a static member."""
+    """The instance id of a static member; None for a dynamic one."""
     session_timeout_ms: int = 45_000
     rebalance_timeout_ms: int = 300_000
-    """``max.poll.interval.ms``: for so long the others wait for this member to join again."""
+    """``max.poll.interval.ms``: how long a rebalance waits for this member to join again."""
     heartbeat_interval_ms: int = 3000
     retry_backoff_ms: int = 100
     leave_group_on_close: bool = True
 
     @property
     def join_timeout_ms(self) -> int:
-        """For so long the answers to JoinGroup and SyncGroup are waited for."""
+        """The request timeout of JoinGroup and SyncGroup."""
         return self.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
 
 
 class Generation(NamedTuple):
-    """One round of the group's life: who this member was in it, and which assignor was chosen."""
+    """One generation of the group: this member's id in it, and the assignor that was elected."""
 
     generation_id: int
     member_id: str
@@ -45,7 +45,7 @@ class Generation(NamedTuple):
 
     @property
     def has_member_id(self) -> bool:
-        """Whether the coordinator knows this member."""
+        """Whether the coordinator has given this member an id."""
         return self.member_id != UNKNOWN_MEMBER_ID
 
 
@@ -53,14 +53,15 @@ NO_GENERATION = Generation(NO_GENERATION_ID, UNKNOWN_MEMBER_ID, None)
 
 
 class MemberState(Enum):
-    """Where a member stands, by its own knowledge."""
+    """The state of a member, as the member itself knows it."""
 
     UNJOINED = auto()
     """action: join with the next poll · transition: REBALANCING when JoinGroup is sent."""
     REBALANCING = auto()
     """action: wait for JoinGroup and SyncGroup · transition: STABLE with an assignment, UNJOINED on errors."""
     STABLE = auto()
-    """action: consume, send heartbeats · transition: REBALANCING to join again, UNJOINED when it has left, or must."""
+    """action: consume, send heartbeats · transition: REBALANCING to join again, UNJOINED when it leaves or is
+    removed."""
 
 
 VALID_PREVIOUS_STATES: dict[MemberState, frozenset[MemberState]] = {

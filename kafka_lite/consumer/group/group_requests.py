@@ -1,4 +1,4 @@
-"""The requests of a group's member, as its configuration and generation fill them, and what it says of errors.
+"""The requests of a group's member, and the meaning of their errors.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (sendJoinGroupRequest …) · book 5.1.2
 """
@@ -17,7 +17,7 @@ from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupRequest, M
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 FIND_COORDINATOR_LATEST = 3
-"""Later ones ask for several groups at once."""
+"""Later versions look up several groups at once."""
 JOIN_GROUP_LATEST = 7
 SYNC_GROUP_LATEST = 5
 HEARTBEAT_LATEST = 4
@@ -28,20 +28,21 @@ LEAVE_GROUP_OF_MANY = 3
 JOIN_AGAIN = frozenset({
     Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION, Errors.REBALANCE_IN_PROGRESS, Errors.MEMBER_ID_REQUIRED,
 })  # fmt: skip
-"""Errors of a join after which it is repeated at once."""
+"""Errors after which a join is repeated at once."""
 FATAL_FOR_HEARTBEATS = frozenset({Errors.FENCED_INSTANCE_ID, Errors.GROUP_AUTHORIZATION_FAILED})
-"""Errors after which another heartbeat, or join, would fare no better."""
+"""Errors after which neither another heartbeat nor another join can succeed."""
 
 
 def find_coordinator(group_id: str) -> RequestBuilder:
-    """Which broker looks after the group?"""
+    """Look up the group's coordinator."""
     return RequestBuilder.of(FindCoordinatorRequest(key=group_id, key_type=0), 0, FIND_COORDINATOR_LATEST)
 
 
 def join_group(
     config: GroupRebalanceConfig, member_id: str, protocol_type: str, protocols: Sequence[JoinGroupRequestProtocol]
 ) -> RequestBuilder:
-    """Let me in. A broker before 2.3 has no static members: then the request fails with UNSUPPORTED_VERSION."""
+    """Join the group. A broker before 2.3 has no static members; for one, the request fails with
+    UNSUPPORTED_VERSION."""
     request = JoinGroupRequest(
         group_id=config.group_id,
         session_timeout_ms=config.session_timeout_ms,
@@ -57,7 +58,7 @@ def join_group(
 def sync_group(
     config: GroupRebalanceConfig, generation: Generation, protocol_type: str, assignments: Mapping[str, bytes]
 ) -> RequestBuilder:
-    """Here is what everybody shall do (from the leader); what shall I do?"""
+    """Ask for this member's assignment. The leader's request brings the assignments of all members."""
     request = SyncGroupRequest(
         group_id=config.group_id,
         generation_id=generation.generation_id,
@@ -74,7 +75,7 @@ def sync_group(
 
 
 def heartbeat(config: GroupRebalanceConfig, generation: Generation) -> RequestBuilder:
-    """I am alive; am I still in?"""
+    """Keep the session alive, and learn whether the group rebalances."""
     request = HeartbeatRequest(
         group_id=config.group_id,
         generation_id=generation.generation_id,
@@ -85,7 +86,7 @@ def heartbeat(config: GroupRebalanceConfig, generation: Generation) -> RequestBu
 
 
 def leave_group(config: GroupRebalanceConfig, generation: Generation, reason: str) -> RequestBuilder:
-    """I go."""
+    """Leave the group."""
 
     def build(version: int) -> LeaveGroupRequest:
         if version < LEAVE_GROUP_OF_MANY:
@@ -99,7 +100,7 @@ def leave_group(config: GroupRebalanceConfig, generation: Generation, reason: st
 
 
 def group_error(error: Errors, group_id: str) -> ApiError:
-    """What an error of the coordinator means, in words."""
+    """The exception for an error of the coordinator, with the name of the group."""
     if error is Errors.FENCED_INSTANCE_ID:
         return error.exception(f"group {group_id}: another consumer with the same group.instance.id has joined")
     return error.exception(f"group {group_id}: {error.message}")

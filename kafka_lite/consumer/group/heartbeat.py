@@ -1,4 +1,4 @@
-"""When the next heartbeat is due, and what is overdue.
+"""When the next heartbeat is due, and which timeouts have expired.
 
 Kafka 0.10.2: clients/.../consumer/internals/Heartbeat.java · book 4.3.2
 """
@@ -14,16 +14,16 @@ POLL_TIMEOUT_EXPIRED = (
 
 
 class Heartbeat:
-    """Times only; sends nothing. All of them in ms of a monotonic clock that the caller reads.
+    """Timestamps only; sends nothing. All times are ms of a monotonic clock that the caller reads.
 
     ::
 
         last sent ──── interval ────▶ the next is due            (after a failure: retry.backoff.ms)
-        last received ──── session.timeout.ms ────▶ the coordinator is silent for too long: look for another one
+        last received ──── session.timeout.ms ────▶ the coordinator is silent: look for another one
         last poll ──── max.poll.interval.ms ────▶ the user does not poll: leave the group
 
-    The coordinator counts the session from what it *receives*, the member from what it is answered: so the member never
-    believes itself in the group for longer than the coordinator does, apart from the way of one answer.
+    The coordinator restarts the session when it *receives* a heartbeat, the member when it receives the *response*. So
+    the member's session may outlast the coordinator's by no more than the time of one response.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Heartbeat:
 
     @property
     def last_send_ms(self) -> float:
-        """When the last heartbeat left."""
+        """When the last heartbeat was sent."""
         return self._last_send_ms
 
     def poll(self, now_ms: float) -> None:
@@ -51,42 +51,42 @@ class Heartbeat:
         self._last_poll_ms = now_ms
 
     def sent(self, now_ms: float) -> None:
-        """A heartbeat leaves."""
+        """A heartbeat is being sent."""
         self._last_send_ms = now_ms
         self._failed = False
 
     def failed(self) -> None:
-        """It got an error, or no answer: try again after the backoff."""
+        """The heartbeat failed or got no response: retry after the backoff."""
         self._failed = True
 
     def received(self, now_ms: float) -> None:
-        """It was answered."""
+        """The coordinator has responded to a heartbeat."""
         self._last_receive_ms = now_ms
 
     def should_heartbeat(self, now_ms: float) -> bool:
-        """Whether it is time for the next."""
+        """Whether a heartbeat is due."""
         return self.time_to_next_heartbeat_ms(now_ms) == 0
 
     def time_to_next_heartbeat_ms(self, now_ms: float) -> float:
-        """How long until it is, at least 0."""
+        """The time until the next heartbeat is due, ms, at least 0."""
         last_ms = max(self._last_send_ms, self._last_session_reset_ms)
         delay_ms = self._retry_backoff_ms if self._failed else self._interval_ms
         return max(0.0, last_ms + delay_ms - now_ms)
 
     def session_timeout_expired(self, now_ms: float) -> bool:
-        """Whether the coordinator has not answered for a whole session."""
+        """Whether the coordinator has not responded for a whole session timeout."""
         return now_ms - max(self._last_session_reset_ms, self._last_receive_ms) > self._session_timeout_ms
 
     def poll_timeout_expired(self, now_ms: float) -> bool:
-        """Whether the user has not polled for too long."""
+        """Whether the user has not polled for longer than ``max.poll.interval.ms``."""
         return now_ms - self._last_poll_ms > self._max_poll_interval_ms
 
     def time_to_poll_timeout_ms(self, now_ms: float) -> float:
-        """How long until that is the case, at least 0."""
+        """The time until the poll timeout expires, ms, at least 0."""
         return max(0.0, self._last_poll_ms + self._max_poll_interval_ms - now_ms)
 
     def reset_timeouts(self, now_ms: float) -> None:
-        """All begins anew: the member has joined, or a coordinator was found."""
+        """Restart all timeouts: the member has joined, or a coordinator was found."""
         self._last_session_reset_ms = now_ms
         self._last_poll_ms = now_ms
         self._failed = False

@@ -1,4 +1,4 @@
-"""The thread that says "I live" while the user works on records.
+"""The thread that sends heartbeats while the user processes records.
 
 Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (HeartbeatThread) · book 4.3.3
 """
@@ -16,22 +16,25 @@ logger = logging.getLogger(__name__)
 
 
 class HeartbeatOwner(Protocol):
-    """The coordinator, as its heartbeat thread needs it."""
+    """The part of the coordinator that its heartbeat thread uses."""
 
     def heartbeat_turn(self) -> float | None:
-        """Do what is due, with the lock held; how long to wait until the next turn, or None: nothing until enabled."""
+        """Do what is due, with the lock held. Returns how long to wait, ms; None to wait until the thread is
+        enabled."""
         ...
 
 
 class HeartbeatThread(ShutdownableThread):
-    """Enabled while the member is in the group, and sleeps otherwise.
+    """Sends heartbeats while it is enabled, that is, while the member is in a stable group.
 
-    The book describes Kafka 0.9, where a ``HeartbeatTask`` in a queue of delayed tasks ran within ``poll``: whoever
-    worked on records for longer than the session was thrown out. Since 0.10.1 (KIP-62) this thread sends the
-    heartbeats, so that two questions have two answers: is the process alive (``session.timeout.ms``), and does it make
-    progress (``max.poll.interval.ms``, which this thread watches over; it makes the member leave when it is exceeded).
+    The book describes Kafka 0.9, where a ``HeartbeatTask`` in a queue of delayed tasks ran within ``poll``: a member
+    that processed records for longer than the session timeout was removed from its group. Since 0.10.1 (KIP-62) this
+    thread sends the heartbeats, which separates two questions: is the process alive (``session.timeout.ms``), and does
+    it make progress (``max.poll.interval.ms``)? This thread watches the second one too, and makes the member leave when
+    it polls too late.
 
-    It shares the coordinator's lock, on whose condition it waits. An error that ends it is raised in the next poll.
+    The thread shares the coordinator's lock and waits on its condition. An error that ends the thread is raised by the
+    next poll.
     """
 
     def __init__(self, name: str, owner: HeartbeatOwner, condition: threading.Condition, time: Time) -> None:
@@ -41,7 +44,7 @@ class HeartbeatThread(ShutdownableThread):
         self._time = time
         self._enabled = False
         self.failure: Exception | None = None
-        """What has ended the thread."""
+        """The error that has ended the thread."""
 
     @property
     def is_enabled(self) -> bool:
@@ -49,13 +52,13 @@ class HeartbeatThread(ShutdownableThread):
         return self._enabled
 
     def enable(self) -> None:
-        """The member has joined. The lock is held."""
+        """The member has joined. Must be called with the lock held."""
         logger.debug("Enabling heartbeat thread")
         self._enabled = True
         self._condition.notify_all()
 
     def disable(self) -> None:
-        """The member joins anew, or has left. The lock is held."""
+        """The member joins again or has left. Must be called with the lock held."""
         if self._enabled:
             logger.debug("Disabling heartbeat thread")
         self._enabled = False
@@ -81,6 +84,6 @@ class HeartbeatThread(ShutdownableThread):
                 self._time.wait(self._condition, wait_ms)
 
     def wake_up(self) -> None:
-        """End the wait: the thread shall stop."""
+        """End the wait, so that the thread can stop."""
         with self._condition:
             self._condition.notify_all()

@@ -1,4 +1,4 @@
-"""OffsetCommit and OffsetFetch: how far the group has read.
+"""Sends OffsetCommit and OffsetFetch for a member of a group.
 
 Kafka 0.10.2: clients/.../consumer/internals/ConsumerCoordinator.java (sendOffsetCommitRequest, sendOffsetFetchRequest)
 · book 4.4.2, 4.4.3
@@ -42,9 +42,9 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 CommittedOffsets = dict[TopicPartition, OffsetAndMetadata]
 
 COMMIT_VERSIONS = (2, 8)
-"""From 0.9 on; before, each offset had a timestamp."""
+"""Versions before 2 (0.9) have a timestamp per offset."""
 FETCH_VERSIONS = (1, 7)
-"""Version 0 would ask ZooKeeper; from 8 on there are several groups at once."""
+"""Version 0 would read from ZooKeeper; versions from 8 on fetch for several groups at once."""
 REQUIRE_STABLE_FROM = 7
 
 TOO_LARGE = frozenset({Errors.OFFSET_METADATA_TOO_LARGE, Errors.INVALID_COMMIT_OFFSET_SIZE})
@@ -53,11 +53,11 @@ NOT_A_MEMBER = frozenset({Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION})
 
 
 class OffsetCommitter:
-    """Sends the requests and judges the answers; when to commit, and what to wait for, the coordinator decides.
+    """Sends the requests and interprets the responses. The coordinator decides when to commit and what to wait for.
 
-    A commit of a group's member carries its generation, by which the coordinator refuses one that comes too late: the
-    partitions may be another member's already. A consumer that was assigned its partitions by its user has none, and
-    whoever commits last is right.
+    A member's commit carries its generation, so that the coordinator can refuse a late one: the partitions may belong
+    to another member already. A consumer whose user assigns its partitions has no generation, and its last commit
+    counts.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class OffsetCommitter:
         self._fetch_backoff = fetch_backoff
 
     def send_commit(self, offsets: Offsets) -> RequestFuture[None]:
-        """Commit once. Fails with CommitFailedError when the member is in no generation, before anything is sent."""
+        """Commit once. Fails with CommitFailedError, before anything is sent, if the member is in no generation."""
         if not offsets:
             return RequestFuture.success(None)
         node = self._coordinator.finder.coordinator
@@ -125,7 +125,7 @@ class OffsetCommitter:
         return RequestBuilder.of(request, *COMMIT_VERSIONS)
 
     def send_fetch(self, partitions: Iterable[TopicPartition]) -> RequestFuture[CommittedOffsets]:
-        """Ask once for the committed offsets; those of partitions without one are not in the answer."""
+        """Fetch the committed offsets once. Partitions without one are missing from the result."""
         node = self._coordinator.finder.coordinator
         if node is None:
             return RequestFuture.coordinator_not_available()
@@ -146,9 +146,9 @@ class OffsetCommitter:
         )
 
     def fetch_committed_offsets(self, partitions: set[TopicPartition], timer: Timer) -> CommittedOffsets | None:
-        """What the group has committed for these; None when the timer runs out. Raises fatal errors.
+        """The group's committed offsets of these partitions; None if the timer expires. Raises fatal errors.
 
-        The request of an earlier call that ran out of time is waited for instead of being sent again.
+        A request of an earlier call that timed out is waited for instead of being sent again.
         """
         if not partitions:
             return {}
@@ -173,7 +173,7 @@ class OffsetCommitter:
 
 @dataclass(frozen=True)
 class _PendingFetch:
-    """An OffsetFetch under way."""
+    """An OffsetFetch in progress."""
 
     partitions: set[TopicPartition]
     generation: Generation
@@ -219,7 +219,7 @@ class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
             state.committed = self._offsets[partition]
 
     def _failure(self, error: Errors, partition: TopicPartition) -> Exception:
-        """What the error means for the member, and for who committed."""
+        """The exception for an error of one partition. Also updates the member's state as the error requires."""
         logger.log(
             logging.WARNING if error.retriable else logging.ERROR,
             "Offset commit failed on partition %s: %s", partition, error.message,
@@ -258,7 +258,7 @@ class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
             future.complete(offsets)
 
     def _failure(self, error: Errors, partition: TopicPartition | None) -> Exception | None:
-        """The exception of an error, of the whole answer or of one partition."""
+        """The exception for an error of the whole response, or of one partition; None for NONE."""
         if error is Errors.NONE:
             return None
         logger.debug("Offset fetch failed: %s %s", error.name, partition or "")
@@ -274,5 +274,5 @@ class _OffsetFetchHandler(CoordinatorResponseHandler[CommittedOffsets]):
         return ApiError(error, f"group {self._owner.config.group_id}: {error.message}")
 
 
-def _committed_offset(answer: OffsetFetchResponsePartition) -> OffsetAndMetadata:
-    return OffsetAndMetadata(answer.committed_offset, answer.metadata or "", answer.committed_leader_epoch)
+def _committed_offset(partition: OffsetFetchResponsePartition) -> OffsetAndMetadata:
+    return OffsetAndMetadata(partition.committed_offset, partition.metadata or "", partition.committed_leader_epoch)

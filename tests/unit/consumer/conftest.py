@@ -1,4 +1,4 @@
-"""A consumer beside a broker that is only a script: no sockets, no threads, and time passes when the consumer waits."""
+"""A consumer beside a scripted broker: no sockets, no threads, and time only passes when the consumer waits."""
 
 from __future__ import annotations
 

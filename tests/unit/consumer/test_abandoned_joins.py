@@ -1,4 +1,4 @@
-"""A member that leaves while its JoinGroup is under way, and joins anew before that is answered."""
+"""A member that leaves while its JoinGroup is in progress, and joins again before the response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.unit.consumer.conftest import ConsumerFactory
 
 
 class ParkingBroker(ScriptedBroker):
-    """Gives each member an id; answers JoinGroup, and what comes later on its connection, when it is told to."""
+    """Gives each member an id. Holds back the response to JoinGroup, and later ones on its connection, until told."""
 
     def __init__(self, time: MockTime, versions: dict[ApiKey, tuple[int, int]]) -> None:
         super().__init__(time, versions)
@@ -65,7 +65,7 @@ def poll(consumer: KafkaConsumer, times: int) -> None:
 
 
 @pytest.mark.parametrize("versions", [TODAY, KAFKA_0_10_2], ids=["an id first", "0.10.2"])
-def test_the_answer_to_an_abandoned_join_lets_that_member_leave_and_not_the_next_one(
+def test_the_response_to_an_abandoned_join_makes_that_member_leave_but_not_its_successor(
     time: MockTime,
     new_consumer: ConsumerFactory,
     monkeypatch: pytest.MonkeyPatch,

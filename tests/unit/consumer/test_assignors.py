@@ -1,4 +1,4 @@
-"""Who gets which partitions."""
+"""The assignors."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_round_robin_deals_out_all_topics_together() -> None:
     assert shares(RoundRobinAssignor(), cluster(t=3, u=3), a="t u", b="t u") == {"a": "t-0 t-2 u-1", "b": "t-1 u-0 u-2"}
 
 
-def test_round_robin_passes_over_who_does_not_want_a_topic() -> None:
+def test_round_robin_skips_members_without_the_topic() -> None:
     assert shares(RoundRobinAssignor(), cluster(t0=1, t1=2, t2=3), a="t0", b="t0 t1", c="t0 t1 t2") == {
         "a": "t0-0", "b": "t1-0", "c": "t1-1 t2-0 t2-1 t2-2",
     }  # fmt: skip
@@ -82,7 +82,7 @@ def test_round_robin_passes_over_who_does_not_want_a_topic() -> None:
 
 
 class StickyGroup:
-    """A group through several rebalances: each member has its own assignor, and the leader hears from all."""
+    """A group through several rebalances: each member has its own assignor, and the leader gets the data of all."""
 
     def __init__(self) -> None:
         self.members: dict[str, tuple[StickyAssignor, tuple[str, ...]]] = {}
@@ -116,7 +116,7 @@ def test_sticky_moves_only_what_the_dead_member_had() -> None:
     assert sorted(len(share) for share in after.values()) == [6, 6]
 
 
-def test_sticky_takes_from_the_rich_for_who_is_new() -> None:
+def test_sticky_takes_partitions_from_full_members_for_a_new_one() -> None:
     group = StickyGroup()
     group.join("a", "t")
     group.join("b", "t")
@@ -128,7 +128,7 @@ def test_sticky_takes_from_the_rich_for_who_is_new() -> None:
     assert after["b"] < before["b"]
 
 
-def test_of_two_claims_the_newer_counts() -> None:
+def test_the_newer_of_two_claims_counts() -> None:
     partitions = (TopicPartition("t", 0), TopicPartition("t", 1))
     subscriptions = {
         "old": Subscription(("t",), encode_user_data(partitions, 3)),
@@ -138,25 +138,25 @@ def test_of_two_claims_the_newer_counts() -> None:
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\0", b"\x7f\xff\xff\xff", b"\0\0\0\1\0\5t", b"\xff" * 30])
-def test_user_data_that_is_none_is_no_claim(data: bytes | None) -> None:
+def test_invalid_user_data_is_no_claim(data: bytes | None) -> None:
     assert decode_user_data(data) == ([], -1)
 
 
-def test_user_data_of_before_generations_is_read() -> None:
+def test_user_data_without_a_generation_is_read() -> None:
     partitions = [TopicPartition("t", 2), TopicPartition("ü", 0)]
     data = encode_user_data(partitions, 7)
     assert decode_user_data(data) == (partitions, 7)
     assert decode_user_data(data[:-4]) == (partitions, -1)
 
 
-def test_what_two_members_claim_in_one_generation_is_neithers() -> None:
+def test_a_partition_claimed_twice_in_one_generation_belongs_to_neither() -> None:
     partitions = (TopicPartition("t", 0), TopicPartition("t", 1))
     claims = Claims.of({"a": MemberData(partitions, 3), "b": MemberData(partitions[:1], 3), "c": MemberData((), 4)})
     assert claims.owners == {partitions[1]: "a"}
     assert claims.contested == {partitions[0]}
 
 
-def test_who_has_most_keeps_the_one_that_is_too_many() -> None:
+def test_the_fullest_member_keeps_the_extra_partition() -> None:
     """The example of ``share_equally``."""
     a, b, c, d, e, f, g = partitions = [TopicPartition("t", number) for number in range(7)]
     assert share_equally(partitions, {"C0": [a, b, c, d], "C1": [e], "C2": []}) == {
@@ -169,7 +169,7 @@ def test_who_has_most_keeps_the_one_that_is_too_many() -> None:
 
 
 class CooperativeGroup:
-    """A group whose members own what they are assigned until a rebalance takes it away."""
+    """A group whose members own their partitions until a rebalance revokes them."""
 
     def __init__(self) -> None:
         self.owned: dict[str, set[TopicPartition]] = {}
@@ -189,27 +189,27 @@ class CooperativeGroup:
         }
 
     def rebalance(self, of: Cluster) -> bool:
-        """Whether any member has to give something up, and so to join again."""
+        """Whether any member must give up partitions, and so join again."""
         assignment = CooperativeStickyAssignor().assign(of, self.subscriptions())
         self.generation += 1
         owners = Counter(partition for owned in self.owned.values() for partition in owned)
         for member, share in assignment.items():
             added = set(share.partitions) - self.owned[member]
-            assert not added & owners.keys(), "a partition is given to nobody while somebody still reads it"
+            assert not added & owners.keys(), "a partition must not be assigned while another member still reads it"
         gives_up = any(self.owned[member] - set(share.partitions) for member, share in assignment.items())
         self.owned = {member: set(share.partitions) for member, share in assignment.items()}
         return gives_up
 
     def settle(self, of: Cluster) -> int:
-        """Rebalance until nobody gives anything up; returns how often that was."""
+        """Rebalance until no member gives anything up; returns the number of rebalances."""
         rounds = 1
         while self.rebalance(of):
             rounds += 1
-            assert rounds < 10, "the group does not settle"
+            assert rounds < 10, "the group does not stabilize"
         return rounds
 
 
-def test_a_partition_that_moves_is_nobodys_for_one_generation() -> None:
+def test_a_moving_partition_is_unassigned_for_one_generation() -> None:
     group, topics = CooperativeGroup(), cluster(t=4)
     group.join("a", "t")
     group.settle(topics)
@@ -220,7 +220,7 @@ def test_a_partition_that_moves_is_nobodys_for_one_generation() -> None:
     assert [len(group.owned[each]) for each in "ab"] == [2, 2]
 
 
-def test_what_two_read_at_once_is_taken_from_both_first() -> None:
+def test_a_partition_owned_twice_is_revoked_from_both_first() -> None:
     group, topics = CooperativeGroup(), cluster(t=4)
     for member in "ab":
         group.join(member, "t")
@@ -233,8 +233,8 @@ def test_what_two_read_at_once_is_taken_from_both_first() -> None:
     assert [len(group.owned[each]) for each in "ab"] == [2, 2]
 
 
-# With different subscriptions a third rebalance is rare, and Kafka's own assignor needs one at times too: the second
-# may find a better balance with what the first took away, and for that take away something else.
+# With different subscriptions a third rebalance is rare; Kafka's own assignor sometimes needs one, too. The second
+# may find a better balance with the freed partitions, and revoke others for it.
 @settings(max_examples=40, deadline=None)
 @example(
     counts={"t": 1, "u": 7, "v": 7},
@@ -246,7 +246,7 @@ def test_what_two_read_at_once_is_taken_from_both_first() -> None:
     events=st.lists(st.tuples(st.integers(0, 5), st.sets(st.sampled_from("tuv"), min_size=1)), min_size=1, max_size=8),
     same=st.booleans(),
 )
-def test_cooperative_groups_settle_balanced_and_with_what_they_had_in_two_rebalances_if_all_want_the_same(
+def test_cooperative_groups_with_equal_subscriptions_balance_in_two_rebalances(
     counts: dict[str, int], events: list[tuple[int, set[str]]], same: bool
 ) -> None:
     group, topics = CooperativeGroup(), cluster(**counts)
@@ -269,15 +269,15 @@ def test_cooperative_groups_settle_balanced_and_with_what_they_had_in_two_rebala
 
 
 def assert_balanced(group: CooperativeGroup) -> None:
-    """No partition could move so that two members would be more equal."""
+    """No move of a partition would bring two members closer."""
     for rich, owned in group.owned.items():
         for poor in group.owned:
             if len(owned) > len(group.owned[poor]) + 1:
                 assert not any(partition.topic in group.topics[poor] for partition in owned), (rich, poor)
 
 
-def test_generations_are_read_of_all_versions() -> None:
-    """Of version 2 and later, of Java's user data before, and of librdkafka's."""
+def test_owned_generations_of_all_versions_are_read() -> None:
+    """From version 2 on in the subscription, before that in the user data of Java and librdkafka."""
     owned = (TopicPartition("t", 1),)
     assignor = CooperativeStickyAssignor()
     assignor.on_assignment(Assignment(owned), 7)
@@ -300,7 +300,7 @@ def test_generations_are_read_of_all_versions() -> None:
     name=st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"]),
     seed=st.integers(0, 1000),
 )
-def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
+def test_every_subscribed_partition_goes_to_exactly_one_subscriber(
     counts: dict[str, int], wishes: list[set[str]], name: str, seed: int
 ) -> None:
     (assignor,) = assignors_of([name], {})
@@ -311,7 +311,7 @@ def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
     assert owners == Counter(TopicPartition(topic, number) for topic in wanted for number in range(counts[topic]))
     for member, share in assignment.items():
         assert {partition.topic for partition in share.partitions} <= set(members[member].topics)
-    # Whoever is leader, and in whatever order it hears of the members, comes to the same.
+    # Any leader computes the same assignment, whatever the order of members.
     shuffled = list(members)
     random.Random(seed).shuffle(shuffled)
     assert text(assignor.assign(cluster(**counts), {each: members[each] for each in shuffled})) == text(
@@ -322,7 +322,7 @@ def test_every_partition_that_somebody_wants_goes_to_one_member_that_wants_it(
         assert max(sizes) - min(sizes) <= 1
 
 
-def test_static_members_keep_their_place_when_they_come_back_with_another_id() -> None:
+def test_static_members_keep_their_order_under_a_new_member_id() -> None:
     subscriptions = {
         "zzz": Subscription(("t",), group_instance_id="first"),
         "aaa": Subscription(("t",), group_instance_id="second"),
@@ -346,7 +346,7 @@ def test_assignors_are_found_by_name_and_by_class() -> None:
             assignors_of(wrong, {})
 
 
-def test_what_members_tell_each_other_survives_the_way() -> None:
+def test_subscriptions_and_assignments_survive_serialization() -> None:
     owned = (TopicPartition("t", 1), TopicPartition("t", 0))
     subscription = Subscription(("t", "u"), b"mine", owned, 4)
     assert deserialize_subscription(serialize_subscription(subscription)) == subscription

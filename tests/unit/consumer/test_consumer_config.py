@@ -20,7 +20,7 @@ LIMITS_OF_TODAY = {"session.timeout.ms", "heartbeat.interval.ms", "partition.ass
 
 
 @pytest.mark.parametrize("name", sorted(name for name in KAFKA if not name.startswith(SECURITY)))
-def test_every_key_of_0_10_2_is_there_as_it_was_or_says_why_not(name: str) -> None:
+def test_every_key_of_0_10_2_exists_unchanged_or_as_a_documented_deviation(name: str) -> None:
     expected, key = KAFKA[name], CONFIG.keys[name]
     assert (key.type.value, key.importance.value) == (expected["type"], expected["importance"])
     default = "[]" if key.type.value == "list" and key.default_text == '""' else key.default_text
@@ -50,11 +50,11 @@ def test_without_a_group_nothing_is_committed() -> None:
         ConsumerConfig(SERVERS | {"enable.auto.commit": "true"})
 
 
-def test_a_static_member_is_called_by_its_name() -> None:
+def test_the_client_id_of_a_static_member_is_its_instance_id() -> None:
     assert ConsumerConfig(SERVERS | {"group.id": "g", "group.instance.id": "i"})["client.id"] == "consumer-g-i"
 
 
-def test_heartbeats_are_more_frequent_than_sessions_are_long() -> None:
+def test_the_heartbeat_interval_is_below_the_session_timeout() -> None:
     assert ConsumerConfig(SERVERS | {"session.timeout.ms": 900})["heartbeat.interval.ms"] == 300
     with pytest.raises(ConfigError, match=r"session\.timeout\.ms"):
         ConsumerConfig(SERVERS | {"session.timeout.ms": 900, "heartbeat.interval.ms": 900})
@@ -65,12 +65,12 @@ def test_heartbeats_are_more_frequent_than_sessions_are_long() -> None:
     [("auto.offset.reset", "smallest"), ("max.poll.records", 0), ("isolation.level", "serializable"),
      ("fetch.min.bytes", -1), ("group.instance.id", ""), ("partition.assignment.strategy", "")],
 )  # fmt: skip
-def test_values_that_make_no_sense_are_refused(key: str, value: object) -> None:
+def test_invalid_values_are_refused(key: str, value: object) -> None:
     with pytest.raises(ConfigError, match=key):
         ConsumerConfig(SERVERS | {key: value})
 
 
-def test_servers_are_needed_and_unknown_keys_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_servers_are_required_and_unknown_keys_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(MissingConfigError):
         ConsumerConfig({})
     with caplog.at_level(logging.WARNING):

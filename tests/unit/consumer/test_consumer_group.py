@@ -75,7 +75,7 @@ def poll(consumer: KafkaConsumer, times: int = 10) -> list[Any]:
 # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_lone_member_gets_everything_and_reads_it(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_single_member_gets_and_reads_everything(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a")
     broker.append(T1, b"b")
     listener = Listener()
@@ -88,7 +88,7 @@ def test_a_lone_member_gets_everything_and_reads_it(broker: ScriptedBroker, new_
     assert [each.member_id for each in broker.of(ApiKey.JOIN_GROUP)] == ["", "me"]
 
 
-def test_the_leader_shares_with_the_others(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_the_leader_assigns_partitions_to_the_others(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.other_members = [another("t")]
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
@@ -97,7 +97,9 @@ def test_the_leader_shares_with_the_others(broker: ScriptedBroker, new_consumer:
     assert broker.assignments.keys() == {"me", "other"}
 
 
-def test_the_leader_knows_topics_that_only_others_want(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_the_leader_fetches_metadata_of_topics_that_only_others_subscribe_to(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     broker.create("u", 1)
     broker.other_members = [another("u")]
     consumer = new_consumer("g")
@@ -107,7 +109,7 @@ def test_the_leader_knows_topics_that_only_others_want(broker: ScriptedBroker, n
     assert b"u" in broker.assignments["other"]
 
 
-def test_an_old_broker_knows_no_required_member_id(
+def test_an_old_broker_does_not_require_a_member_id(
     broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory
 ) -> None:
     old = ScriptedBroker(time, KAFKA_0_10_2)
@@ -123,7 +125,7 @@ def test_an_old_broker_knows_no_required_member_id(
     assert consumer.committed([T0]) == {T0: OffsetAndMetadata(1)}
 
 
-def test_a_static_member_needs_a_broker_that_knows_them(
+def test_a_static_member_needs_a_broker_with_static_membership(
     broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory
 ) -> None:
     broker.handlers[ApiKey.API_VERSIONS] = ScriptedBroker(time, KAFKA_0_10_2).handlers[ApiKey.API_VERSIONS]
@@ -140,7 +142,7 @@ def test_a_static_member_needs_a_broker_that_knows_them(
      Errors.COORDINATOR_NOT_AVAILABLE, Errors.COORDINATOR_LOAD_IN_PROGRESS],
 )  # fmt: skip
 @pytest.mark.parametrize("key", [ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP])
-def test_errors_that_pass_only_delay_the_join(
+def test_retriable_errors_only_delay_the_join(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, key: ApiKey, error: Errors
 ) -> None:
     broker.fail_next(key, error)
@@ -155,9 +157,7 @@ def test_errors_that_pass_only_delay_the_join(
     "error", [Errors.INCONSISTENT_GROUP_PROTOCOL, Errors.INVALID_SESSION_TIMEOUT, Errors.GROUP_AUTHORIZATION_FAILED,
               Errors.GROUP_MAX_SIZE_REACHED, Errors.FENCED_INSTANCE_ID]
 )  # fmt: skip
-def test_errors_that_do_not_pass_are_raised(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory, error: Errors
-) -> None:
+def test_fatal_errors_are_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory, error: Errors) -> None:
     broker.fail_next(ApiKey.JOIN_GROUP, error)
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
@@ -166,7 +166,7 @@ def test_errors_that_do_not_pass_are_raised(
     assert raised.value.error is error
 
 
-def test_a_join_that_takes_longer_than_the_poll_goes_on_in_the_next(
+def test_a_join_longer_than_a_poll_continues_in_the_next_poll(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[tuple[Any, ...]] = []
@@ -206,7 +206,7 @@ def test_a_wakeup_during_a_join_loses_nothing(broker: ScriptedBroker, new_consum
     assert broker.generation == 1
 
 
-def test_what_a_listener_raises_reaches_the_user(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_listener_errors_are_raised_by_poll(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     class Broken(ConsumerRebalanceListener):
         def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
             raise RuntimeError("of the user")
@@ -238,9 +238,7 @@ def test_another_subscription_makes_the_member_join_again(
     assert consumer.assignment == {U0}
 
 
-def test_a_pattern_finds_topics_that_come_later_but_no_internal_ones(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_a_pattern_finds_new_topics_but_no_internal_ones(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.create("t-internal", 1)
     broker.internal_topics.add("t-internal")
     broker.create("other", 1)
@@ -254,9 +252,7 @@ def test_a_pattern_finds_topics_that_come_later_but_no_internal_ones(
     assert consumer.assignment == {T0, T1, TopicPartition("t-new", 0)}
 
 
-def test_a_topic_that_is_not_there_yet_is_read_when_it_comes(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_a_missing_topic_is_read_once_it_is_created(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer("g")
     consumer.subscribe(["later"])
     poll(consumer, 5)
@@ -266,7 +262,7 @@ def test_a_topic_that_is_not_there_yet_is_read_when_it_comes(
     assert poll(consumer, 20) == [b"a"]
 
 
-def test_owned_partitions_are_told_to_the_leader(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_owned_partitions_are_sent_to_the_leader(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer("g", partition_assignment_strategy="sticky")
     consumer.subscribe(["t"])
     joined(consumer)
@@ -279,7 +275,7 @@ def test_owned_partitions_are_told_to_the_leader(broker: ScriptedBroker, new_con
 # ── Heartbeats ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_heartbeat_leaves_once_in_an_interval(
+def test_one_heartbeat_is_sent_per_interval(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     consumer = new_consumer("g", heartbeat_interval_ms=1000)
@@ -304,7 +300,7 @@ def test_a_heartbeat_leaves_once_in_an_interval(
         (Errors.UNKNOWN_MEMBER_ID, "lost"),
     ],
 )
-def test_a_heartbeat_tells_the_member_to_join_again(
+def test_a_heartbeat_response_makes_the_member_join_again(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime, error: Errors, event: str
 ) -> None:
     listener = Listener()
@@ -333,7 +329,7 @@ def heartbeat_with(broker: ScriptedBroker, consumer: KafkaConsumer, time: MockTi
     broker.handlers[ApiKey.HEARTBEAT] = answer
 
 
-def test_a_member_that_was_thrown_out_sends_no_heartbeat_more(
+def test_a_removed_member_sends_no_more_heartbeats(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     consumer = new_consumer("g", retry_backoff_ms=10)
@@ -344,7 +340,7 @@ def test_a_member_that_was_thrown_out_sends_no_heartbeat_more(
     def refuse_late(request: Any, version: int) -> Any:
         response: Any = answer(request, version)
         response.error_code = Errors.UNKNOWN_MEMBER_ID.code
-        time.sleep(11)  # so that the next one would be due, had the member not been thrown out
+        time.sleep(11)  # the next heartbeat would be due, had the member not been removed
         return response
 
     broker.handlers[ApiKey.HEARTBEAT] = refuse_late
@@ -355,9 +351,7 @@ def test_a_member_that_was_thrown_out_sends_no_heartbeat_more(
     assert len(broker.of(ApiKey.HEARTBEAT)) == start + 1
 
 
-def test_a_member_whose_seat_was_taken_hears_of_it(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
-) -> None:
+def test_a_fenced_static_member_raises(broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime) -> None:
     consumer = new_consumer("g", group_instance_id="i")
     consumer.subscribe(["t"])
     joined(consumer)
@@ -367,7 +361,9 @@ def test_a_member_whose_seat_was_taken_hears_of_it(
     assert raised.value.error is Errors.FENCED_INSTANCE_ID
 
 
-def test_who_does_not_poll_leaves(broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime) -> None:
+def test_a_member_that_does_not_poll_leaves(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
+) -> None:
     listener = Listener()
     consumer = new_consumer("g", max_poll_interval_ms=5000)
     consumer.subscribe(["t"], listener)
@@ -382,7 +378,7 @@ def test_who_does_not_poll_leaves(broker: ScriptedBroker, new_consumer: Consumer
     assert [event for event, _ in listener.events] == ["revoked", "assigned", "lost", "assigned"]
 
 
-def test_a_coordinator_that_is_silent_is_looked_for_anew(
+def test_a_silent_coordinator_is_looked_up_again(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     consumer = new_consumer("g", session_timeout_ms=6000)
@@ -395,9 +391,7 @@ def test_a_coordinator_that_is_silent_is_looked_for_anew(
     assert len(broker.of(ApiKey.FIND_COORDINATOR)) >= 2
 
 
-def test_a_search_for_the_coordinator_that_ends_between_polls_and_is_in_vain_is_told_of(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_a_lookup_that_fails_between_polls_is_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
     joined(consumer)
@@ -412,7 +406,7 @@ def test_a_search_for_the_coordinator_that_ends_between_polls_and_is_in_vain_is_
     finder = member(consumer).finder
     finder.mark_unknown("test")
     finder.lookup()
-    consumer.list_topics()  # which gets the answer to the search, too
+    consumer.list_topics()  # this poll also receives the response to the lookup
     assert len(broker.of(ApiKey.FIND_COORDINATOR)) == 2
     with pytest.raises(ApiError) as raised:
         consumer.poll(0)
@@ -446,7 +440,7 @@ def reading(broker: ScriptedBroker, consumer: KafkaConsumer) -> KafkaConsumer:
     return consumer
 
 
-def test_a_commit_is_the_position_and_the_next_consumer_goes_on_there(
+def test_a_commit_stores_the_position_where_the_next_consumer_continues(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
@@ -460,7 +454,7 @@ def test_a_commit_is_the_position_and_the_next_consumer_goes_on_there(
     assert poll(second, 20) == [b"c"]
 
 
-def test_offsets_and_notes_of_the_users_are_committed(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_offsets_and_metadata_of_the_user_are_committed(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
     consumer.commit_sync({T0: OffsetAndMetadata(1, "half")})
     assert consumer.committed([T0]) == {T0: OffsetAndMetadata(1, "half")}
@@ -469,7 +463,7 @@ def test_offsets_and_notes_of_the_users_are_committed(broker: ScriptedBroker, ne
 @pytest.mark.parametrize(
     "error", [Errors.NOT_COORDINATOR, Errors.COORDINATOR_NOT_AVAILABLE, Errors.COORDINATOR_LOAD_IN_PROGRESS]
 )
-def test_a_synchronous_commit_is_repeated(broker: ScriptedBroker, new_consumer: ConsumerFactory, error: Errors) -> None:
+def test_a_synchronous_commit_is_retried(broker: ScriptedBroker, new_consumer: ConsumerFactory, error: Errors) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
     broker.fail_next(ApiKey.OFFSET_COMMIT, error, error)
     consumer.commit_sync()
@@ -478,7 +472,7 @@ def test_a_synchronous_commit_is_repeated(broker: ScriptedBroker, new_consumer: 
 
 
 @pytest.mark.parametrize("error", [Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION])
-def test_a_commit_of_another_time_is_refused(
+def test_a_commit_outside_of_the_generation_is_refused(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, error: Errors
 ) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
@@ -488,7 +482,7 @@ def test_a_commit_of_another_time_is_refused(
     assert member(consumer).rejoin_needed()
 
 
-def test_errors_of_commits_that_do_not_pass_are_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_fatal_commit_errors_are_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
     for error in (Errors.OFFSET_METADATA_TOO_LARGE, Errors.GROUP_AUTHORIZATION_FAILED, Errors.REBALANCE_IN_PROGRESS,
                   Errors.TOPIC_AUTHORIZATION_FAILED):  # fmt: skip
@@ -498,7 +492,7 @@ def test_errors_of_commits_that_do_not_pass_are_raised(broker: ScriptedBroker, n
         assert raised.value.error is error
 
 
-def test_a_commit_without_an_answer_times_out(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_commit_without_a_response_times_out(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
     answer = broker.handlers[ApiKey.OFFSET_COMMIT]
     broker.handlers[ApiKey.OFFSET_COMMIT] = lambda _request, _version: None
@@ -507,7 +501,9 @@ def test_a_commit_without_an_answer_times_out(broker: ScriptedBroker, new_consum
     broker.handlers[ApiKey.OFFSET_COMMIT] = answer
 
 
-def test_callbacks_of_asynchronous_commits_come_in_order(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_callbacks_of_asynchronous_commits_are_called_in_order(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     consumer = reading(broker, new_consumer("g", enable_auto_commit=False))
     heard: list[tuple[int, type | None]] = []
     broker.fail_next(ApiKey.OFFSET_COMMIT, Errors.NONE, Errors.COORDINATOR_LOAD_IN_PROGRESS, Errors.ILLEGAL_GENERATION)
@@ -532,7 +528,7 @@ def test_a_synchronous_commit_waits_for_the_asynchronous_ones_before_it(
     assert broker.committed[T0] == (2, "")
 
 
-def test_positions_are_committed_once_in_the_interval(
+def test_positions_are_auto_committed_once_per_interval(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     consumer = reading(broker, new_consumer("g", auto_commit_interval_ms=100_000))
@@ -543,10 +539,10 @@ def test_positions_are_committed_once_in_the_interval(
     assert len(broker.of(ApiKey.OFFSET_COMMIT)) == 1
 
 
-def test_what_the_last_poll_returned_is_not_committed_before_the_next(
+def test_records_of_the_last_poll_are_not_committed_before_the_next_poll(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
-    """At least once: a consumer that dies while it works on records has not committed them."""
+    """At least once: a consumer that crashes while processing records has not committed them."""
     broker.append(T0, b"a", b"b")
     consumer = new_consumer("g", max_poll_records=1, auto_commit_interval_ms=0)
     consumer.subscribe(["t"])
@@ -570,7 +566,7 @@ def test_positions_are_committed_before_partitions_are_given_up(
     assert broker.committed[T0] == (1, "")
 
 
-def test_a_consumer_with_a_group_commits_what_its_user_assigned(
+def test_partitions_assigned_by_the_user_are_committed_to_the_group(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.append(T0, b"a", b"b")
@@ -584,7 +580,7 @@ def test_a_consumer_with_a_group_commits_what_its_user_assigned(
     assert broker.of(ApiKey.JOIN_GROUP) == []
 
 
-def test_committed_offsets_are_asked_for_until_the_coordinator_answers(
+def test_committed_offsets_are_requested_until_the_coordinator_responds(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.committed[T0] = (5, "note")
@@ -599,7 +595,7 @@ def test_committed_offsets_are_asked_for_until_the_coordinator_answers(
 # ── Leaving ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_consumer_that_closes_leaves(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_closing_consumer_leaves(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     listener = Listener()
     consumer = new_consumer("g")
     consumer.subscribe(["t"], listener)
@@ -610,7 +606,7 @@ def test_a_consumer_that_closes_leaves(broker: ScriptedBroker, new_consumer: Con
     assert listener.events[-1] == ("revoked", [T0, T1])
 
 
-def test_a_static_member_keeps_its_seat(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_closing_static_member_does_not_leave(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer("g", group_instance_id="i")
     consumer.subscribe(["t"])
     joined(consumer)
@@ -630,7 +626,7 @@ def test_unsubscribe_leaves_and_subscribe_joins(broker: ScriptedBroker, new_cons
     assert broker.generation == 2
 
 
-def test_close_ends_in_time_when_nobody_answers(
+def test_close_ends_in_time_without_responses(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     consumer = reading(broker, new_consumer("g"))
@@ -656,7 +652,9 @@ def test_the_metrics_have_kafkas_names(broker: ScriptedBroker, new_consumer: Con
     assert groups["consumer-fetch-manager-metrics"]["records-consumed-rate"] > 0
 
 
-def test_a_listener_may_commit_before_and_seek_after(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_listener_may_commit_on_revoke_and_seek_on_assign(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     broker.append(T0, b"a", b"b")
     consumer = new_consumer("g", enable_auto_commit=False)
 
@@ -678,7 +676,7 @@ def test_a_listener_may_commit_before_and_seek_after(broker: ScriptedBroker, new
 def test_the_commit_before_a_rebalance_is_awaited_over_any_number_of_polls(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
-    """However short the polls are: whoever gets the partition next must not read again what was read."""
+    """However short the polls are, the next owner must not read records again."""
     consumer = reading(broker, new_consumer("g", auto_commit_interval_ms=100_000))
     answer, held = broker.handlers[ApiKey.OFFSET_COMMIT], list[Any]()
     broker.handlers[ApiKey.OFFSET_COMMIT] = lambda request, version: held.append((request, version))
@@ -686,10 +684,10 @@ def test_the_commit_before_a_rebalance_is_awaited_over_any_number_of_polls(
     for _ in range(20):
         assert consumer.poll(0).is_empty
     assert len(held) == 1
-    assert broker.generation == 1, "it does not join before its commit is answered"
+    assert broker.generation == 1, "it must not join before the response to its commit"
     assert consumer.assignment == {T0, T1}
     broker.handlers[ApiKey.OFFSET_COMMIT] = answer
-    broker.lose(str(2**31 - 1))  # the answer will never come: it commits again
+    broker.lose(str(2**31 - 1))  # the response never comes, so it commits again
     for _ in range(60):
         consumer.poll(20)
     assert broker.committed[T0] == (2, "")

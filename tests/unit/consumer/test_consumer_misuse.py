@@ -1,4 +1,4 @@
-"""What a user of the consumer can do wrong ends at once, with an error that says what to do."""
+"""Mistakes of the consumer's user fail at once, with an error that says what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Misdeed = Callable[[Any], object]
 
 
 @pytest.mark.parametrize("configs", [None, "localhost:9092", [("bootstrap.servers", "localhost:1")]])
-def test_no_configuration(configs: Any) -> None:
+def test_a_missing_configuration(configs: Any) -> None:
     with pytest.raises(TypeError, match=r"KafkaConsumer takes its configuration as a dict, such as \{'bootstrap"):
         KafkaConsumer(configs)
 
@@ -37,7 +37,7 @@ def test_a_key_without_a_value() -> None:
 
 
 @pytest.mark.parametrize("deserializer", [bytes.decode, StringDeserializer])
-def test_a_deserializer_that_is_none(deserializer: Any) -> None:
+def test_an_invalid_deserializer(deserializer: Any) -> None:
     with pytest.raises(TypeError, match="value_deserializer must be an object derived from Deserializer"):
         KafkaConsumer(SERVERS, value_deserializer=deserializer)
 
@@ -108,14 +108,14 @@ VALUES: dict[str, tuple[Misdeed, str]] = {
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_what_is_of_a_wrong_type(new_consumer: ConsumerFactory, name: str) -> None:
+def test_arguments_of_a_wrong_type(new_consumer: ConsumerFactory, name: str) -> None:
     misdeed, says = TYPES[name]
     with pytest.raises(TypeError, match=says):
         misdeed(new_consumer("g"))
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_what_has_a_wrong_value(new_consumer: ConsumerFactory, name: str) -> None:
+def test_arguments_with_a_wrong_value(new_consumer: ConsumerFactory, name: str) -> None:
     misdeed, says = VALUES[name]
     with pytest.raises(ValueError, match=says):
         misdeed(new_consumer("g"))
@@ -123,7 +123,7 @@ def test_what_has_a_wrong_value(new_consumer: ConsumerFactory, name: str) -> Non
 
 @pytest.mark.parametrize("topic", ["\ud800", "x" * 32768])
 @pytest.mark.parametrize("misdeed", [lambda c, t: c.subscribe([t]), lambda c, t: c.assign([TopicPartition(t, 0)])])
-def test_a_topic_that_cannot_even_be_asked_for_changes_nothing(
+def test_an_invalid_topic_name_changes_nothing(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, topic: str, misdeed: Callable[[Any, str], object]
 ) -> None:
     consumer = new_consumer("g")

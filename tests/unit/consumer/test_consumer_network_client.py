@@ -1,4 +1,4 @@
-"""Futures of requests, two threads, wakeups, and what becomes of requests that cannot be sent."""
+"""Futures of requests, two threads, wakeups, and requests that cannot be sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NODE = Node(0, HOST, PORT)
 
 
 class Client(ConsumerNetworkClient):
-    """Beside a scripted broker that is known already."""
+    """A client of a scripted broker that is known already."""
 
     def __init__(self, time: MockTime, broker: ScriptedBroker) -> None:
         self.time, self.metadata = time, Metadata(100, time=time)
@@ -56,23 +56,23 @@ def test_polling_for_a_future_connects_sends_and_receives(client: Client) -> Non
     assert client.pending_request_count() == 0
 
 
-def test_a_future_without_an_answer_is_given_up_in_time(client: Client, broker: ScriptedBroker) -> None:
+def test_a_future_without_a_response_times_out(client: Client, broker: ScriptedBroker) -> None:
     broker.handlers[ApiKey.HEARTBEAT] = lambda _request, _version: None
     future = client.heartbeat()
     assert not client.poll_future(future, client.timer(300))
     assert not future.is_done
     assert client.poll_future(future, client.timer(1000))
-    assert isinstance(future.exception, DisconnectError), "request.timeout.ms is over"
+    assert isinstance(future.exception, DisconnectError), "request.timeout.ms has passed"
 
 
-def test_a_request_may_take_longer_than_others(client: Client, broker: ScriptedBroker) -> None:
+def test_a_request_may_have_a_longer_timeout(client: Client, broker: ScriptedBroker) -> None:
     broker.handlers[ApiKey.HEARTBEAT] = lambda _request, _version: None
     future = client.heartbeat(request_timeout_ms=5000)
     assert not client.poll_future(future, client.timer(4000))
     assert client.poll_future(future, client.timer(2000))
 
 
-def test_a_lost_connection_fails_what_is_under_way_and_what_waits(client: Client, broker: ScriptedBroker) -> None:
+def test_a_lost_connection_fails_requests_in_flight_and_unsent_ones(client: Client, broker: ScriptedBroker) -> None:
     broker.handlers[ApiKey.HEARTBEAT] = lambda _request, _version: None
     sent = client.heartbeat()
     client.poll_future(sent, client.timer(10))
@@ -93,8 +93,8 @@ def test_a_request_that_cannot_be_sent_expires(client: Client, broker: ScriptedB
     assert future.exception.error is Errors.REQUEST_TIMED_OUT
 
 
-def test_a_request_that_cannot_be_encoded_is_an_error_of_its_future(client: Client) -> None:
-    """And of no other thread's, such as the heartbeat's, if that happens to send it."""
+def test_a_request_that_cannot_be_encoded_fails_its_future(client: Client) -> None:
+    """And not the thread that happens to send it, such as the heartbeat thread."""
     request = HeartbeatRequest(group_id="g", generation_id=1 << 31, member_id="m")
     future = client.send(NODE, RequestBuilder.of(request))
     other = client.heartbeat()
@@ -106,7 +106,7 @@ def test_a_request_that_cannot_be_encoded_is_an_error_of_its_future(client: Clie
     assert client.pending_request_count() == 0
 
 
-def test_an_api_that_the_broker_lacks_is_an_error_of_the_future(client: Client) -> None:
+def test_an_api_that_the_broker_lacks_fails_the_future(client: Client) -> None:
     request = DescribeAclsRequest(resource_type_filter=1, operation=1, permission_type=1)
     future = client.send(NODE, RequestBuilder.of(request))
     assert client.poll_future(future, client.timer(1000))
@@ -114,7 +114,7 @@ def test_an_api_that_the_broker_lacks_is_an_error_of_the_future(client: Client) 
     assert future.exception.error is Errors.UNSUPPORTED_VERSION
 
 
-def test_a_wakeup_is_raised_once_and_not_where_it_would_do_harm(client: Client) -> None:
+def test_a_wakeup_is_raised_once_and_not_while_disabled(client: Client) -> None:
     client.wakeup()
     client.poll_no_wakeup()
     with pytest.raises(WakeupError):
@@ -125,7 +125,7 @@ def test_a_wakeup_is_raised_once_and_not_where_it_would_do_harm(client: Client) 
     client.poll(client.timer(0))
 
 
-def test_what_was_under_way_survives_a_wakeup(client: Client) -> None:
+def test_requests_in_progress_survive_a_wakeup(client: Client) -> None:
     future = client.heartbeat()
     client.wakeup()
     with pytest.raises(WakeupError):
@@ -144,7 +144,7 @@ def test_the_heartbeat_thread_completes_its_own_requests_only(client: Client) ->
     assert users.succeeded
 
 
-def test_the_heartbeat_thread_does_not_wait_for_the_one_that_polls(client: Client) -> None:
+def test_the_heartbeat_thread_does_not_wait_for_the_polling_thread(client: Client) -> None:
     future = client.heartbeat(background=True)
     done = threading.Event()
 
@@ -163,7 +163,7 @@ def test_the_heartbeat_thread_does_not_wait_for_the_one_that_polls(client: Clien
     assert client.poll_future(future, client.timer(1000))
 
 
-def test_what_is_built_on_a_future_may_send_and_poll_again(client: Client) -> None:
+def test_listeners_of_a_future_may_send_and_poll(client: Client) -> None:
     outcomes: list[bool] = []
 
     def and_again(_response: ClientResponse) -> None:
@@ -175,7 +175,7 @@ def test_what_is_built_on_a_future_may_send_and_poll_again(client: Client) -> No
     assert outcomes == [True]
 
 
-def test_metadata_is_waited_for(client: Client, broker: ScriptedBroker) -> None:
+def test_await_metadata_update_waits_for_metadata(client: Client, broker: ScriptedBroker) -> None:
     version = client.metadata.version
     assert client.await_metadata_update(client.timer(1000))
     assert client.metadata.version == version + 1
@@ -185,7 +185,7 @@ def test_metadata_is_waited_for(client: Client, broker: ScriptedBroker) -> None:
     assert not client.ensure_fresh_metadata(client.timer(300))
 
 
-def test_the_end_waits_for_answers(client: Client, broker: ScriptedBroker) -> None:
+def test_await_pending_requests_waits_for_responses(client: Client, broker: ScriptedBroker) -> None:
     client.heartbeat()
     assert client.await_pending_requests(NODE, client.timer(1000))
     broker.handlers[ApiKey.HEARTBEAT] = lambda _request, _version: None
@@ -193,7 +193,7 @@ def test_the_end_waits_for_answers(client: Client, broker: ScriptedBroker) -> No
     assert not client.await_pending_requests(NODE, client.timer(100))
 
 
-def test_a_connection_that_is_closed_later_ends_what_is_under_way(client: Client, broker: ScriptedBroker) -> None:
+def test_an_asynchronous_disconnect_fails_requests_in_progress(client: Client, broker: ScriptedBroker) -> None:
     broker.handlers[ApiKey.HEARTBEAT] = lambda _request, _version: None
     future = client.heartbeat()
     client.poll_future(future, client.timer(10))

@@ -1,4 +1,4 @@
-"""Members that read on while their group rebalances (KIP-429); the coordinator is a script."""
+"""Members that keep reading while their group rebalances (KIP-429). The coordinator is a script."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NONE: list[TopicPartition] = []
 
 
 def cooperative(new_consumer: ConsumerFactory, listener: Listener, *topics: str, **configs: Any) -> KafkaConsumer:
-    """It has joined, alone."""
+    """A consumer that has joined as the only member."""
     consumer = new_consumer("g", partition_assignment_strategy=COOPERATIVE, **configs)
     consumer.subscribe(topics or ["t"], listener)
     joined(consumer)
@@ -60,14 +60,14 @@ def hold_join_answers(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -
 
 @contextmanager
 def fewer_turns_than(limit: int, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The network is polled in the block, but only a few times in each ``retry.backoff.ms``."""
+    """The block must poll the network, but only a few times per ``retry.backoff.ms``."""
     turns = 0
     poll_network = broker.poll
 
     def count(timeout_ms: float) -> None:
         nonlocal turns
         turns += 1
-        assert turns < limit, "a few in each retry.backoff.ms"
+        assert turns < limit, "a few per retry.backoff.ms"
         poll_network(timeout_ms)
 
     with monkeypatch.context() as patch:
@@ -76,7 +76,7 @@ def fewer_turns_than(limit: int, broker: ScriptedBroker, monkeypatch: pytest.Mon
     assert turns
 
 
-def test_only_what_moves_is_given_up_and_another_gets_it_in_a_second_rebalance(
+def test_only_moving_partitions_are_revoked_and_a_second_rebalance_assigns_them(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     listener = Listener()
@@ -91,10 +91,10 @@ def test_only_what_moves_is_given_up_and_another_gets_it_in_a_second_rebalance(
     assert (set(consumer.assignment), broker.generation) == ({T0}, 3)
     assert deserialize_assignment(broker.assignments["other"]).partitions == (T1,)
     broker.append(T0, b"d")
-    assert poll(consumer) == [b"d"], "T0 goes on where it was"
+    assert poll(consumer) == [b"d"], "T0 continues at its position"
 
 
-def test_what_stays_keeps_its_position_and_its_pause(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_kept_partitions_keep_position_and_pause(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
     broker.append(T0, b"a", b"b")
     assert poll(consumer) == [b"a", b"b"]
@@ -104,10 +104,10 @@ def test_what_stays_keeps_its_position_and_its_pause(broker: ScriptedBroker, new
     consumer.enforce_rebalance()
     poll(consumer, 20)
     assert (set(consumer.assignment), consumer.paused, consumer.position(T0)) == ({T0}, {T0}, 2)
-    assert len(broker.of(ApiKey.OFFSET_FETCH)) == asked, "nobody else has had it: there is nothing to ask"
+    assert len(broker.of(ApiKey.OFFSET_FETCH)) == asked, "no other member has had it, so no offset is fetched"
 
 
-def test_records_come_also_while_the_member_waits_for_the_others(
+def test_a_member_reads_while_it_waits_for_the_others(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
@@ -125,27 +125,27 @@ def test_records_come_also_while_the_member_waits_for_the_others(
     assert poll(consumer) == [b"c"]
 
 
-def test_waiting_for_the_others_costs_no_busy_loop(
+def test_waiting_for_the_others_does_not_spin(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch, time: MockTime
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=1000)
-    consumer.pause(consumer.assignment)  # for this broker lets time pass in fetches
+    consumer.pause(consumer.assignment)  # since this broker lets time pass in fetches
     release = hold_join_answers(broker, monkeypatch)
     consumer.enforce_rebalance()
-    time.sleep(1001)  # so that an automatic commit is due, which cannot be made before the join has ended
+    time.sleep(1001)  # an automatic commit is due, which cannot be sent before the join has ended
     with fewer_turns_than(250, broker, monkeypatch):
         consumer.poll(5000)
     release()
 
 
 @pytest.mark.parametrize("key", [ApiKey.JOIN_GROUP, ApiKey.FIND_COORDINATOR, ApiKey.OFFSET_FETCH])
-def test_what_fails_is_not_asked_again_with_every_poll(
+def test_failed_requests_are_not_repeated_by_every_poll(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime, key: ApiKey
 ) -> None:
-    """Such polls have no time for the group, and so none to wait for ``retry.backoff.ms`` in."""
+    """Such polls give the group no time, and so no time to wait for ``retry.backoff.ms``."""
     broker.create("u", 1)
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
-    consumer.pause(consumer.assignment)  # for this broker lets time pass in fetches
+    consumer.pause(consumer.assignment)  # since this broker lets time pass in fetches
     answers = broker.handlers[key]
     error = Errors.COORDINATOR_LOAD_IN_PROGRESS
 
@@ -173,7 +173,7 @@ def test_what_fails_is_not_asked_again_with_every_poll(
     joined(consumer)
 
 
-def test_what_was_read_of_a_partition_is_committed_before_another_member_may_have_it(
+def test_a_revoked_partition_is_committed_before_another_member_gets_it(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=100_000)
@@ -182,7 +182,7 @@ def test_what_was_read_of_a_partition_is_committed_before_another_member_may_hav
     consumer.enforce_rebalance()
     poll(consumer, 3)
     broker.append(T1, b"a")
-    assert poll(consumer) == [b"a"], "after the commit with which the rebalance began"
+    assert poll(consumer) == [b"a"], "after the commit that started the rebalance"
     release()
     committed: list[int] = []
     join = broker.handlers[ApiKey.JOIN_GROUP]
@@ -196,7 +196,7 @@ def test_what_was_read_of_a_partition_is_committed_before_another_member_may_hav
     assert (set(consumer.assignment), committed) == ({T0}, [1])
 
 
-def test_a_topic_that_is_not_wanted_any_more_is_given_up_before_the_join(
+def test_partitions_of_an_unsubscribed_topic_are_revoked_before_the_join(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.create("u", 1)
@@ -205,16 +205,14 @@ def test_a_topic_that_is_not_wanted_any_more_is_given_up_before_the_join(
     broker.append(T0, b"a")
     broker.append(U0, b"b")
     consumer.subscribe(["u"], listener)
-    assert poll(consumer) == [b"b"], "not of t, which is still assigned when it comes"
+    assert poll(consumer) == [b"b"], "no records of t, which is still assigned when they arrive"
     assert listener.events == [("assigned", [T0, T1, U0]), ("revoked", [T0, T1]), ("assigned", NONE)]
     last = deserialize_subscription(broker.of(ApiKey.JOIN_GROUP)[-1].protocols[0].metadata)
     assert (last.topics, last.owned_partitions) == (("u",), (U0,))
 
 
-def test_nothing_of_a_topic_comes_when_it_was_unsubscribed_from(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
-    """The commit before the join is not answered, so T0 is assigned for longer than it is wanted."""
+def test_an_unsubscribed_topic_returns_no_records(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    """The commit before the join gets no response, so T0 stays assigned although it is not subscribed."""
     broker.create("u", 1)
     listener = Listener()
     consumer = cooperative(new_consumer, listener, "t", "u", auto_commit_interval_ms=100_000)
@@ -230,7 +228,9 @@ def test_nothing_of_a_topic_comes_when_it_was_unsubscribed_from(
     broker.handlers[ApiKey.OFFSET_COMMIT] = answer
 
 
-def test_a_member_says_what_it_owns_and_since_when(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_subscription_has_owned_partitions_and_their_generation(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     consumer = cooperative(new_consumer, Listener())
     consumer.enforce_rebalance()
     broker.fail_next(ApiKey.SYNC_GROUP, Errors.REBALANCE_IN_PROGRESS)
@@ -244,7 +244,7 @@ def test_a_member_says_what_it_owns_and_since_when(broker: ScriptedBroker, new_c
     ]  # fmt: skip
 
 
-def test_a_member_that_was_thrown_out_has_lost_everything(
+def test_a_removed_member_loses_all_partitions(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     listener = Listener()
@@ -254,7 +254,7 @@ def test_a_member_that_was_thrown_out_has_lost_everything(
     assert listener.events == [("assigned", [T0, T1]), ("lost", [T0, T1]), ("assigned", [T0, T1])]
 
 
-def test_a_generation_that_ends_in_the_midst_of_a_join_makes_the_member_lose_what_it_reads(
+def test_a_generation_that_ends_during_a_join_loses_all_partitions(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listener = Listener()
@@ -268,7 +268,7 @@ def test_a_generation_that_ends_in_the_midst_of_a_join_makes_the_member_lose_wha
     assert listener.events == [("assigned", [T0, T1]), ("lost", [T0, T1]), ("assigned", [T0, T1])]
 
 
-def test_who_closes_during_a_rebalance_has_lost_its_partitions_and_otherwise_gives_them_up(
+def test_closing_loses_partitions_during_a_rebalance_and_revokes_them_otherwise(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listener = Listener()
@@ -284,7 +284,7 @@ def test_who_closes_during_a_rebalance_has_lost_its_partitions_and_otherwise_giv
     release()
 
 
-def test_a_wakeup_in_the_listener_calls_it_again_with_the_same(
+def test_after_a_wakeup_the_listener_is_called_again_with_the_same_partitions(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     class WakesUp(Listener):
@@ -303,9 +303,7 @@ def test_a_wakeup_in_the_listener_calls_it_again_with_the_same(
     assert broker.generation == 1
 
 
-def test_a_listener_that_fails_does_not_keep_partitions_from_moving(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_a_failing_listener_does_not_stop_the_rebalance(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     class Broken(Listener):
         def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
             super().on_partitions_revoked(partitions)
@@ -325,8 +323,10 @@ def test_a_listener_that_fails_does_not_keep_partitions_from_moving(
     assert len(broker.of(ApiKey.LEAVE_GROUP)) == 1, "the group must not wait for a member that is gone"
 
 
-def test_a_group_that_is_on_its_way_is_eager(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
-    """Somebody may still know range only: then nobody must own anything while it joins."""
+def test_members_that_also_list_an_eager_assignor_are_eager(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    """Some member may still know only range, so no member may own partitions while it joins."""
     listener = Listener()
     consumer = new_consumer("g", partition_assignment_strategy=f"range,{COOPERATIVE}")
     consumer.subscribe(["t"], listener)
@@ -338,7 +338,7 @@ def test_a_group_that_is_on_its_way_is_eager(broker: ScriptedBroker, new_consume
 
 
 class Thief(PartitionAssignor):
-    """Takes partitions from who reads them."""
+    """Assigns partitions that other members still own."""
 
     name = "thief"
     supported_protocols = (RebalanceProtocol.COOPERATIVE,)
@@ -348,7 +348,7 @@ class Thief(PartitionAssignor):
         return {each: Assignment((T0, T1) if each == last else ()) for each in subscriptions}
 
 
-def test_an_assignor_that_takes_partitions_from_who_reads_them_is_stopped(
+def test_an_assignor_that_reassigns_owned_partitions_is_refused(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     consumer = new_consumer("g", partition_assignment_strategy=f"{__name__}.Thief")

@@ -1,4 +1,4 @@
-"""Rebalances into which something comes: a wakeup, a listener that fails, a coordinator that is gone."""
+"""Rebalances that are disturbed: by a wakeup, a failing listener, a lost coordinator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.unit.consumer.test_cooperative_rebalancing import (
 
 
 class WokenUp(Listener):
-    """Is woken up when partitions are taken from it for the first time, as by a commit that is waited for."""
+    """Raises WakeupError on the first revocation, as a synchronous commit might."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class WokenUp(Listener):
         self._wake_up()
 
 
-def test_who_is_woken_up_giving_partitions_up_gives_them_up_with_the_next_poll(
+def test_after_a_wakeup_in_on_revoked_the_next_poll_revokes_again(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     listener = WokenUp()
@@ -56,12 +56,12 @@ def test_who_is_woken_up_giving_partitions_up_gives_them_up_with_the_next_poll(
     consumer.enforce_rebalance()
     with pytest.raises(WakeupError):
         poll(consumer)
-    assert len(broker.of(ApiKey.JOIN_GROUP)) == 2, "not before the listener has done what it has to"
+    assert len(broker.of(ApiKey.JOIN_GROUP)) == 2, "not before the listener has returned"
     joined(consumer)
     assert listener.events[-3:] == [("revoked", [T0, T1]), ("revoked", [T0, T1]), ("assigned", [T0, T1])]
 
 
-def test_who_is_woken_up_losing_partitions_reads_them_from_where_others_have_come(
+def test_after_a_wakeup_in_on_lost_partitions_are_read_from_the_committed_offset(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     listener = WokenUp()
@@ -76,9 +76,7 @@ def test_who_is_woken_up_losing_partitions_reads_them_from_where_others_have_com
     assert listener.events == [("assigned", [T0, T1]), ("lost", [T0, T1]), ("lost", [T0, T1]), ("assigned", [T0, T1])]
 
 
-def test_who_unsubscribes_leaves_also_when_its_listener_fails(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_unsubscribe_leaves_even_if_the_listener_fails(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     class Broken(Listener):
         def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
             if partitions:
@@ -94,7 +92,7 @@ def test_who_unsubscribes_leaves_also_when_its_listener_fails(
 
 
 @pytest.mark.parametrize("strategy", ["range", COOPERATIVE])
-def test_a_listener_that_fails_with_new_partitions_is_told_of_once_and_they_are_read(
+def test_an_error_in_on_assigned_is_raised_once_and_the_partitions_are_read(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, strategy: str
 ) -> None:
     class Broken(Listener):
@@ -115,7 +113,7 @@ def test_a_listener_that_fails_with_new_partitions_is_told_of_once_and_they_are_
 
 @pytest.mark.parametrize("auto_commit", [True, False])
 @pytest.mark.parametrize("is_silent", [True, False])
-def test_a_coordinator_that_is_away_costs_no_busy_loop(
+def test_a_lost_coordinator_does_not_make_poll_spin(
     broker: ScriptedBroker,
     new_consumer: ConsumerFactory,
     monkeypatch: pytest.MonkeyPatch,
@@ -125,7 +123,7 @@ def test_a_coordinator_that_is_away_costs_no_busy_loop(
 ) -> None:
     """A heartbeat and a commit are due, and cannot be sent."""
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=auto_commit, auto_commit_interval_ms=1000)
-    consumer.pause(consumer.assignment)  # for this broker lets time pass in fetches
+    consumer.pause(consumer.assignment)  # since this broker lets time pass in fetches
     find = broker.handlers[ApiKey.FIND_COORDINATOR]
 
     def is_away(request: Any, version: int) -> Any:
@@ -140,10 +138,10 @@ def test_a_coordinator_that_is_away_costs_no_busy_loop(
         consumer.poll(5000)
 
 
-def test_a_member_whose_pattern_met_nothing_joins_again_when_it_does(
+def test_a_member_joins_again_when_its_pattern_matches_a_first_topic(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
-    """It does not lead: whoever does may want other topics, and would not notice."""
+    """It is not the leader, which may subscribe to other topics and would not notice."""
     consumer = new_consumer("g", metadata_max_age_ms=1000)
     join = broker.handlers[ApiKey.JOIN_GROUP]
 
@@ -162,10 +160,10 @@ def test_a_member_whose_pattern_met_nothing_joins_again_when_it_does(
     assert len(broker.of(ApiKey.JOIN_GROUP)) > joins
 
 
-def test_a_commit_that_a_member_began_before_it_left_is_none_of_its_next_join(
+def test_a_commit_before_leaving_does_not_delay_the_next_join(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
-    """Nor does the join wait for its answer."""
+    """The join does not wait for its response either."""
     consumer = new_consumer("g", auto_commit_interval_ms=100_000)
     consumer.subscribe(["t"])
     joined(consumer)
@@ -184,10 +182,10 @@ def test_a_commit_that_a_member_began_before_it_left_is_none_of_its_next_join(
 
 
 @pytest.mark.parametrize("strategy", ["range", COOPERATIVE])
-def test_a_commit_that_never_succeeds_holds_up_the_join_no_longer_than_a_rebalance_may_take(
+def test_a_failing_commit_delays_the_join_no_longer_than_the_rebalance_timeout(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime, strategy: str
 ) -> None:
-    """As when a topic is deleted; also within one poll, however long that may wait."""
+    """For example if a topic was deleted. Also within a single poll, however long its timeout."""
     consumer = new_consumer("g", partition_assignment_strategy=strategy, max_poll_interval_ms=10_000)
     consumer.subscribe(["t"])
     joined(consumer)
@@ -215,10 +213,10 @@ def test_a_commit_that_never_succeeds_holds_up_the_join_no_longer_than_a_rebalan
     assert 10_000 <= joins_ms[0] < 11_000
 
 
-def test_a_generation_that_ends_while_partitions_are_given_up_takes_the_others_too(
+def test_a_generation_that_ends_during_a_revocation_loses_the_other_partitions(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
-    """The heartbeat thread hears of it while the listener works. The broker asks nobody to join with a member id."""
+    """The heartbeat thread learns of it while the listener runs. The broker requires no member id."""
     broker.handlers[ApiKey.API_VERSIONS] = ScriptedBroker(time, KAFKA_0_10_2).handlers[ApiKey.API_VERSIONS]
     broker.create("u", 1)
 
@@ -235,10 +233,10 @@ def test_a_generation_that_ends_while_partitions_are_given_up_takes_the_others_t
     assert listener.events[2] == ("lost", [T0, T1])
 
 
-def test_a_coordinator_that_is_lost_as_soon_as_found_is_looked_for_with_pauses(
+def test_lookups_of_a_coordinator_that_is_lost_at_once_back_off(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer to the join of a member that has left meanwhile ends its connection."""
+    """The response to the join of a member that has left closes its connection."""
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
     release = hold_join_answers(broker, monkeypatch)
     consumer.enforce_rebalance()
@@ -252,7 +250,7 @@ def test_a_coordinator_that_is_lost_as_soon_as_found_is_looked_for_with_pauses(
     def count(request: Any, version: int) -> Any:
         nonlocal found
         found += 1
-        assert found < 100, "retry.backoff.ms between two questions"
+        assert found < 100, "retry.backoff.ms between two lookups"
         return find(request, version)
 
     broker.handlers[ApiKey.FIND_COORDINATOR] = count

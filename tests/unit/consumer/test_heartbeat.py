@@ -1,4 +1,4 @@
-"""When heartbeats are due, and what is overdue."""
+"""When heartbeats are due, and when timeouts expire."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_heartbeat_is_due_an_interval_after_the_last(heartbeat: Heartbeat) -> 
     assert heartbeat.time_to_next_heartbeat_ms(999) == 0
 
 
-def test_one_that_failed_is_repeated_after_the_backoff(heartbeat: Heartbeat) -> None:
+def test_a_failed_heartbeat_is_repeated_after_the_backoff(heartbeat: Heartbeat) -> None:
     heartbeat.sent(100)
     heartbeat.failed()
     assert heartbeat.time_to_next_heartbeat_ms(103) == 7
@@ -35,7 +35,7 @@ def test_one_that_failed_is_repeated_after_the_backoff(heartbeat: Heartbeat) -> 
     assert heartbeat.time_to_next_heartbeat_ms(110) == 100
 
 
-def test_the_session_counts_from_the_last_answer(heartbeat: Heartbeat) -> None:
+def test_the_session_starts_with_the_last_response(heartbeat: Heartbeat) -> None:
     heartbeat.sent(200)
     assert not heartbeat.session_timeout_expired(300)
     assert heartbeat.session_timeout_expired(301)
@@ -44,14 +44,14 @@ def test_the_session_counts_from_the_last_answer(heartbeat: Heartbeat) -> None:
     assert heartbeat.session_timeout_expired(551)
 
 
-def test_the_user_must_poll(heartbeat: Heartbeat) -> None:
+def test_the_poll_timeout_expires_without_polls(heartbeat: Heartbeat) -> None:
     heartbeat.poll(500)
     assert heartbeat.time_to_poll_timeout_ms(600) == 800
     assert not heartbeat.poll_timeout_expired(1400)
     assert heartbeat.poll_timeout_expired(1401)
 
 
-def test_an_interval_as_long_as_the_session_makes_no_sense() -> None:
+def test_an_interval_as_long_as_the_session_is_refused() -> None:
     with pytest.raises(ValueError, match="session"):
         Heartbeat(100, 100, 900, 10)
 
@@ -77,7 +77,7 @@ def started(owner: Owner) -> tuple[HeartbeatThread, threading.Condition]:
     return thread, condition
 
 
-def test_the_thread_turns_while_it_is_enabled() -> None:
+def test_the_thread_runs_while_it_is_enabled() -> None:
     owner = Owner(0, 1, None)
     thread, condition = started(owner)
     assert not owner.done.is_set()
@@ -91,7 +91,7 @@ def test_the_thread_turns_while_it_is_enabled() -> None:
     assert thread.failure is None
 
 
-def test_what_ends_the_thread_is_kept() -> None:
+def test_the_error_that_ends_the_thread_is_kept() -> None:
     owner = Owner(ValueError("no"))
     thread, condition = started(owner)
     with condition:

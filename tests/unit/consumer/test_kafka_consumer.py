@@ -1,4 +1,4 @@
-"""A consumer that its user assigns partitions to: positions, polls, what goes wrong."""
+"""A consumer whose user assigns its partitions: positions, polls, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def values(records: Any) -> list[Any]:
 # ── Records ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_records_of_assigned_partitions_come_in_order(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_records_of_assigned_partitions_are_returned_in_order(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     broker.append(T0, b"a", b"b")
     broker.append(T1, b"x")
     broker.append(T0, b"c")
@@ -71,7 +73,7 @@ def test_a_poll_returns_no_more_than_max_poll_records(broker: ScriptedBroker, ne
     assert consumer.position(T0) == 10
 
 
-def test_the_next_fetch_leaves_before_the_records_are_returned(
+def test_the_next_fetch_is_sent_before_the_records_are_returned(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.append(T0, b"a")
@@ -81,7 +83,7 @@ def test_the_next_fetch_leaves_before_the_records_are_returned(
     assert [each.topics[0].partitions[0].fetch_offset for each in broker.of(ApiKey.FETCH)] == [0, 1]
 
 
-def test_a_batch_that_begins_before_the_position_is_read_from_the_position_on(
+def test_a_batch_that_starts_before_the_position_is_read_from_the_position(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.append(T0, *[b"%d" % i for i in range(20)])
@@ -91,7 +93,7 @@ def test_a_batch_that_begins_before_the_position_is_read_from_the_position_on(
     assert values(consumer.poll(1000)) == [b"17", b"18", b"19"]
 
 
-def test_deserializers_make_keys_and_values(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_keys_and_values_are_deserialized(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, "ä".encode())
     deserializer = "kafka_lite.common.serialization.StringDeserializer"
     consumer = new_consumer(key_deserializer=deserializer, value_deserializer=deserializer)
@@ -100,7 +102,7 @@ def test_deserializers_make_keys_and_values(broker: ScriptedBroker, new_consumer
     assert (record.key, record.value, record.serialized_key_size, record.serialized_value_size) == ("k", "ä", 1, 2)
 
 
-def test_a_record_that_cannot_be_deserialized_is_raised_until_the_user_seeks_past_it(
+def test_a_deserialization_error_is_raised_until_the_user_seeks_past_it(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.append(T0, b"good", b"\xff", b"better")
@@ -137,7 +139,7 @@ def test_a_batch_with_a_wrong_checksum_is_an_error_unless_checks_are_off(
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("earliest", [b"c", b"d"]), ("latest", [])])
-def test_a_consumer_without_group_begins_by_policy(
+def test_a_consumer_without_a_group_starts_by_the_reset_policy(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, policy: str, expected: list[bytes]
 ) -> None:
     broker.append(T0, b"a", b"b")
@@ -178,7 +180,7 @@ def test_a_position_that_is_out_of_range_is_raised_without_a_policy(
     assert raised.value.offsets == {T0: 77}
 
 
-def test_seek_throws_away_what_was_fetched(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_seek_discards_fetched_records(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer(max_poll_records=1)
     consumer.assign([T0])
@@ -193,7 +195,7 @@ def test_seek_throws_away_what_was_fetched(broker: ScriptedBroker, new_consumer:
     assert consumer.position(T0) == 3
 
 
-def test_a_seek_while_a_reset_is_under_way_wins(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_a_seek_during_a_reset_wins(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer()
     consumer.assign([T0])
@@ -205,7 +207,9 @@ def test_a_seek_while_a_reset_is_under_way_wins(broker: ScriptedBroker, new_cons
     assert values(consumer.poll(1000)) == [b"c"]
 
 
-def test_paused_partitions_give_nothing_and_lose_nothing(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_paused_partitions_return_nothing_and_lose_nothing(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     broker.append(T0, b"a", b"b")
     broker.append(T1, b"x")
     consumer = new_consumer(max_poll_records=1)
@@ -223,7 +227,7 @@ def test_paused_partitions_give_nothing_and_lose_nothing(broker: ScriptedBroker,
     assert fetches
 
 
-def test_errors_of_a_partition_ask_for_metadata_and_pass(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_retriable_partition_errors_refresh_the_metadata(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a")
     broker.fail_next(ApiKey.FETCH, Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE)
     consumer = new_consumer()
@@ -233,7 +237,7 @@ def test_errors_of_a_partition_ask_for_metadata_and_pass(broker: ScriptedBroker,
     assert len(broker.of(ApiKey.METADATA)) > before
 
 
-def test_list_offsets_is_repeated_until_the_leader_answers(
+def test_list_offsets_is_retried_until_the_leader_responds(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
     broker.append(T0, b"a")
@@ -244,7 +248,7 @@ def test_list_offsets_is_repeated_until_the_leader_answers(
     assert len(broker.of(ApiKey.LIST_OFFSETS)) == 3
 
 
-def test_a_topic_that_may_not_be_read_is_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_an_unauthorized_topic_is_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.fail_next(ApiKey.FETCH, Errors.TOPIC_AUTHORIZATION_FAILED)
     consumer = new_consumer()
     consumer.assign([T0])
@@ -256,7 +260,7 @@ def test_a_topic_that_may_not_be_read_is_raised(broker: ScriptedBroker, new_cons
 # ── What can be asked ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_offsets_by_time_and_the_ends(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_offsets_by_time_and_ends_of_logs(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer()
     assert consumer.beginning_offsets([T0, T1]) == {T0: 0, T1: 0}
@@ -267,14 +271,14 @@ def test_offsets_by_time_and_the_ends(broker: ScriptedBroker, new_consumer: Cons
         consumer.offsets_for_times({T0: -1})
 
 
-def test_partitions_and_topics_are_asked_for(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_partitions_and_topics_are_fetched(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer()
     assert [each.partition for each in consumer.partitions_for("t")] == [0, 1]
     assert consumer.partitions_for("nowhere") == ()
     assert list(consumer.list_topics()) == ["t"]
 
 
-def test_calls_that_get_no_answer_end_after_their_timeout(
+def test_calls_without_a_response_time_out(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:
     for key in (ApiKey.LIST_OFFSETS, ApiKey.METADATA):
@@ -291,7 +295,7 @@ def test_calls_that_get_no_answer_end_after_their_timeout(
     assert 1700 <= time.hi_res_ms() - started < 4000
 
 
-def test_lag_is_what_the_last_fetch_said(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_lag_is_as_of_the_last_fetch(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer(max_poll_records=1)
     consumer.assign([T0])
@@ -306,7 +310,7 @@ def test_lag_is_what_the_last_fetch_said(broker: ScriptedBroker, new_consumer: C
 # ── Rules of use ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_one_way_to_get_partitions_excludes_the_others(new_consumer: ConsumerFactory) -> None:
+def test_subscribe_and_assign_exclude_each_other(new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer(group="g")
     with pytest.raises(IllegalConsumerStateError, match="not subscribed"):
         consumer.poll(0)
@@ -320,7 +324,7 @@ def test_one_way_to_get_partitions_excludes_the_others(new_consumer: ConsumerFac
         consumer.assign([T0])
 
 
-def test_what_needs_a_group_is_refused_without_one(new_consumer: ConsumerFactory) -> None:
+def test_group_calls_are_refused_without_a_group(new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer()
     for call in (lambda: consumer.subscribe(["t"]), consumer.commit_sync, consumer.commit_async,
                  lambda: consumer.committed([T0])):  # fmt: skip
@@ -362,7 +366,7 @@ def test_a_second_thread_is_refused(new_consumer: ConsumerFactory) -> None:
     assert len(errors) == 1
 
 
-def test_a_closed_consumer_is_closed(new_consumer: ConsumerFactory) -> None:
+def test_a_closed_consumer_refuses_calls(new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer()
     consumer.close()
     consumer.close()
@@ -409,7 +413,7 @@ def test_interceptors_see_records_and_may_change_them(broker: ScriptedBroker, ne
     assert Loud.seen == [b"a", b"hide"]
 
 
-def test_a_first_batch_that_is_cut_off(broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory) -> None:
+def test_a_truncated_first_batch(broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory) -> None:
     """Before Fetch v3 a broker cuts a batch that is too large; later ones must not."""
     broker.append(T0, b"a")
     batch = broker.logs[T0][0][: RECORD_BATCH_OVERHEAD + 3]
@@ -435,9 +439,7 @@ def test_a_first_batch_that_is_cut_off(broker: ScriptedBroker, time: MockTime, n
     assert raised.value.offsets == {T0: 0}
 
 
-def test_the_lag_of_partitions_that_are_gone_is_forgotten(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
+def test_lag_metrics_of_revoked_partitions_are_removed(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a")
     broker.append(T1, b"b")
     consumer = new_consumer()

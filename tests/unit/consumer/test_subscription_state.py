@@ -1,4 +1,4 @@
-"""What is read, and from where."""
+"""Subscriptions, assignments and positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def state() -> SubscriptionState:
     return SubscriptionState(EARLIEST)
 
 
-def test_positions_survive_another_assignment_by_the_user(state: SubscriptionState) -> None:
+def test_positions_survive_a_new_assignment_by_the_user(state: SubscriptionState) -> None:
     state.assign_from_user([T0, T1])
     state.seek(T0, 7)
     assert state.assign_from_user([U0, T0])
@@ -43,7 +43,7 @@ def test_positions_do_not_survive_a_rebalance(state: SubscriptionState) -> None:
     assert state.paused_partitions() == frozenset()
 
 
-def test_ways_to_subscribe_exclude_each_other(state: SubscriptionState) -> None:
+def test_subscription_types_exclude_each_other(state: SubscriptionState) -> None:
     state.subscribe({"t"}, NO_LISTENER)
     with pytest.raises(IllegalConsumerStateError):
         state.assign_from_user([T0])
@@ -57,7 +57,7 @@ def test_ways_to_subscribe_exclude_each_other(state: SubscriptionState) -> None:
         state.group_subscribe({"t"})
 
 
-def test_a_leader_watches_the_topics_of_all(state: SubscriptionState) -> None:
+def test_a_leader_watches_the_topics_of_all_members(state: SubscriptionState) -> None:
     assert state.subscribe({"t"}, NO_LISTENER)
     assert not state.subscribe({"t"}, NO_LISTENER)
     assert state.group_subscribe({"t", "u"})
@@ -75,7 +75,7 @@ def test_a_pattern_matches_whole_names(state: SubscriptionState) -> None:
     assert not state.matches_subscription(TopicPartition("tt", 0))
 
 
-def test_a_reset_ends_by_its_answer_unless_something_else_came_first(state: SubscriptionState) -> None:
+def test_a_reset_completes_unless_it_was_superseded(state: SubscriptionState) -> None:
     state.assign_from_user([T0, T1, U0])
     for partition in (T0, T1, U0):
         state.need_offset_reset(partition)
