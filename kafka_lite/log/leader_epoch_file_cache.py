@@ -90,6 +90,7 @@ class LeaderEpochFileCache:
             raise ValueError(f"leader epoch {epoch} cannot begin at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
+                self._unsynced = True  # also if the write fails, on a full disk for example
                 self._checkpoint.write(self._entries, sync=sync)
                 self._unsynced = not sync
 
@@ -186,4 +187,8 @@ class LeaderEpochFileCache:
         # Not forced to disk, as in Kafka: after a crash the loader truncates the stored entries to the log once more.
         if entries != self._entries:
             self._entries = entries
-            self._checkpoint.write(entries, sync=False)
+            try:
+                self._checkpoint.write(entries, sync=False)
+            except OSError:
+                self._unsynced = True
+                raise

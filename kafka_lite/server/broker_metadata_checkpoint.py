@@ -90,7 +90,10 @@ class BrokerMetadataCheckpoint:
         return BrokerMetadata(broker_id, properties.get("cluster.id"))
 
     def _invalid(self, reason: str) -> InconsistentBrokerMetadataError:
-        return InconsistentBrokerMetadataError(f"invalid {self.file}: {reason}")
+        return InconsistentBrokerMetadataError(
+            f"invalid {self.file}: {reason}. It says to which broker and cluster the log directory belongs: if that is "
+            "this one, remove the file, and the broker writes it anew"
+        )
 
 
 def read_broker_metadata(log_dirs: Iterable[Path]) -> BrokerMetadata | None:

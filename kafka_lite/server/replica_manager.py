@@ -21,6 +21,7 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log import Log
@@ -121,9 +122,19 @@ class ReplicaManager:
     # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def startup(self) -> None:
-        """Read the high watermarks that the last run left."""
-        for checkpoint in self._checkpoints.values():
-            self._checkpointed.update(checkpoint.read())
+        """Read the high watermarks that the last run left.
+
+        A file that makes no sense costs little: a leader finds its high watermark anew as soon as its ISR has caught
+        up. (Kafka takes the log directory offline.)
+        """
+        for directory, checkpoint in self._checkpoints.items():
+            try:
+                self._checkpointed.update(checkpoint.read())
+            except CheckpointFormatError as error:
+                logger.warning("The high watermarks in %s are lost and found anew: %s", directory, error)
+            except OSError as error:
+                message = f"Cannot read {checkpoint.file}"
+                self.log_manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
 
     def get_partition(self, topic_partition: TopicPartition) -> Partition | None:
         """The partition, if this broker holds a replica of it."""
@@ -582,8 +593,9 @@ class ReplicaManager:
         for directory in self.log_manager.live_log_dirs:
             try:
                 self._checkpoints[directory].write(by_directory[str(directory)])
-            except OSError:
-                logger.exception("Cannot write the high watermarks of %s", directory)
+            except OSError as error:
+                message = f"Cannot write {self._checkpoints[directory].file}"
+                self.log_manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
 
     def shutdown(self) -> None:
         """Keep the high watermarks for the next start. Who waits gets no answer but the end of the connection."""

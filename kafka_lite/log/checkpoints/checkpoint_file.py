@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../server/OffsetCheckpoint.scala (since 0.11 CheckpointFile)
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -47,12 +48,17 @@ class CheckpointFile(Generic[Entry]):
         text = "\n".join([str(self.VERSION), str(len(lines)), *lines]) + "\n"
         with self._lock:
             temporary = self.file.with_name(self.file.name + ".tmp")
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                if sync:
-                    os.fsync(file.fileno())
-            os.replace(temporary, self.file)
+            try:
+                with open(temporary, "w", encoding="utf-8") as file:
+                    file.write(text)
+                    file.flush()
+                    if sync:
+                        os.fsync(file.fileno())
+                os.replace(temporary, self.file)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()  # a full disk needs the room
+                raise
 
     def read(self) -> list[Entry]:
         """The entries; none when there is no file, or an empty one.
@@ -83,4 +89,4 @@ class CheckpointFile(Generic[Entry]):
             raise self._malformed(f"one of its lines is not an entry ({error})") from None
 
     def _malformed(self, reason: str) -> CheckpointFormatError:
-        return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}")
+        return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}. It will be replaced")

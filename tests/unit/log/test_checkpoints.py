@@ -81,3 +81,4 @@ def test_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(OSError, match="disk failed"):
         checkpoint.write({TopicPartition("t", 0): 2})
     assert checkpoint.read() == {TopicPartition("t", 0): 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]  # what there was room for is given back

@@ -117,3 +117,24 @@ def test_what_is_noted_without_waiting_is_forced_to_disk_by_a_flush(
     assert len(synced) == 2
     cache.flush()
     assert len(synced) == 2
+
+
+def test_an_epoch_that_found_no_room_is_written_at_the_next_flush(cache: LeaderEpochFileCache, tmp_path: Path) -> None:
+    fill(cache, (0, 0))
+    (tmp_path / "leader-epoch-checkpoint.tmp").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device"):
+        cache.assign(1, 10, sync=False)
+    cache.assign(1, 10, sync=False)
+    cache.flush()
+    assert open_cache(tmp_path).entries == [(0, 0), (1, 10)]
+
+
+def test_a_truncation_that_found_no_room_is_written_at_the_next_flush(
+    cache: LeaderEpochFileCache, tmp_path: Path
+) -> None:
+    fill(cache, (0, 0), (1, 10))
+    (tmp_path / "leader-epoch-checkpoint.tmp").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device"):
+        cache.truncate_from_end(10)
+    cache.flush()
+    assert open_cache(tmp_path).entries == [(0, 0)]

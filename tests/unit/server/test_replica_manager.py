@@ -501,3 +501,34 @@ def test_a_broker_that_stops_makes_no_more_logs(tmp_path: Path) -> None:
     assert broker.lead(TP) == [0, Errors.BROKER_NOT_AVAILABLE.code]
     assert broker.logs.get_log(TP) is None
     broker.close()
+
+
+@pytest.mark.parametrize("content", [b"x\n", b"0\n3\n", b"0\n1\norders 0\n", b"\xff\xfe\0", b"0\n1\norders 0 x\n"])
+    "content", [b"x\n", b"0\n3\n", b"0\n1\norders 0\n", b"\xff\xfe\0", b"0\n1\norders 0 x\n", b"7\n0\n"]
+)
+def test_a_broker_starts_though_its_high_watermarks_are_garbage(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "replication-offset-checkpoint"
+    file.write_bytes(content)
+    broker = Broker(tmp_path)
+    (record,) = caplog.records
+    assert (record.levelname, str(file) in record.getMessage()) == ("WARNING", True)
+    broker.lead(TP)
+    broker.replicas.checkpoint_high_watermarks()
+    assert file.read_text() == "0\n1\norders 0 0\n"
+    broker.close()
+
+
+def test_high_watermarks_without_room_are_kept_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    broker = Broker(tmp_path)
+    broker.lead(TP)
+    in_the_way = tmp_path / "replication-offset-checkpoint.tmp"
+    in_the_way.symlink_to("/dev/full")
+    broker.replicas.checkpoint_high_watermarks()
+    (record,) = caplog.records
+    assert "No space left on device" in record.getMessage()
+    assert record.exc_info is None
+    broker.replicas.checkpoint_high_watermarks()
+    assert (tmp_path / "replication-offset-checkpoint").read_text() == "0\n1\norders 0 0\n"
+    broker.close()
