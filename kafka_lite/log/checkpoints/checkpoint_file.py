@@ -90,3 +90,20 @@ class CheckpointFile(Generic[Entry]):
 
     def _malformed(self, reason: str) -> CheckpointFormatError:
         return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}. It will be replaced")
+
+
+def parse_int32(text: str) -> int:
+    """A partition or an epoch; raises ValueError for what is none."""
+    return _parse_below(2**31, text)
+
+
+def parse_int64(text: str) -> int:
+    """An offset; raises ValueError for what is none: a log that begins beyond the last of them would be emptied."""
+    return _parse_below(2**63, text)
+
+
+def _parse_below(limit: int, text: str) -> int:
+    number = int(text)
+    if not 0 <= number < limit:
+        raise ValueError(f"{text} is out of range")
+    return number

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile, parse_int32, parse_int64
 
 LEADER_EPOCH_CHECKPOINT_FILE = "leader-epoch-checkpoint"
 
@@ -47,4 +47,4 @@ def _to_line(entry: EpochEntry) -> str:
 
 def _from_line(line: str) -> EpochEntry:
     epoch, start_offset = line.split()
-    return EpochEntry(int(epoch), int(start_offset))
+    return EpochEntry(parse_int32(epoch), parse_int64(start_offset))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
+from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile, parse_int32, parse_int64
 
 RECOVERY_POINT_CHECKPOINT_FILE = "recovery-point-offset-checkpoint"
 """Everything below is on disk: recovery begins here. Written by the log manager."""
@@ -50,4 +50,4 @@ def _to_line(entry: _Entry) -> str:
 
 def _from_line(line: str) -> _Entry:
     topic, partition, offset = line.split()
-    return TopicPartition(topic, int(partition)), int(offset)
+    return TopicPartition(topic, parse_int32(partition)), parse_int64(offset)

@@ -61,6 +61,9 @@ def test_missing_and_empty_files_hold_nothing(tmp_path: Path) -> None:
         (b"0\n1\nt 0 1\nt 1 1\n", "has 2 entries but says 1"),
         (b"0\n1\nt 0\n", "not an entry"),
         (b"0\n1\nt x 1\n", "not an entry"),
+        (b"0\n1\nt 0 -1\n", "-1 is out of range"),
+        (b"0\n1\nt 0 9223372036854775808\n", "9223372036854775808 is out of range"),
+        (b"0\n1\nt 2147483648 1\n", "2147483648 is out of range"),
         (b"\xff\xfe", "not text"),
     ],
 )

@@ -504,8 +504,6 @@ def test_a_broker_that_stops_makes_no_more_logs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"x\n", b"0\n3\n", b"0\n1\norders 0\n", b"\xff\xfe\0", b"0\n1\norders 0 x\n"])
-    "content", [b"x\n", b"0\n3\n", b"0\n1\norders 0\n", b"\xff\xfe\0", b"0\n1\norders 0 x\n", b"7\n0\n"]
-)
 def test_a_broker_starts_though_its_high_watermarks_are_garbage(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
