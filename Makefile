@@ -1,6 +1,7 @@
 # The verbs of the project. `make help` lists them. They need Python >= 3.11, make and the package registry, nothing else.
 PYTHON ?= $(shell command -v python3 || command -v python3.13 || command -v python3.12 || command -v python3.11 || echo python3)
 UV_VERSION := 0.13.9
+ACTIONLINT_VERSION := v1.7.12
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
@@ -13,7 +14,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-all soak every-python check format broker site site-build notebooks bench compiled wheel clean
+.PHONY: help setup lock demo test test-all soak every-python check format broker site site-build notebook notebooks bench compiled wheel actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +68,9 @@ site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
 site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
 	$(BIN)/python -m kafka_learn.site build
 
+notebook: setup ## JupyterLab on the chapters' notebooks (OPEN=chapters/….ipynb: on one of them)
+	@$(BIN)/python -m kafka_learn.jupyter_notebooks $(OPEN) $(LAB_OPTIONS)
+
 notebooks: setup ## execute every notebook
 	$(BIN)/python -m kafka_learn.notebooks
 
@@ -78,6 +82,9 @@ compiled: setup ## the package with its hot modules compiled, in build/compiled 
 
 wheel: setup ## wheels in dist/: a plain one, and a compiled one if there is a C compiler
 	$(BIN)/python -m scripts.build_wheels
+
+actionlint: ## check GitHub's workflows (needs Go)
+	go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 
 clean: ## remove what the build made (the .venv stays)
 	rm -rf site build dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,11 +10,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar
 
 CHINESE = "text/vnd.kafka-lite.zh"
 """Of an output: the same as SVG or Markdown, in Chinese."""
+
+_HAN = r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef\u2018-\u201d"
+_CHINESE_END = re.compile(rf"^(?!#).*[{_HAN}]$")
+_CHINESE_START = re.compile(rf"\s*[{_HAN}]")
+_FENCE = re.compile(r"\s*(`{3,})")
+
+_shown = "en"
+"""The language of a figure's main output."""
 
 
 class Figure(Protocol):
@@ -47,9 +56,21 @@ def with_chinese_twin(draw: Callable[P, F]) -> Callable[P, F]:
     return drawn
 
 
+def show_chinese() -> None:
+    """From now on show figures of this process in Chinese: the first cell of a Chinese notebook calls this."""
+    global _shown
+    _shown = "zh"
+
+
 def chinese_twin(figure: Figure) -> dict[str, str]:
-    """What a figure's output gets besides, for the Chinese page; nothing if the figure has no words of its own."""
-    return {CHINESE: figure.chinese()} if figure.chinese else {}
+    """What a figure's output gets besides, for the Chinese page; nothing if the figure has no words of its own.
+
+    After ``show_chinese()``, what takes the place of the English figure.
+    """
+    if not figure.chinese:
+        return {}
+    chinese = figure.chinese()
+    return {CHINESE: chinese} if _shown == "en" else {"image/svg+xml": chinese, "text/html": chinese}
 
 
 class InBothLanguages:
@@ -59,5 +80,21 @@ class InBothLanguages:
         self._make = make
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        english = self._make("en")
-        return {"image/svg+xml" if "<svg" in english else "text/markdown": english, CHINESE: self._make("zh")}
+        shown = self._make(_shown)
+        output = {"image/svg+xml" if "<svg" in shown else "text/markdown": shown}
+        return output | {CHINESE: self._make("zh")} if _shown == "en" else output
+
+
+def join_chinese_lines(text: str) -> str:
+    """Join the lines of Chinese paragraphs: a browser would show each line's end as a space between two characters."""
+    joined: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if (mark := _FENCE.match(line)) and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        continues = joined and not fence and _CHINESE_END.search(joined[-1]) and _CHINESE_START.match(line)
+        if continues:
+            joined[-1] += line.strip()
+        else:
+            joined.append(line)
+    return "\n".join(joined) + "\n"

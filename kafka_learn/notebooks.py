@@ -1,8 +1,8 @@
 """The chapters' notebooks: percent scripts, executed for real, then shown on the site or opened in Jupyter.
 
 A notebook is a Python script with ``# %%`` cells (jupytext's percent format), so that it is reviewed, linted and
-renamed through like any code. ``python -m kafka_learn.notebooks`` executes all of them; ``--pair`` writes an
-``.ipynb`` beside each script for those who prefer the file that Jupyter saves.
+renamed through like any code. ``python -m kafka_learn.notebooks`` executes all of them; ``jupyter_notebooks`` makes
+files for Jupyter of them.
 
 Code is there once, text twice: each English cell is followed by its Chinese one, ``# %% [markdown] lang="zh"``. Of one
 execution two pages are made, with the same code and the same outputs.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import sys
@@ -28,6 +27,8 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import code_digest
 
 EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
+JUPYTER_SUFFIXES = {"en": ".ipynb", "zh": ".zh.ipynb"}
+"""Of a notebook's file for Jupyter, by language."""
 CELL_TIMEOUT_S = 120
 _NOT_INLINE = ("<?xml", "<!DOCTYPE")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
@@ -83,18 +84,33 @@ def execute(script: Path) -> Any:
 def executed(script: Path) -> Any:
     """The notebook with its outputs: from the last execution, if neither its code nor what that runs has changed since.
 
-    Its text is the script's: who corrects a sentence need not wait for an execution.
+    Its text is the script's: a corrected sentence needs no execution.
     """
     notebook = read(script)
-    cache = EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
-    if not cache.exists():
+    kept = _kept(script, notebook)
+    if not kept.exists():
         done = execute(script)
         EXECUTED.mkdir(parents=True, exist_ok=True)
         for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
             stale.unlink()
-        write(done, cache)
-    for cell, done in zip(_code(notebook), _code(read(cache)), strict=True):
-        cell.outputs = done.outputs
+        write(done, kept)
+    return _with_outputs(notebook, kept)
+
+
+def executed_before(script: Path) -> Any:
+    """The same, but without outputs if it would have to be executed."""
+    notebook = read(script)
+    kept = _kept(script, notebook)
+    return _with_outputs(notebook, kept) if kept.exists() else notebook
+
+
+def _kept(script: Path, notebook: Any) -> Path:
+    return EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
+
+
+def _with_outputs(notebook: Any, kept: Path) -> Any:
+    for cell, done in zip(_code(notebook), _code(read(kept)), strict=True):
+        cell.outputs, cell.execution_count = done.outputs, done.execution_count
     return notebook
 
 
@@ -104,23 +120,25 @@ def as_pages(script: Path) -> Iterator[tuple[str, str]]:
     relative = script.relative_to(PROJECT_ROOT)
     for language, how_to_open in _HOW_TO_OPEN.items():
         parts = list(_parts(notebook, language))
-        parts.insert(1, how_to_open.format(script=relative, notebook=relative.with_suffix(".ipynb")))
+        notebook_file = relative.with_suffix(JUPYTER_SUFFIXES[language])
+        download = relative.with_suffix(JUPYTER_SUFFIXES["en"]).name  # the site's languages have the same names
+        parts.insert(1, how_to_open.format(script=relative, notebook=notebook_file, download=download))
         yield language, "\n\n".join(parts) + "\n"
 
 
-_COMMANDS = """
+_COMMAND = """
 
     ```console
-    $ .venv/bin/python -m kafka_learn.notebooks --pair {script}
-    $ .venv/bin/jupyter lab {notebook}
+    $ make notebook OPEN={notebook}
     ```"""
 _HOW_TO_OPEN = {
     "en": """!!! tip "Run it yourself"
-    This page is the executed notebook `{script}`. In a clone of the project, after `make setup`:"""
-    + _COMMANDS,
+    This page is the executed notebook `{script}`: [download it]({download}) to read it in Jupyter. To run it, open it
+    in a clone of the project:"""
+    + _COMMAND,
     "zh": """!!! tip "自己运行"
-    本页就是执行过的笔记本 `{script}`。在项目的克隆里，`make setup` 之后："""
-    + _COMMANDS,
+    本页就是执行过的笔记本 `{script}`，可以[下载]({download})后在 Jupyter 里阅读。要运行它，请在项目的克隆里打开："""
+    + _COMMAND,
 }
 
 
@@ -205,19 +223,9 @@ def _digest(notebook: Any) -> str:
     return hashlib.sha256(f"{code_digest()}\0{cells}".encode()).hexdigest()[:16]
 
 
-def pair(script: Path) -> Path:
-    """Write the notebook as an ``.ipynb`` beside its script, without outputs; returns its path."""
-    path = script.with_suffix(".ipynb")
-    notebook = read(script)
-    notebook.metadata["jupytext"] = {"formats": "ipynb,py:percent"}
-    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Execute the given notebooks, or all; exit code 1 when a cell fails."""
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.notebooks", description="Execute notebooks.")
-    parser.add_argument("--pair", action="store_true", help="write an .ipynb beside each script instead")
     parser.add_argument("scripts", nargs="*", type=Path, help="default: every notebook of the chapters")
     options = parser.parse_args(arguments)
     known = discover()
@@ -228,13 +236,13 @@ def main(arguments: list[str] | None = None) -> int:
     failures = 0
     for script in [path.resolve() for path in options.scripts] or known:
         try:
-            shown = pair(script) if options.pair else executed(script) and script
-            sys.stdout.write(f"{'written' if options.pair else 'executed'}: {shown.relative_to(PROJECT_ROOT)}\n")
+            executed(script)
+            sys.stdout.write(f"executed: {script.relative_to(PROJECT_ROOT)}\n")
         except NotebookError as error:
             sys.stderr.write(f"{error}\n")
             failures += 1
-    if not options.pair and not failures:
-        sys.stdout.write("make site shows them with their output\n")
+    if not failures:
+        sys.stdout.write("`make site` shows them with their output, `make notebook` opens them in Jupyter\n")
     return 1 if failures else 0
 
 

@@ -172,7 +172,7 @@ class Demo:
         ways = Table.grid(padding=(0, 2))
         command = Path(sys.executable).with_name("kafka-lite")
         ways.add_row("the docs", "[cyan]make site[/]")
-        ways.add_row("the notebook", "[cyan]make notebooks[/]")
+        ways.add_row("the notebooks", "[cyan]make notebook[/]")
         ways.add_row("graded labs", f"[cyan]{_shown(command)} labs list[/]")
         ways.add_row("the broker again", f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]")
         seconds = time.monotonic() - self._began

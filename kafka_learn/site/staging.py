@@ -6,12 +6,13 @@ has changed, so that ``make site`` rebuilds no more than it must.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kafka_learn import notebooks
+from kafka_learn.both_languages import join_chinese_lines
+from kafka_learn.jupyter_notebooks import for_download
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.signpost import with_signpost
@@ -19,11 +20,6 @@ from kafka_learn.source import module_path
 
 STAGE = PROJECT_ROOT / ".build" / "docs"
 LANGUAGES = ("en", "zh")
-
-_HAN = r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef\u2018-\u201d"
-_CHINESE_END = re.compile(rf"^(?!#).*[{_HAN}]$")
-_CHINESE_START = re.compile(rf"\s*[{_HAN}]")
-_FENCE = re.compile(r"\s*(`{3,})")
 
 _SOURCE_PAGE = """---
 title: {path}
@@ -87,24 +83,11 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
                 written.append(_write(place.with_suffix(".zh.md"), join_chinese_lines(text).encode()))
             else:
                 written.append(_write(place, text.encode()))
+        for language, suffix in notebooks.JUPYTER_SUFFIXES.items():
+            written.append(_write(place.with_name(notebook.stem + suffix), for_download(notebook, language).encode()))
     written.extend(_source_page(module, target) for module in sorted(sources))
     _remove_stale(target, set(written))
     return written
-
-
-def join_chinese_lines(text: str) -> str:
-    """Join the lines of Chinese paragraphs: a browser would show each line's end as a space between two characters."""
-    joined: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        if (mark := _FENCE.match(line)) and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-        continues = joined and not fence and _CHINESE_END.search(joined[-1]) and _CHINESE_START.match(line)
-        if continues:
-            joined[-1] += line.strip()
-        else:
-            joined.append(line)
-    return "\n".join(joined) + "\n"
 
 
 def _page(file: StagedFile, root: Path) -> Page:

@@ -1,6 +1,7 @@
 """The site builds strictly, every link of it leads somewhere, and what must stop the build does."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,18 @@ def test_both_languages_are_there_with_code_figures_and_search(built):
     assert "_index_slot_for" in chapter
     index = json.loads((built / "search" / "search_index.json").read_text(encoding="utf-8"))
     assert any(row["location"].startswith("book/ch06_storage/log-segments/") for row in index["docs"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("folder", "heading"), [("book", "byte by byte"), ("zh/book", "逐字节")])
+def test_an_executed_notebook_can_be_downloaded_in_the_pages_language(built, folder, heading):
+    page = built / folder / "ch06_storage" / "log_segments_notebook" / "index.html"
+    (link,) = set(re.findall(r'href="([^"]+\.ipynb)"', page.read_text(encoding="utf-8")))
+    notebook = json.loads((page.parent / link).read_text(encoding="utf-8"))
+    assert heading in "".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    assert any(
+        "image/svg+xml" in output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", ())
+    )
 
 
 @pytest.mark.slow
@@ -107,13 +120,6 @@ def test_a_notebook_that_fails_is_reported_with_its_error(tmp_path):
     script.write_text("# %% [markdown]\n# # Broken\n\n# %%\nprint(1 / 0)\n")
     with pytest.raises(notebooks.NotebookError, match="ZeroDivisionError"):
         notebooks.execute(script)
-
-
-def test_a_paired_notebook_has_the_cells_of_its_script(tmp_path):
-    script = tmp_path / "small.py"
-    script.write_text("# %% [markdown]\n# # Small\n\n# %%\nx = 1\n")
-    written = json.loads(notebooks.pair(script).read_text(encoding="utf-8"))
-    assert [cell["cell_type"] for cell in written["cells"]] == ["markdown", "code"]
 
 
 def test_the_command_line_of_the_site_knows_its_verbs():

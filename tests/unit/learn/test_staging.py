@@ -1,6 +1,6 @@
 import pytest
 
-from kafka_learn.site.staging import join_chinese_lines
+from kafka_learn.both_languages import join_chinese_lines
 
 
 @pytest.mark.parametrize(
