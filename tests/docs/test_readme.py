@@ -58,7 +58,8 @@ def test_the_verbs_of_make_exist(text: str) -> None:
     assert [verb for verb in sorted(verbs) if not re.search(rf"^{verb}:", makefile, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_no_link_is_dead(text: str) -> None:
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
+def test_no_link_is_dead(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
     links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert [link for link in links if link and not (ROOT / link).exists()] == []

@@ -1,0 +1,66 @@
+"""What stands around the code does not name what is not there: workflows, dev container, changelog."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kafka_lite import __version__
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+VERBS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def steps(workflow: Path) -> list[dict[str, Any]]:
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+    return [step for job in jobs.values() for step in job["steps"]]
+
+
+def verbs_of_make(command: str) -> set[str]:
+    return set(re.findall(r"\bmake ([a-z-]+)", command))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_runs_what_is_there(workflow: Path) -> None:
+    commands = " ; ".join(step["run"] for step in steps(workflow) if "run" in step)
+    assert verbs_of_make(commands) <= VERBS
+    named = re.findall(r"(?:\.ci|tests)/[\w./]+|[A-Z]+\.md", commands)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_to_a_version(workflow: Path) -> None:
+    used = [step["uses"] for step in steps(workflow) if "uses" in step]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", action)] == []
+
+
+def test_every_python_that_is_supported_runs_the_two_commands_and_gets_a_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    supported = [row.rpartition(" ")[2] for row in project["classifiers"] if re.search(r":: 3\.\d+$", row)]
+    for name, job in (("test", "two-commands"), ("release", "wheels")):
+        text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+        assert yaml.safe_load(text)["jobs"][job]["strategy"]["matrix"]["python"] == supported
+
+
+def test_the_dev_container_makes_and_opens_what_is_there() -> None:
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    assert verbs_of_make(json.dumps(container)) <= VERBS
+    for file in container["customizations"]["codespaces"]["openFiles"]:
+        source = ROOT / file
+        assert (source.with_suffix(".py") if source.suffix == ".ipynb" else source).exists()
+
+
+def test_the_changelog_has_the_version_that_runs() -> None:
+    headings = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", CHANGELOG, re.MULTILINE)
+    assert headings
+    assert headings[0] in ("Unreleased", __version__)
+    assert __version__ in CHANGELOG
