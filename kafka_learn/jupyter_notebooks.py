@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.both_languages import CHINESE, join_chinese_lines
 from kafka_learn.notebooks import JUPYTER_SUFFIXES, discover, executed, executed_before, is_chinese, texts
+from kafka_learn.project import PROJECT_ROOT
 
 _OURS = "kafka_learn"
 """Where the metadata of a notebook have the digest of the cells that it was written with."""
