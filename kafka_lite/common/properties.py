@@ -106,6 +106,8 @@ def _escape(text: str, *, is_key: bool) -> str:
             out.append("\\" + {value: key for key, value in _ESCAPES.items()}[char])
         elif char in "\\=:#!":
             out.append("\\" + char)
+        elif "\ud800" <= char <= "\udfff":  # a file name's byte that is no text: see common/file_names.py
+            out.append(f"\\u{ord(char):04x}")
         else:
             out.append(char)
     return "".join(out)

@@ -124,7 +124,7 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             status, content_type, text = answer(beans, self.path)
-            body = text.encode()
+            body = text.encode(errors="replace")  # a log directory may have any name
             self.send_response(status)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))

@@ -13,6 +13,7 @@ from typing import Any
 from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
 from kafka_lite.common.config_def import ConfigDef, ConfigError
+from kafka_lite.common.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
@@ -178,7 +179,8 @@ class KafkaConfig:
         )
         self.zk_sync_time_ms: int = v["zookeeper.sync.time.ms"]
         self.zk_embedded_port: int = v["zookeeper.embedded.port"]
-        self.zk_embedded_dir: str | None = v["zookeeper.embedded.dir"]
+        embedded_dir: str | None = v["zookeeper.embedded.dir"]
+        self.zk_embedded_dir = None if embedded_dir is None else file_name_of(embedded_dir)
 
     def _read_socket_server(self) -> None:
         v = self.values
@@ -195,7 +197,9 @@ class KafkaConfig:
 
     def _read_log(self) -> None:
         v = self.values
-        self.log_dirs: list[str] = [entry.strip() for entry in self._first("log.dirs", "log.dir").split(",")]
+        self.log_dirs: list[str] = [
+            file_name_of(entry.strip()) for entry in self._first("log.dirs", "log.dir").split(",")
+        ]
         self.log_segment_bytes: int = v["log.segment.bytes"]
         self.log_roll_ms: int = effective("segment.ms", v.get)
         self.log_roll_jitter_ms: int = effective("segment.jitter.ms", v.get)

@@ -37,7 +37,7 @@ class DailyRollingFileHandler(logging.handlers.BaseRotatingHandler):
         path = logs_directory() / file
         path.parent.mkdir(parents=True, exist_ok=True)
         self._period = self._period_of(path.stat().st_mtime if path.exists() else time.time())
-        super().__init__(path, "a", encoding="utf-8")
+        super().__init__(path, "a", encoding="utf-8", errors="backslashreplace")
 
     def _period_of(self, timestamp_s: float) -> str:
         return time.strftime(self._pattern, time.localtime(timestamp_s))

@@ -101,6 +101,7 @@ TOOLS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool that the arguments name; returns the exit code of the process."""
+    terminal.accept_all_characters()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         _print_help()

@@ -5,6 +5,8 @@ Scripts that read Kafka's tools read ours: nothing but the plain text ever reach
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,6 +14,31 @@ from typing import TextIO
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _RESET = "\x1b[0m"
+
+
+def show_what_cannot_be_encoded(error: UnicodeError) -> tuple[bytes, int]:
+    """What is written of characters that the terminal's encoding does not have, and where they end.
+
+    Bytes of a file name that are no text in this locale are written as they are; other characters as ``\\u6570``.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    out = bytearray()
+    for char in error.object[error.start : error.end]:
+        is_byte = "\udc80" <= char <= "\udcff"
+        out += bytes([ord(char) - 0xDC00]) if is_byte else char.encode("ascii", "backslashreplace")
+    return bytes(out), error.end
+
+
+SHOW = "kafka_lite.show"
+codecs.register_error(SHOW, show_what_cannot_be_encoded)
+
+
+def accept_all_characters() -> None:
+    """Let stdout and stderr take any text, whatever their encoding: ``LC_ALL=POSIX`` must not end a tool."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=SHOW)
 
 
 def on_terminal(stream: TextIO | None = None) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from platformdirs import user_data_dir
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type, ValidString
+from kafka_lite.common.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.tools import terminal
 from kafka_lite.tools.foreground import add_log_config_argument, add_override_argument, overrides, run_in_foreground
@@ -73,7 +74,7 @@ def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
             logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
     values = ZOOKEEPER_CONFIGS.parse(properties)
     return EmbeddedZooKeeper(
-        values["dataDir"],
+        file_name_of(values["dataDir"]),
         values["clientPortAddress"],
         values["clientPort"],
         values["tickTime"],

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -33,8 +33,15 @@ TIMEOUT_S = 60
 class Command:
     """``kafka-lite`` in a process, at home in a folder of the test; killed at the end if it still runs."""
 
-    def __init__(self, home: Path, *arguments: str, stdin: int | None = subprocess.DEVNULL) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str,
+        stdin: int | None = subprocess.DEVNULL,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         environment = {
+            **(variables or {}),
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "XDG_STATE_HOME": str(home / "state"),
@@ -47,6 +54,7 @@ class Command:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="replace",
             env=environment,
         )
 
@@ -206,6 +214,22 @@ def test_the_broker_that_has_the_port_is_named(tmp_path: Path) -> None:
 def test_the_port_of_the_embedded_zookeeper_in_use(tmp_path: Path, held_port: int) -> None:
     said = refused(tmp_path, zookeeper_embedded_port=str(held_port))
     assert f"ZooKeeper server failed to bind to 127.0.0.1:{held_port}: Address already in use" in said
+
+
+@pytest.mark.parametrize("variables", [{"PYTHONUTF8": "0"}, {"PYTHONUTF8": "1"}, {"PYTHONIOENCODING": "ascii"}])
+def test_a_folder_named_in_chinese_in_the_posix_locale(tmp_path: Path, variables: dict[str, str]) -> None:
+    logs = tmp_path / "数据"
+    (tmp_path / "server.properties").write_text(f"zookeeper.connect=embedded\nlog.dirs={logs}\n", encoding="utf-8")
+    arguments = ["server-start", str(tmp_path / "server.properties"), *as_arguments(FREE_PORTS)]
+    with Command(tmp_path, *arguments, variables={"LC_ALL": "POSIX", **variables}) as broker:
+        assert " started: 127.0.0.1:" in broker.ready()
+        with Command(tmp_path, "server-stop", variables={"LC_ALL": "POSIX", **variables}) as stop:
+            code, _, err = stop.end()
+            assert (code, err) == (0, "")
+        code, _, err = broker.end()
+    assert code == 0
+    assert "Traceback" not in err
+    assert (logs / "meta.properties").is_file()
 
 
 def test_another_port_is_taken_when_zookeepers_usual_one_is_in_use(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.file_names import displayed
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.network.request import Request
@@ -272,7 +273,7 @@ class MetadataApis:
         respond(log_dirs.DescribeLogDirsResponse(results=results))
 
     def _describe_log_dir(self, directory: Path, wanted: set[TopicPartition] | None) -> log_dirs.DescribeLogDirsResult:
-        result = log_dirs.DescribeLogDirsResult(log_dir=str(directory.absolute()))
+        result = log_dirs.DescribeLogDirsResult(log_dir=displayed(directory.absolute()))
         manager = self._replicas.log_manager
         if directory.absolute() not in {Path(live).absolute() for live in manager.live_log_dirs}:
             result.error_code = Errors.KAFKA_STORAGE_ERROR.code

@@ -65,3 +65,20 @@ def test_a_table_has_its_cells_unchanged(monkeypatch: pytest.MonkeyPatch) -> Non
     assert lines[0] == TITLE
     assert [line.split() for line in lines if "7" in line or "1234" in line] == [["[bold]", "7"], ["b", "1234"]]
     assert len(lines[-1]) == len(lines[-2])  # flushed right
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [
+        ("ascii", b"\xca \\u6570 \\x80 \\U0001f600"),
+        ("utf-8", "\N{REPLACEMENT CHARACTER} 数 \x80 \N{GRINNING FACE}".encode().replace(b"\xef\xbf\xbd", b"\xca")),
+    ],
+)
+def test_any_text_can_be_written_in_any_encoding(
+    encoding: str, written: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr("sys.stdout", out)
+    terminal.accept_all_characters()
+    print("\udcca 数 \x80 \N{GRINNING FACE}", end="", flush=True)
+    assert out.buffer.getvalue() == written  # type: ignore[attr-defined]
