@@ -18,14 +18,12 @@ from rich.text import Text
 
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.starter import UNWRITTEN
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 
 WATCH_POLL_S = 0.5
-UNWRITTEN = "your task "
-"""What a body that was left out raises begins so; a test that ran into one has nothing to say yet."""
-
 
 NAME = "labs"
 SUMMARY = "graded labs on the code of the broker itself"
@@ -121,6 +119,8 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
     progress = workspace.progress()
     progress.checks += 1
     progress.tasks_passed = result.tasks_passed()
+    if result.outcomes and not result.passed:
+        progress.at_hand = next_task(workspace, result).number
     if result.outcomes and broker:
         progress.best, progress.total = max(progress.best, result.score), result.total
     workspace.remember(progress)
@@ -154,9 +154,14 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
 def _outcome_text(outcome: TestOutcome) -> Group | Text:
     if outcome.passed:
         return Text(f"✓ {outcome.title}", style="green")
-    if outcome.skipped or UNWRITTEN in outcome.message:
+    if _waits(outcome):
         return Text(f"· {outcome.title}", style="dim")
     return Group(Text(f"✗ {outcome.title}", style="red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
+
+
+def _waits(outcome: TestOutcome) -> bool:
+    """Whether the test has nothing to say yet: it was not run, or met a body that is not written."""
+    return outcome.skipped or UNWRITTEN in outcome.message
 
 
 def _points(outcome: TestOutcome) -> str:
@@ -173,19 +178,31 @@ def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
         return Text(f"The tests are green. Now into the broker: kafka-lite labs check {lab.name}")
     if result.failure:
         return Text(result.failure, style="red")
-    task = next_task(workspace, result)
-    functions = ", ".join(function.partition(":")[2] for function in task.functions)
-    what = f"Your task: {task.number}, {task.title}" + (f": write {functions}" if functions else "")
-    hint = f"Stuck? kafka-lite labs hint {lab.name}"
+    what = f"{_what_to_do(workspace, next_task(workspace, result))}.\nStuck? kafka-lite labs hint {lab.name}"
     if workspace.untouched():
-        return Text(f"This failure is expected: the functions have no bodies yet.\n{what}.\n{hint}")
-    return Text(f"{what}.\n{hint}")
+        return Text(f"This failure is expected: the functions have no bodies yet.\n{what}")
+    return Text(what)
+
+
+def _what_to_do(workspace: LabWorkspace, task: Task) -> str:
+    """The task, and what there is to write; once all of it is written, what there is to mend."""
+    what = f"Your task: {task.number}, {task.title}"
+    if missing := workspace.unwritten(task):
+        return f"{what}: write {', '.join(missing)}"
+    written = ", ".join(function.partition(":")[2] for function in task.functions)
+    return f"{what}: look again at {written}" if written else what
 
 
 def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
-    """The first task that is not done."""
+    """The first task with a function to write or a mistake to mend.
+
+    Its own functions may all be written, and its tests still wait for those of a later task: then that one is next.
+    """
     done = result.tasks_passed()
-    return next((task for task in workspace.lab.tasks if task.number not in done), workspace.lab.tasks[-1])
+    wrong = {each.task for each in result.outcomes if not (each.passed or _waits(each))}
+    open_tasks = [task for task in workspace.lab.tasks if task.number not in done]
+    at_hand = [task for task in open_tasks if task.number in wrong or workspace.unwritten(task)]
+    return next(iter(at_hand or open_tasks), workspace.lab.tasks[-1])
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -209,7 +226,7 @@ def _hint(options: argparse.Namespace) -> int:
     workspace.files()
     lab, progress = workspace.lab, workspace.progress()
     open_tasks = [task.number for task in lab.tasks if task.number not in progress.tasks_passed]
-    number = options.task or (open_tasks[0] if open_tasks else lab.tasks[-1].number)
+    number = options.task or progress.at_hand or (open_tasks[0] if open_tasks else lab.tasks[-1].number)
     try:
         task = lab.task(number)
     except KeyError as error:

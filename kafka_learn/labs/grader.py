@@ -20,7 +20,10 @@ OUTPUT_LINES = 15
 
 @dataclass(frozen=True)
 class TestOutcome:
-    """What became of one test; ``message`` names the mistake when it did not pass."""
+    """What became of one test; ``message`` names the mistake when it did not pass.
+
+    ``skipped``: it was not run. ``running``: it had not ended when the whole check was ended.
+    """
 
     test: str
     title: str
@@ -29,6 +32,7 @@ class TestOutcome:
     broker: bool
     passed: bool
     skipped: bool
+    running: bool
     message: str
 
     __test__ = False  # a class of the runner, not a test for pytest to collect
@@ -89,7 +93,8 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     # Without rewriting of asserts, which would cost a fifth of the check: messages are the tests' own.
     options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.pytest_plugin"]
     options += ["--basetemp", str(scratch / "tmp")]
-    options += ["--lab-report", str(report), f"--lab-test-limit={lab.test_limit_s}", *modules]
+    options += ["--lab-report", str(report), *modules]
+    options += [f"--lab-test-limit={lab.test_limit_s}", f"--lab-time-limit={lab.time_limit_s}"]
     options += [] if broker else ["--lab-no-broker"]
     return overlay.command(files, "pytest", *options, str(lab.tests))
 
@@ -124,7 +129,8 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 def _result(lab: Lab, report: Path, returncode: int | None, output: str) -> CheckResult:
     outcomes = _outcomes(report)
     if returncode is None:
-        return CheckResult(outcomes, f"the check was ended after {lab.time_limit_s:g} s, its time limit")
+        running = "".join(f", while this test ran: {outcome.title}" for outcome in outcomes if outcome.running)
+        return CheckResult(outcomes, f"the check was ended after {lab.time_limit_s:g} s, its time limit{running}")
     if returncode < 0:
         return CheckResult(outcomes, f"Python itself was ended by {signal.Signals(-returncode).name}: {_tail(output)}")
     if not outcomes or returncode > 1:

@@ -1,4 +1,6 @@
-"""The pytest plugin that a lab's tests run under: points, a time limit for each test, a broker, a report as JSON.
+"""The pytest plugin that a lab's tests run under: points, time limits, a broker, a report as JSON.
+
+The report is complete at any time: whoever ends this process still learns what has passed, and which test did not end.
 
 A test earns points: ``@pytest.mark.points(5, task=2)``; its docstring's first line is its title in the score table.
 Tests that take the fixture ``start_broker``, or ``broker``, run last, and only when all others have passed.
@@ -9,6 +11,7 @@ from __future__ import annotations
 import ast
 import json
 import signal
+import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
@@ -23,6 +26,10 @@ MESSAGE_LINES = 8
 BROKER_FIXTURES = frozenset({"start_broker", "broker"})
 TOO_SLOW_LIMIT = 2
 """So many tests may run into their time limit; the rest would only wait for the same loop."""
+MARGIN_S = 5.0
+"""How long before the end of the check a test with the broker is ended: time to stop the broker and to report."""
+NOT_RUN = "not run: the check ended before"
+DID_NOT_END = "still running when the check was ended: it waits for something that does not come"
 _PLUGIN = "kafka-lite-lab"
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -34,10 +41,11 @@ class TooSlowError(AssertionError):
 class LabPlugin:
     """Collects what became of each test."""
 
-    def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float) -> None:
+    def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float, time_limit_s: float) -> None:
         self._report = report
         self.files = files
         self._test_limit_s = test_limit_s
+        self._deadline_s = time.monotonic() + time_limit_s - MARGIN_S
         self._outcomes: dict[str, dict[str, Any]] = {}
         self._too_slow = 0
 
@@ -68,6 +76,8 @@ class LabPlugin:
         if config.getoption("--lab-no-broker"):
             items[:] = [item for item in items if not _needs_broker(item)]
         items.sort(key=_needs_broker)
+        self._outcomes = {item.nodeid: _outcome(item, NOT_RUN, skipped=True) for item in items}
+        self._write_report()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Leave the broker out while any other test is red: its failure would tell less than theirs."""
@@ -75,16 +85,21 @@ class LabPlugin:
             pytest.skip("not run: the tests above did not end")
         if _needs_broker(item) and any(not row["passed"] for row in self._outcomes.values() if not row["broker"]):
             pytest.skip("runs when all the tests above pass")
+        if _needs_broker(item) and time.monotonic() > self._deadline_s:
+            pytest.skip("not run: the tests above took all the time")
+        self._outcomes[item.nodeid] = _outcome(item, DID_NOT_END, running=True)
+        self._write_report()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """A loop that never ends becomes a failure that says so; a broker has its own limits."""
-        limit = 0.0 if _needs_broker(item) else self._test_limit_s
+        """A loop that never ends becomes a failure that says so; tests with the broker share the time of the check."""
+        limit = max(1.0, self._deadline_s - time.monotonic()) if _needs_broker(item) else self._test_limit_s
 
         def stop(_signal: int, frame: FrameType | None) -> None:
             self._too_slow += 1
             where = running_loop(frame, self.files.values())
-            raise TooSlowError(f"still running after {limit:g} s, in {where}: does that loop come closer to its end?")
+            question = "does the broker respond?" if _needs_broker(item) else "does that loop come closer to its end?"
+            raise TooSlowError(f"still running after {limit:.3g} s, in {where}: {question}")
 
         previous = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit)
@@ -99,12 +114,16 @@ class LabPlugin:
         """Note how a test ended."""
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            self._outcomes[item.nodeid] = _outcome(item, report, call)
+            message = "" if report.passed else _message(report, call)
+            self._outcomes[item.nodeid] = _outcome(item, message, passed=report.passed, skipped=report.skipped)
+            self._write_report()
         return report
 
-    def pytest_sessionfinish(self) -> None:
-        """Write the report."""
-        self._report.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
+    def _write_report(self) -> None:
+        """Replace it as a whole: this process may be killed at any moment."""
+        written = self._report.with_suffix(".tmp")
+        written.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
+        written.replace(self._report)
 
 
 @pytest.fixture(scope="session")
@@ -142,7 +161,9 @@ def _needs_broker(item: pytest.Item) -> bool:
     return not BROKER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
-def _outcome(item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo[None]) -> dict[str, Any]:
+def _outcome(
+    item: pytest.Item, message: str, *, passed: bool = False, skipped: bool = False, running: bool = False
+) -> dict[str, Any]:
     marker = item.get_closest_marker("points")
     if marker is None:
         raise pytest.UsageError(f"{item.nodeid} has no points")
@@ -152,9 +173,10 @@ def _outcome(item: pytest.Item, report: pytest.TestReport, call: pytest.CallInfo
         "task": marker.kwargs["task"],
         "points": marker.args[0],
         "broker": _needs_broker(item),
-        "passed": report.passed,
-        "skipped": report.skipped,
-        "message": "" if report.passed else _message(report, call),
+        "passed": passed,
+        "skipped": skipped,
+        "running": running,
+        "message": message,
     }
 
 
@@ -185,11 +207,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker is to run with")
     parser.addoption("--lab-no-broker", action="store_true", help="leave out the tests with the broker")
     parser.addoption("--lab-test-limit", type=float, default=5.0, help="seconds for each test")
+    parser.addoption("--lab-time-limit", type=float, default=120.0, help="seconds for all of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin with what the runner passed on."""
     pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
     files = {module: Path(file) for module, _, file in pairs}
-    plugin = LabPlugin(config.getoption("--lab-report"), files, config.getoption("--lab-test-limit"))
+    limits = config.getoption("--lab-test-limit"), config.getoption("--lab-time-limit")
+    plugin = LabPlugin(config.getoption("--lab-report"), files, *limits)
     config.pluginmanager.register(plugin, _PLUGIN)

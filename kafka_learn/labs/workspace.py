@@ -8,8 +8,8 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from kafka_learn.labs.lab import Lab, working_file
-from kafka_learn.labs.starter import starter
+from kafka_learn.labs.lab import Lab, Task, working_file
+from kafka_learn.labs.starter import starter, unwritten
 
 DEFAULT_BASE = Path("labs-work")
 PROGRESS_FILE = ".progress.json"
@@ -25,13 +25,15 @@ class AlreadyStartedError(Exception):
 
 @dataclass
 class Progress:
-    """What is remembered between two calls: best score, hints given by task number, tasks that passed last."""
+    """What is remembered between two calls: best score, hints given by task number, the tasks that passed last and the
+    one to go on with (0: the first)."""
 
     best: int = 0
     total: int = 0
     checks: int = 0
     hints: dict[str, int] = field(default_factory=dict)
     tasks_passed: list[int] = field(default_factory=list)
+    at_hand: int = 0
 
 
 class LabWorkspace:
@@ -78,6 +80,14 @@ class LabWorkspace:
     def untouched(self) -> bool:
         """Whether the folder still holds the starter as it was generated."""
         return all(path.read_text(encoding="utf-8") == starter(self.lab, m) for m, path in self.files().items())
+
+    def unwritten(self, task: Task) -> list[str]:
+        """The functions of a task that have no body yet, as ``Class.method``."""
+        found = []
+        for module, path in self.files().items():
+            names = [name for name, of in self.lab.functions_of(module).items() if of is task]
+            found += unwritten(path.read_text(encoding="utf-8"), names)
+        return found
 
     def fingerprint(self) -> tuple[int, ...]:
         """Changes when the learner saves a file."""

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -15,8 +16,10 @@ from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.command import score_table, verdict
 from kafka_learn.labs.grader import check
 from kafka_learn.labs.lab import all_labs, find_lab
+from kafka_learn.labs.starter import starter
 from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
+from tests.support.eventually import eventually
 
 LABS = all_labs()
 WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
@@ -145,8 +148,6 @@ def test_a_module_that_ends_the_process_is_reported(tmp_path):
 
 
 def test_a_check_ends_at_its_time_limit_with_all_its_processes(tmp_path):
-    from dataclasses import replace
-
     lab = replace(LABS[0], time_limit_s=3.0)
     workspace = LabWorkspace(lab, tmp_path)
     first = workspace.start()[0]
@@ -155,8 +156,106 @@ def test_a_check_ends_at_its_time_limit_with_all_its_processes(tmp_path):
     first.write_text(first.read_text() + f"\nimport subprocess, sys\n\nsubprocess.run({command})\n")
     result = check(lab, workspace.files(), broker=False)
     assert "ended after 3 s" in result.failure
-    left = [process for process in psutil.process_iter(["cmdline"]) if marker in (process.info["cmdline"] or [])]
-    assert not left
+
+    def left():
+        return [process for process in psutil.process_iter(["cmdline"]) if marker in (process.info["cmdline"] or [])]
+
+    eventually(lambda: not left())  # killed, but the kernel needs a moment
+
+
+def hanging_answer(folder):
+    """An offset index whose search is right, but never returns within the broker."""
+    mine = folder / "offset_index.py"
+    source = module_path("kafka_lite.log.offset_index").read_text()
+    lookup = (
+        "    def lookup(self, target_offset):\n"
+        "        import sys, time\n"
+        "        while 'pytest' not in sys.modules:\n"
+        "            time.sleep(1)\n"
+        "        return self._lookup(target_offset)\n\n"
+    )
+    mine.write_text(source.replace("    def lookup(", f"{lookup}    def _lookup("))
+    return {"kafka_lite.log.offset_index": mine}
+
+
+def test_a_broker_that_hangs_costs_its_test_and_not_the_report(tmp_path):
+    lab = replace(find_lab("ch06-offset-index"), time_limit_s=25.0)
+    result = check(lab, shipped(lab) | hanging_answer(tmp_path))
+    assert not result.passed
+    assert not result.failure
+    assert all(outcome.passed for outcome in result.outcomes if not outcome.broker)
+    hanging, *_ = [outcome for outcome in result.outcomes if "does the broker respond?" in outcome.message]
+    assert hanging.broker
+    assert result.total == 100
+    assert result.score >= sum(outcome.points for outcome in result.outcomes if not outcome.broker)
+
+
+HANGING_TESTS = """
+import signal, time
+import pytest
+
+@pytest.mark.points(1, task=1)
+def test_first():
+    "Passes"
+
+@pytest.mark.points(2, task=1)
+def test_second():
+    "Hangs for ever"
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    time.sleep(600)
+
+@pytest.mark.points(4, task=2)
+def test_third():
+    "Is not reached"
+"""
+
+
+def test_a_check_that_is_ended_reports_what_has_passed_and_which_test_hung(tmp_path):
+    """The time limit of the test cannot end it: its signal is blocked, as in a C library that does not return."""
+    lab = replace(LABS[0], folder=tmp_path / "lab", time_limit_s=6.0)
+    lab.tests.mkdir(parents=True)
+    (lab.tests / "test_hang.py").write_text(HANGING_TESTS)
+    result = check(lab, shipped(LABS[0]))
+    assert result.failure == "the check was ended after 6 s, its time limit, while this test ran: Hangs for ever"
+    assert [(outcome.title, outcome.passed, outcome.running, outcome.skipped) for outcome in result.outcomes] == [
+        ("Passes", True, False, False),
+        ("Hangs for ever", False, True, False),
+        ("Is not reached", False, False, True),
+    ]
+    assert (result.score, result.total) == (1, 7)
+    words = shown(score_table(lab, result))
+    assert "✓ Passes" in words
+    assert "✗ Hangs for ever" in words
+    assert "still running when the check was ended" in words
+
+
+def test_your_task_is_what_is_not_written_yet(tmp_path):
+    """A test of task 4 needs a body of task 5: once task 4 is written, task 5 is what to go on with."""
+    lab = find_lab("ch06-purgatory")
+    workspace = LabWorkspace(lab, tmp_path)
+    workspace.start()
+    write_tasks(lab, workspace, range(1, 5))
+    result = check(lab, workspace.files(), broker=False)
+    assert result.tasks_passed() == [1, 2, 3]
+    words = shown(verdict(workspace, result))
+    assert "Your task: 5, Something has happened: write DelayedOperationPurgatory.check_and_complete." in words
+
+
+def test_a_task_that_is_written_wrongly_is_to_be_looked_at_again(tmp_path):
+    lab = find_lab("ch06-offset-index")
+    workspace = LabWorkspace(lab, tmp_path)
+    path, *_ = workspace.start()
+    body = 'raise NotImplementedError("your task 1: OffsetIndex._parse_entry")'
+    path.write_text(path.read_text().replace(body, "return None"))
+    words = shown(verdict(workspace, check(lab, workspace.files(), broker=False)))
+    assert "Your task: 1, Read an entry: look again at OffsetIndex._parse_entry." in words
+
+
+def write_tasks(lab, workspace, numbers):
+    """Put the shipped bodies of these tasks into the learner's files."""
+    for module, path in workspace.files().items():
+        later = tuple(task for task in lab.tasks if task.number not in numbers)
+        path.write_text(starter(replace(lab, tasks=later), module))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.pytest_plugin import running_loop
-from kafka_learn.labs.starter import starter
+from kafka_learn.labs.starter import starter, unwritten
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
 from kafka_learn.source import find_symbol, module_path
 
@@ -29,6 +29,20 @@ def test_a_starter_leaves_the_rest_of_the_module_alone():
     assert "self.relative_offset(offset)" not in text
     assert "Raises InvalidOffsetError when" in text
     assert 'ENTRY = struct.Struct(">ii")' in text
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_what_is_unwritten_is_what_the_starter_has_left_out(lab):
+    for module in lab.modules:
+        names = list(lab.functions_of(module))
+        assert unwritten(starter(lab, module), names) == names
+        assert unwritten(module_path(module).read_text(), names) == []
+
+
+def test_a_function_that_has_gone_is_unwritten_and_one_with_more_than_the_message_is_not():
+    body = '"""Do."""\n        x = 1\n        raise NotImplementedError("your task 1")\n'
+    source = f"class A:\n    def b(self):\n        {body}"
+    assert unwritten(source, ["A.b", "A.c"]) == ["A.c"]
 
 
 def test_labs_are_found_by_name_or_beginning():
