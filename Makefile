@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 # A lane of tests; a test that fails gets a second try at the end: CONTRIBUTING.md, "Tests".
 LANE := $(BIN)/python -m scripts.run_tests
-# A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file.
-BY_FILE := -n 2 --dist loadfile --no-loadscope-reorder
+# A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file. Three
+# workers for two cores, for tests wait as long as they work.
+BY_FILE := -n 3 --dist loadfile --no-loadscope-reorder
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 # Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
 unexport PYTHONDONTWRITEBYTECODE

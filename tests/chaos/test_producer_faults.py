@@ -204,7 +204,7 @@ def test_a_topic_that_is_deleted_for_good(setup: FaultyCluster) -> None:
     setup.cluster.create_topic("other")
     outcomes, count = Outcomes(), 20
     configs = {"bootstrap.servers": setup.bootstrap_servers, **CONFIG, **IDEMPOTENT}
-    with KafkaProducer(configs | {"delivery.timeout.ms": 3000, "max.block.ms": 5000}) as producer:
+    with KafkaProducer(configs | {"delivery.timeout.ms": 3000, "max.block.ms": 2000}) as producer:
         memory = MemoryWatch(producer)
         producer.send(ProducerRecord(TOPIC, b"v", partition=0)).get(WAIT_S * 1000)
         setup.cluster.delete_topic(TOPIC)
