@@ -3,8 +3,8 @@
 ``make notebook`` (``python -m kafka_learn.jupyter_notebooks``) writes them beside the scripts, where git ignores them,
 and starts JupyterLab. They have the outputs of the last execution, if there was one. The site offers them for download.
 
-They are not paired with their scripts, as jupytext could do: it refuses to open an ``.ipynb`` that is older than its
-script, and an experiment that a reader saves would change the chapter.
+They are not paired with their scripts, as jupytext could do: it refuses to open an ``.ipynb`` that is more recent than
+its script, and an experiment that a reader saves would change the chapter.
 """
 
 from __future__ import annotations

@@ -47,10 +47,14 @@ def test_both_languages_are_there_with_code_figures_and_search(built):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("folder", "heading"), [("book", "byte by byte"), ("zh/book", "逐字节")])
-def test_an_executed_notebook_can_be_downloaded_in_the_pages_language(built, folder, heading):
+@pytest.mark.parametrize(
+    ("folder", "heading", "suffix"), [("book", "byte by byte", ".ipynb"), ("zh/book", "逐字节", ".zh.ipynb")]
+)
+def test_an_executed_notebook_can_be_downloaded_in_the_pages_language(built, folder, heading, suffix):
     page = built / folder / "ch06_storage" / "log_segments_notebook" / "index.html"
-    (link,) = set(re.findall(r'href="([^"]+\.ipynb)"', page.read_text(encoding="utf-8")))
+    html = page.read_text(encoding="utf-8")
+    assert f"make notebook OPEN=chapters/ch06_storage/log_segments{suffix}\n" in re.sub("<[^>]+>", "", html)
+    (link,) = set(re.findall(r'href="([^"]+\.ipynb)"', html))
     notebook = json.loads((page.parent / link).read_text(encoding="utf-8"))
     assert heading in "".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     assert any(
