@@ -108,10 +108,10 @@ class LogSegment:
                 path.unlink()
 
     @staticmethod
-    def delete_files(directory: Path, base_offset: int) -> None:
+    def delete_files(directory: Path, base_offset: int, suffix: str = "") -> None:
         """Remove what there is of a segment that could not be opened. Raises OSError."""
         for file in (log_file, offset_index_file, time_index_file):
-            file(directory, base_offset).unlink(missing_ok=True)
+            file(directory, base_offset, suffix).unlink(missing_ok=True)
 
     @property
     def size(self) -> int:

@@ -217,8 +217,10 @@ class ZooKeeperClient:
         self._client = self._new_client(self._hosts + self._chroot)
         self._client.add_listener(self._state_changed)
         self._retry = KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=1, interrupt=lambda: self._closed)
+        self._waits_for_room = True
         self._retry_without_room = self._retry.copy()
         self._retry_without_room.retry_exceptions += (kazoo_exceptions.SystemZookeeperError,)
+        self._retry_without_room.interrupt = lambda: self._closed or not self._waits_for_room
         self._thread = threading.local()
         self._lock = threading.Lock()
         self._watches: dict[tuple[str, str], _Watch] = {}
@@ -289,7 +291,8 @@ class ZooKeeperClient:
             raise _our_error(error, args[0] if args else "") from error
 
     def _retries(self) -> KazooRetry:
-        return self._retry if getattr(self._thread, "refuses", False) else self._retry_without_room
+        refuses = getattr(self._thread, "refuses", False) or not self._waits_for_room
+        return self._retry if refuses else self._retry_without_room
 
     @contextlib.contextmanager
     def refusing_without_room(self) -> Iterator[None]:
@@ -302,6 +305,13 @@ class ZooKeeperClient:
             yield
         finally:
             self._thread.refuses = False
+
+    def stop_waiting_for_room(self) -> None:
+        """From now on no write waits until ZooKeeper has room for it; those that wait raise ZkConnectionError.
+
+        For a shutdown, which cannot wait until somebody frees some space.
+        """
+        self._waits_for_room = False
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         """Data (None: null) and stat."""

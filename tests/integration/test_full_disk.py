@@ -15,7 +15,7 @@ from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded import txn_log, zk_database
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
-from kafka_lite.zookeeper.zookeeper_client import ZkStorageError, ZooKeeperClient
+from kafka_lite.zookeeper.zookeeper_client import ZkError, ZkStorageError, ZooKeeperClient
 from tests.support.eventually import eventually
 from tests.support.full_disk import FullDisk, SmallDisk
 
@@ -100,6 +100,26 @@ def test_a_client_of_zookeeper_waits_for_room_unless_it_is_told_not_to(
         writer.join(60)
         assert client.exists("/a") is not None
         client.close()
+
+
+def test_a_broker_stops_though_its_controller_waits_for_room(
+    full_disk: FullDisk, no_reserve: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Cluster() as cluster:
+        server = cluster.server
+        errors = []
+
+        def write() -> None:
+            try:
+                server.zk_client.zookeeper.create("/a", b"")
+            except ZkError as error:
+                errors.append(error)
+
+        full_disk.fill()
+        server.controller._enqueue("Write", write)
+        eventually(lambda: "ZooKeeper refuses writes" in caplog.text)
+        cluster.stop()
+        assert len(errors) == 1
 
 
 def test_a_start_on_a_full_disk_says_which_folder_is_full_and_ends(small_disk: SmallDisk, tmp_path: Path) -> None:

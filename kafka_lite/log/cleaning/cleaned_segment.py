@@ -40,9 +40,13 @@ class CleanedSegment:
         entries = max(1, config.segment_index_bytes // TimeIndex.ENTRY.size)
         self._index_interval_bytes = max(config.index_interval_bytes, largest_size // entries)
         LogSegment.delete_if_exists(log.dir, base_offset, CLEANED_FILE_SUFFIX)
-        self.segment = LogSegment.open(
-            log.dir, base_offset, config, time, CLEANED_FILE_SUFFIX, self._index_interval_bytes
-        )
+        try:
+            self.segment = LogSegment.open(
+                log.dir, base_offset, config, time, CLEANED_FILE_SUFFIX, self._index_interval_bytes
+            )
+        except OSError:
+            LogSegment.delete_files(log.dir, base_offset, CLEANED_FILE_SUFFIX)  # those for which there was room
+            raise
         self._last_modified_ms = sources[-1].log.last_modified_ms()
         self._collected: list[FilteredBatch] = []
         self._bytes_since_last_index_entry = 0

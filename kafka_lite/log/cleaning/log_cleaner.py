@@ -253,6 +253,8 @@ class CleanerThread(ShutdownableThread):
         except OSError as error:
             message = f"Failed to clean up log for {cleanable.topic_partition} in dir {cleanable.log.dir.parent}"
             self._failures.maybe_add_offline_log_dir(cleanable.log.dir.parent, message, error)
+        except MemoryError:
+            logger.warning("No memory to clean log %s now, it will be tried again", cleanable.log.name)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the other logs from being cleaned
             if not (isinstance(error, ApiError) and error.error is Errors.KAFKA_STORAGE_ERROR):  # that is known already
                 self._mark_uncleanable(cleanable.log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -14,6 +15,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.cleaning.cleaned_segment import CleanedSegment
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningState
@@ -21,6 +23,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_segment import LogSegment
 from tests.support.compaction import all_records, append
 from tests.support.eventually import eventually
 from tests.support.logs import open_log
@@ -187,6 +190,31 @@ def test_a_log_that_cannot_be_cleaned_does_not_hold_up_the_others(
     eventually(lambda: cleaner.cleaner_manager.uncleanable_partitions(tmp_path) == {TopicPartition("broken", 0)})
     assert cleaner.dead_thread_count == 0
     assert bytes(content) == file.read_bytes()
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOSPC, "No room"), OSError(errno.ENOMEM, "No memory")])
+def test_a_cleaning_that_found_too_little_of_something_is_tried_again(
+    tmp_path: Path,
+    logs: dict[TopicPartition, Log],
+    start_cleaner: Callable[..., LogCleaner],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    fill(new_log(tmp_path, logs))
+    complete, failures = CleanedSegment.complete, iter([error] * 3)
+
+    def complete_at_last(cleaned: CleanedSegment) -> LogSegment:
+        failure = next(failures, None)
+        if failure is not None:
+            raise failure
+        return complete(cleaned)
+
+    monkeypatch.setattr(CleanedSegment, "complete", complete_at_last)
+    cleaner = start_cleaner()
+    assert cleaner.await_cleaned(TP, 40)
+    assert next(failures, None) is None
+    assert not cleaner.cleaner_manager.uncleanable_partitions(tmp_path)
+    assert not list(tmp_path.glob("*/*.cleaned"))
 
 
 def test_compact_and_delete(
