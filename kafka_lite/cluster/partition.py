@@ -119,8 +119,10 @@ class Partition:
         self.controller_epoch = state.controller_epoch
         self.leader_epoch = state.leader_epoch
         self.zk_version = state.zk_version
-        self._replicas = {broker_id: self._get_or_create_replica(broker_id) for broker_id in state.replicas}
-        self.in_sync_replicas = frozenset(self._replicas[broker_id] for broker_id in state.isr)
+        replicas = {broker_id: self._get_or_create_replica(broker_id) for broker_id in state.replicas}
+        # At the end of a reassignment the ISR still has replicas that are not assigned any more.
+        in_sync = [replicas.get(broker_id) or self._get_or_create_replica(broker_id) for broker_id in state.isr]
+        self._replicas, self.in_sync_replicas = replicas, frozenset(in_sync)
 
     def _get_or_create_replica(self, broker_id: int) -> Replica:
         existing = self._replicas.get(broker_id)

@@ -12,6 +12,7 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -35,6 +36,10 @@ StopReplicaCallback = Callable[[Sequence[PartitionAndReplica], StopReplicaRespon
 Send = Callable[[int, Request, Callable[[Response], None] | None], None]
 
 
+REQUEST_VERSIONS = {ApiKey.LEADER_AND_ISR: 1, ApiKey.STOP_REPLICA: 0, ApiKey.UPDATE_METADATA: 3}
+"""The versions that are sent: those of 0.10.2, but LeaderAndIsr 1 (Kafka 1.0), which says whether a replica is new."""
+
+
 class _StopReplica(NamedTuple):
     replica: PartitionAndReplica
     delete: bool
@@ -44,8 +49,7 @@ class _StopReplica(NamedTuple):
 class ControllerBrokerRequestBatch:
     """``new_batch``, then any number of ``add_…``, then ``send_requests_to_brokers``.
 
-    The requests have the shape of the versions that 0.10.2 sends (LeaderAndIsr 0, StopReplica 0, UpdateMetadata 3):
-    partitions in a flat list.
+    The requests are those of ``REQUEST_VERSIONS``: partitions in a flat list.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager, SendRequest
@@ -33,6 +33,8 @@ from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
 logger = logging.getLogger(__name__)
 
 INITIAL_CONTROLLER_EPOCH = 1
+
+ShutdownCallback = Callable[[Errors, Sequence[TopicPartition]], None]
 
 
 class ControllerMovedError(KafkaError):
@@ -305,6 +307,52 @@ class KafkaController:
         deletion.fail_replica_deletion(dying)
         if not led:
             self._send_update_metadata(())  # no election has told the brokers who is alive
+
+    def shutdown_broker(self, broker_id: int, respond: ShutdownCallback) -> None:
+        """Move the leaderships of a broker that is about to stop to other brokers.
+
+        ``respond`` gets the partitions with other replicas that it leads all the same; or STALE_CONTROLLER_EPOCH if
+        this broker is not the controller, BROKER_NOT_AVAILABLE if that broker is not registered. It is called later, in
+        the controller's thread. The broker counts as dead in elections until it has registered again.
+        """
+        self._enqueue("ControlledShutdown", lambda: self._process_controlled_shutdown(broker_id, respond))
+
+    def _process_controlled_shutdown(self, broker_id: int, respond: ShutdownCallback) -> None:
+        if not self.is_active:
+            respond(Errors.STALE_CONTROLLER_EPOCH, ())
+        elif broker_id not in self.context.live_or_shutting_down_broker_ids:
+            respond(Errors.BROKER_NOT_AVAILABLE, ())
+        else:
+            try:
+                remaining = self._shut_broker_down(broker_id)
+            except Exception:
+                respond(Errors.UNKNOWN_SERVER_ERROR, ())
+                raise
+            respond(Errors.NONE, sorted(remaining))
+
+    def _shut_broker_down(self, broker_id: int) -> set[TopicPartition]:
+        """Returns the replicated partitions that the broker still leads."""
+        logger.info("Shutting down broker %d", broker_id)
+        context = self.context
+        context.shutting_down_broker_ids.add(broker_id)
+        replicas = {
+            replica
+            for replica in context.replicas_on_brokers([broker_id])
+            if len(context.partition_replica_assignment[replica.partition]) > 1
+            and replica.partition in context.partition_leadership_info
+        }
+        led = context.partitions_led_by([broker_id])
+        machine = self.partition_state_machine
+        leading = [replica.partition for replica in replicas if replica.partition in led]
+        machine.handle_state_changes(leading, PartitionState.ONLINE, machine.select_controlled_shutdown_leader)
+        following = {replica for replica in replicas if replica.partition not in led}
+        # It stops fetching before it leaves the ISRs; otherwise it could still enter them again.
+        self._batch.new_batch()
+        for replica in sorted(following):
+            self._batch.add_stop_replica(replica, delete=False)
+        self._batch.send_requests_to_brokers()
+        self.replica_state_machine.handle_state_changes(following, ReplicaState.OFFLINE)
+        return context.partitions_led_by([broker_id]) & {replica.partition for replica in replicas}
 
     # --------------------------------------------------------------------------------------------------------- topics
 

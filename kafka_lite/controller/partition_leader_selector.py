@@ -1,4 +1,4 @@
-"""Who is to lead a partition that has lost its leader: a pure decision.
+"""The choice of a new leader for a partition: pure decisions.
 
 Kafka 0.10.2: core/.../controller/PartitionLeaderSelector.scala · book 7.1.4
 """
@@ -14,7 +14,7 @@ from kafka_lite.zookeeper.data import LeaderAndIsr
 
 
 class StateChangeFailedError(KafkaError):
-    """A partition or replica could not be brought into the state that was wanted; it stays in the one it had."""
+    """A partition or replica could not be brought into another state; it keeps the one it had."""
 
 
 class NoReplicaOnlineError(StateChangeFailedError):
@@ -23,7 +23,7 @@ class NoReplicaOnlineError(StateChangeFailedError):
 
 @dataclass(frozen=True)
 class Election:
-    """The outcome: what to write into the ``state`` node, and which brokers must be told."""
+    """The outcome: what to write into the ``state`` node, and the brokers that must be told."""
 
     leader_and_isr: LeaderAndIsr
     replicas_to_tell: list[int]
@@ -41,7 +41,7 @@ def select_offline_partition_leader(
     1. The first live replica that is in the ISR: it has every committed message. The ISR keeps its live members.
     2. If the ISR is dead, and the topic allows unclean elections: the first live replica. The ISR is that replica
        alone, and messages that it had not yet fetched are lost.
-    3. Otherwise nobody: raises NoReplicaOnlineError, and the partition stays offline until a member of the ISR is back.
+    3. Otherwise none: raises NoReplicaOnlineError, and the partition stays offline until a member of the ISR is back.
     """
     epoch = current.leader_epoch + 1
     in_sync = [replica for replica in live_replicas if replica in current.isr]
@@ -59,3 +59,25 @@ def select_offline_partition_leader(
         )
     leader = live_replicas[0]
     return Election(LeaderAndIsr(leader, [leader], epoch, current.zk_version), list(live_replicas))
+
+
+def select_controlled_shutdown_leader(
+    partition: TopicPartition,
+    current: LeaderAndIsr,
+    live_replicas: Sequence[int],
+    shutting_down_broker_ids: Collection[int],
+) -> Election:
+    """The new leader of a partition whose leader is about to stop.
+
+    The first of ``live_replicas`` that is in the ISR and does not stop, too. ``live_replicas`` are in the order of the
+    assignment and include those that are about to stop; these leave the ISR. Raises StateChangeFailedError if no such
+    replica is left.
+    """
+    isr = [member for member in current.isr if member not in shutting_down_broker_ids]
+    leader = next((replica for replica in live_replicas if replica in isr), None)
+    if leader is None:
+        raise StateChangeFailedError(
+            f"No other replicas in ISR {current.isr} for {partition} besides shutting down brokers "
+            f"{sorted(shutting_down_broker_ids)}"
+        )
+    return Election(LeaderAndIsr(leader, isr, current.leader_epoch + 1, current.zk_version), list(live_replicas))

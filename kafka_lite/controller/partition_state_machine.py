@@ -16,12 +16,16 @@ from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.controller.partition_leader_selector import (
     Election,
     StateChangeFailedError,
+    select_controlled_shutdown_leader,
     select_offline_partition_leader,
 )
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 logger = logging.getLogger(__name__)
+
+LeaderSelector = Callable[[TopicPartition, LeaderAndIsr], Election]
+"""Chooses a partition's leader, given leader and ISR so far. Raises StateChangeFailedError if there is none."""
 
 
 class PartitionState(Enum):
@@ -120,24 +124,35 @@ class PartitionStateMachine:
 
     # -------------------------------------------------------------------------------------------------- state changes
 
-    def handle_state_changes(self, partitions: Collection[TopicPartition], target: PartitionState) -> None:
-        """Bring partitions into a state, then send the requests that follow from it."""
+    def handle_state_changes(
+        self,
+        partitions: Collection[TopicPartition],
+        target: PartitionState,
+        select_leader: LeaderSelector | None = None,
+    ) -> None:
+        """Bring partitions into a state, then send the requests that follow from it.
+
+        ``select_leader`` chooses the leaders of those that go ONLINE and had one before; by default
+        ``select_offline_partition_leader`` does.
+        """
         if not partitions:
             return
         self._batch.new_batch()
         if target is PartitionState.ONLINE:
             self._create_first_states(partitions)
         for partition in sorted(partitions):
-            self._handle_state_change(partition, target)
+            self._handle_state_change(partition, target, select_leader or self.select_offline_leader)
         self._batch.send_requests_to_brokers()
 
-    def _handle_state_change(self, partition: TopicPartition, target: PartitionState) -> None:
+    def _handle_state_change(
+        self, partition: TopicPartition, target: PartitionState, select_leader: LeaderSelector
+    ) -> None:
         current = self.state(partition)
         try:
             if current not in VALID_PREVIOUS_STATES[target]:
                 raise StateChangeFailedError(f"{current.name} is no valid previous state of {target.name}")
             if target is PartitionState.ONLINE:
-                self._bring_online(partition, current)
+                self._bring_online(partition, current, select_leader)
         except StateChangeFailedError as error:
             state_change_logger.error(
                 "Controller %d epoch %d initiated state change for partition %s from %s to %s failed: %s",
@@ -173,11 +188,11 @@ class PartitionStateMachine:
         else:
             state_change_logger.trace(line, *who_and_what)
 
-    def _bring_online(self, partition: TopicPartition, current: PartitionState) -> None:
+    def _bring_online(self, partition: TopicPartition, current: PartitionState, select_leader: LeaderSelector) -> None:
         if current is PartitionState.NEW:
             self._initialize_leader_and_isr(partition)
         else:
-            self._elect_leader(partition)
+            self._elect_leader(partition, select_leader)
 
     def _create_first_states(self, partitions: Collection[TopicPartition]) -> None:
         """Write the first leader and ISR of those partitions that have none, all at a time.
@@ -205,7 +220,7 @@ class PartitionStateMachine:
         self._context.partition_leadership_info[partition] = state
         self._batch.add_leader_and_isr(state.leader_and_isr.isr, partition, state, assigned, is_new=True)
 
-    def _elect_leader(self, partition: TopicPartition) -> None:
+    def _elect_leader(self, partition: TopicPartition, select_leader: LeaderSelector) -> None:
         """Choose, write on condition that nobody else wrote meanwhile, and if somebody did, read and choose again."""
         who, name = (self._controller_id, self._context.epoch), bracketed(partition)
         state_change_logger.trace("Controller %d epoch %d started leader election for partition %s", *who, name)
@@ -216,7 +231,7 @@ class PartitionStateMachine:
                 raise StateChangeFailedError("it has no leader and ISR in ZooKeeper")
             if found.controller_epoch > self._context.epoch:
                 raise StateChangeFailedError(f"a newer controller, of epoch {found.controller_epoch}, is in charge")
-            election = self._select_leader(partition, found.leader_and_isr)
+            election = select_leader(partition, found.leader_and_isr)
             chosen = LeaderIsrAndControllerEpoch(election.leader_and_isr, self._context.epoch)
             written = self._zk_client.update_partition_state(partition, chosen)
         leader_and_isr = chosen.leader_and_isr
@@ -229,7 +244,15 @@ class PartitionStateMachine:
             "Controller %d epoch %d elected leader %d for Offline partition %s", *who, stored.leader, name
         )
 
-    def _select_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+    def select_controlled_shutdown_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The leader of a partition whose leader is about to stop. Raises StateChangeFailedError."""
+        context = self._context
+        live = context.live_or_shutting_down_broker_ids
+        replicas = [r for r in context.partition_replica_assignment.get(partition, ()) if r in live]
+        return select_controlled_shutdown_leader(partition, current, replicas, context.shutting_down_broker_ids)
+
+    def select_offline_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The leader of a partition whose leader has died. Raises NoReplicaOnlineError."""
         live = self._context.live_replicas(partition)
         in_sync = any(replica in current.isr for replica in live)
         unclean = not in_sync and self._unclean_leader_election_enable(partition.topic)

@@ -19,7 +19,6 @@ from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
-from kafka_lite.server.group_migration import GroupMigration
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
@@ -70,7 +69,6 @@ class GroupCoordination:
         )
         self.coordinator = GroupCoordinator(group_config(config), self.group_manager, heartbeats, rebalances)
         self.offsets = GroupOffsets(self.coordinator)
-        self.migration = GroupMigration(config.broker_id, replica_manager, self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
         """Begin to serve. A topic ``__consumer_offsets`` that is there already says how many partitions it has."""

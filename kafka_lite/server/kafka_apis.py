@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
@@ -14,6 +16,8 @@ from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
 from kafka_lite.protocol.api_keys import ApiKey, api_name
 from kafka_lite.protocol.framing import encode_response
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.protocol.schema import Request as RequestMessage
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
@@ -24,8 +28,13 @@ from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
+from kafka_lite.server.apis.replication_apis import ReplicationApis
 
 logger = logging.getLogger(__name__)
+
+NO_PROCESSOR = -1
+OWN_CONNECTION = "own"
+"""In the place of the connection's id, in a request of this broker to itself."""
 
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
@@ -34,6 +43,11 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
     ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response; no topic has an id yet: zero
+    # LEADER_AND_ISR: served to this broker's controller only. A broker that another one makes a follower must fetch,
+    # which this one does not do yet.
+    ApiKey.STOP_REPLICA: ApiRange(0, 0),  # 1: broker epochs (KIP-380)
+    ApiKey.UPDATE_METADATA: ApiRange(0, 4),  # 5: the same
+    ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 1),  # 2: the same
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
@@ -80,6 +94,7 @@ class KafkaApis:
         producer_ids: ProducerIdApis,
         groups: GroupApis,
         offsets: OffsetApis,
+        replication: ReplicationApis,
     ) -> None:
         self._channel = request_channel
         self._unserved = unserved_requests
@@ -89,6 +104,10 @@ class KafkaApis:
             ApiKey.FETCH: fetch.handle_fetch,
             ApiKey.LIST_OFFSETS: log_offsets.handle_list_offsets,
             ApiKey.METADATA: metadata.handle_metadata,
+            ApiKey.LEADER_AND_ISR: replication.handle_leader_and_isr,
+            ApiKey.STOP_REPLICA: replication.handle_stop_replica,
+            ApiKey.UPDATE_METADATA: replication.handle_update_metadata,
+            ApiKey.CONTROLLED_SHUTDOWN: replication.handle_controlled_shutdown,
             ApiKey.OFFSET_COMMIT: offsets.handle_offset_commit,
             ApiKey.OFFSET_FETCH: offsets.handle_offset_fetch,
             ApiKey.FIND_COORDINATOR: metadata.handle_find_coordinator,
@@ -148,6 +167,20 @@ class KafkaApis:
         if ApiKey(header.api_key) in SERVED_VERSIONS:
             asked_for = f"{asked_for} version {header.api_version}"
         self._unserved.report(header.client_id, request.client_address, asked_for, "its connection is closed")
+
+    def handle_own(self, body: RequestMessage, version: int) -> Response:
+        """The response to a request of this broker to itself, by the handler that a client's request would get.
+
+        For handlers that respond before they return. Raises KafkaError if there is no response.
+        """
+        header = RequestHeader(api_key=body.API_KEY, api_version=version)
+        request = Request(NO_PROCESSOR, OWN_CONNECTION, "", "", "", header, body, 0, SYSTEM_TIME.hi_res_ms())
+        responses: list[Response | None] = []
+        self.handlers[body.API_KEY](request, body, responses.append)
+        response = responses[0] if responses else None
+        if response is None:
+            raise KafkaError(f"there is no response to {body.API_KEY.name}")
+        return response
 
     def _responder(self, request: Request) -> Respond:
         def respond(response: Response | None) -> None:

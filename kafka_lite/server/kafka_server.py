@@ -18,9 +18,11 @@ from typing import Self
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.api_version import ApiVersion
-from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_broker_request_batch import REQUEST_VERSIONS
 from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
@@ -28,10 +30,8 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.network.acceptor import Listener, check_port_is_free
 from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
-from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
-from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
-from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import HandlerWrapper
@@ -40,6 +40,7 @@ from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
+from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_metrics import BrokerMetrics
 from kafka_lite.server.broker_reconfigurable import (
@@ -58,9 +59,9 @@ from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
-from kafka_lite.server.metadata_cache import MetadataCache, partition_states
+from kafka_lite.server.metadata_cache import MetadataCache, MetadataSnapshot
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
-from kafka_lite.server.replica_manager import MISSING_LOG_RETRY_MS, ReplicaManager
+from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -78,7 +79,7 @@ RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
 """From here on brokers write their rack and the names of their listeners into ZooKeeper."""
 
 METADATA_WAIT_MS = 10_000
-"""How long a starting broker waits for the controller to tell it of itself, ms."""
+"""How long a starting broker waits for the controller to tell it of itself and its partitions, in ms."""
 
 
 class KafkaServer:
@@ -101,7 +102,6 @@ class KafkaServer:
         self._stop_parts: list[tuple[str, Callable[[], object]]] = []
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._known_to_controller = threading.Event()
 
     # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -331,7 +331,7 @@ class KafkaServer:
             self.dynamic_broker_config,
             self.time,
             lambda topic: self.controller.topic_deletion_manager.is_topic_queued_up_for_deletion(topic),
-            lambda topic: self.replica_manager.storage_failure(topic),
+            lambda topic: self.replica_manager.missing_logs.failure_of(topic),
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
@@ -350,8 +350,6 @@ class KafkaServer:
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)
-        make_missing_logs = self.groups.migration.make_missing_logs
-        self.scheduler.schedule("missing-logs", make_missing_logs, MISSING_LOG_RETRY_MS, MISSING_LOG_RETRY_MS)
 
     def _start_controller(self) -> None:
         config = self.config
@@ -368,35 +366,59 @@ class KafkaServer:
             self.metrics.controller_stats(),
         )
         self.metrics.measure_controller(self.controller)
+        self.apis = self._new_apis()
         self.controller.startup()
         log_config = DynamicLogConfig(self.log_manager, self.controller.enable_default_unclean_leader_election)
         self.dynamic_broker_config.add_broker_reconfigurable(log_config)
         self._on_stop("controller", self.controller.shutdown)
 
+    def _new_apis(self) -> KafkaApis:
+        config = self.config
+        channel, unserved = self.socket_server.request_channel, self.socket_server.unserved_requests
+        metadata = MetadataApis(
+            config,
+            self.cluster_id,
+            self.metadata_cache,
+            self.replica_manager,
+            self.admin_manager.auto_create_topic,
+            SERVED_VERSIONS,
+            unserved,
+        )
+        admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
+        producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
+        producer_ids.startup()
+        replication = ReplicationApis(
+            self.replica_manager,
+            self.metadata_cache,
+            self.groups.coordinator,
+            self.groups.offsets,
+            self.controller,
+            self.admin_manager.try_complete_delayed_topic_operations,
+        )
+        retry_ms = missing_logs.RETRY_MS
+        self.scheduler.schedule("missing-logs", replication.make_missing_logs, retry_ms, retry_ms)
+        apis = KafkaApis(
+            channel,
+            unserved,
+            produce=ProduceApis(self.replica_manager, channel.close_connection),
+            fetch=FetchApis(self.replica_manager),
+            log_offsets=LogOffsetApis(self.replica_manager),
+            metadata=metadata,
+            admin=admin,
+            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache, unserved),
+            groups=self.groups.group_apis(),
+            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
+            replication=replication,
+        )
+        if self._wrap_handler is not None:
+            apis.wrap_handlers(self._wrap_handler)
+        return apis
+
     def _send_to_broker(self, broker_id: int, request: Request) -> Response:
-        """How the controller reaches a broker. So far there is only this one, which needs no socket."""
+        """The controller's way to a broker. The only one so far is this broker itself, which needs no socket."""
         if broker_id != self.config.broker_id:
             raise KafkaError(f"broker {broker_id} is not this one: replication between brokers is not there yet")
-        match request:
-            case LeaderAndIsrRequest():
-                return self.groups.migration.become_leader_or_follower(request)
-            case UpdateMetadataRequest():
-                return self._update_metadata(request)
-            case StopReplicaRequest():
-                return self.groups.migration.stop_replicas(request)
-            case _:
-                raise TypeError(f"not a request of a controller: {type(request).__name__}")
-
-    def _update_metadata(self, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
-        deleted = self.metadata_cache.update_cache(request)
-        if deleted:
-            self.groups.offsets.handle_deleted_partitions(deleted)
-        changed = {tp.topic for tp in deleted} | {tp.topic for tp, _ in partition_states(request)}
-        for topic in changed:
-            self.admin_manager.try_complete_delayed_topic_operations(topic)
-        if self.metadata_cache.get_alive_broker(self.config.broker_id) is not None:
-            self._known_to_controller.set()
-        return UpdateMetadataResponse(error_code=Errors.NONE.code)
+        return self.apis.handle_own(request, REQUEST_VERSIONS[request.API_KEY])
 
     def _start_config_changes(self) -> None:
         """Changes of configurations in ZooKeeper are applied from now on."""
@@ -423,8 +445,24 @@ class KafkaServer:
         metadata = BrokerMetadata(self.config.broker_id, self.cluster_id)
         for directory in self.log_manager.live_log_dirs:
             BrokerMetadataCheckpoint(directory).ensure(metadata)
-        if not self._known_to_controller.wait(METADATA_WAIT_MS / 1000):
-            logger.warning("The controller has not sent metadata for %d ms; starting all the same", METADATA_WAIT_MS)
+        if not self.metadata_cache.await_snapshot(self._is_known_to_controller, METADATA_WAIT_MS / 1000):
+            logger.warning(
+                "The controller has not told this broker of all its partitions for %d ms; starting all the same",
+                METADATA_WAIT_MS,
+            )
+
+    def _is_known_to_controller(self, metadata: MetadataSnapshot) -> bool:
+        """Whether the controller has told this broker of itself, and of every partition with a replica here.
+
+        It sends UpdateMetadata after each LeaderAndIsr, so this need not be checked between changes of the metadata.
+        """
+        own = self.config.broker_id
+        return own in metadata.alive_brokers and all(
+            self.replica_manager.has_been_told_of(TopicPartition(topic, number))
+            for topic, partitions in metadata.partitions.items()
+            for number, info in partitions.items()
+            if own in info.replicas
+        )
 
     def _register_broker(self) -> None:
         config = self.config
@@ -440,36 +478,9 @@ class KafkaServer:
         return replace(end_point, host=end_point.host or socket.getfqdn(), port=port)
 
     def _start_request_handlers(self) -> None:
-        config = self.config
-        channel, unserved = self.socket_server.request_channel, self.socket_server.unserved_requests
-        metadata = MetadataApis(
-            config,
-            self.cluster_id,
-            self.metadata_cache,
-            self.replica_manager,
-            self.admin_manager.auto_create_topic,
-            SERVED_VERSIONS,
-            unserved,
-        )
-        admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
-        producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
-        producer_ids.startup()
-        apis = KafkaApis(
-            channel,
-            unserved,
-            produce=ProduceApis(self.replica_manager, channel.close_connection),
-            fetch=FetchApis(self.replica_manager),
-            log_offsets=LogOffsetApis(self.replica_manager),
-            metadata=metadata,
-            admin=admin,
-            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache, unserved),
-            groups=self.groups.group_apis(),
-            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
-        )
-        if self._wrap_handler is not None:
-            apis.wrap_handlers(self._wrap_handler)
+        channel = self.socket_server.request_channel
         config = self.dynamic_broker_config.current_config
-        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, apis, self.time)
+        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, self.time)
         self._on_stop("request handlers", self._handler_pool.shutdown)
         if config.inline_quick_requests:
             quick = QuickRequests(
@@ -478,7 +489,7 @@ class KafkaServer:
                 config.auto_create_topics_enable,
                 self.groups.group_manager.topic_partition_for,
             )
-            inline = InlineRequestHandler(channel, apis, quick.includes, self.time)
+            inline = InlineRequestHandler(channel, self.apis, quick.includes, self.time)
             self._on_stop("inline request handler", inline.shutdown)
         self.metrics.measure_handlers(self._handler_pool)
         handlers = DynamicThreadPool("num.io.threads", self._handler_pool.resize, config)

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kafka_lite.cluster.broker import Broker
@@ -56,7 +56,7 @@ class MetadataCache:
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
         self._snapshot = MetadataSnapshot()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
 
     # ---------------------------------------------------------------------------------------------------------- write
 
@@ -65,10 +65,10 @@ class MetadataCache:
 
         Leader epochs are not compared: during a reassignment the controller may send what it had before.
         """
-        with self._lock:
+        with self._changed:
             topics = {topic: dict(partitions) for topic, partitions in self._snapshot.partitions.items()}
             deleted = []
-            for partition, state in partition_states(request):
+            for partition, state in request.partition_states():
                 if state.leader == LEADER_DURING_DELETE:
                     _remove(topics, partition)
                     deleted.append(partition)
@@ -77,12 +77,13 @@ class MetadataCache:
             brokers = {broker.id: _broker(broker) for broker in request.live_brokers}
             controller_id = request.controller_id if request.controller_id >= 0 else None
             self._snapshot = MetadataSnapshot(topics, brokers, controller_id)
+            self._changed.notify_all()
         if state_change_logger.is_tracing():
             self._trace(request)
         return deleted
 
     def _trace(self, request: UpdateMetadataRequest) -> None:
-        for partition, state in partition_states(request):
+        for partition, state in request.partition_states():
             if state.leader == LEADER_DURING_DELETE:
                 what = f"deleted partition {partition} from metadata cache"
             else:
@@ -94,6 +95,11 @@ class MetadataCache:
                 request.controller_id,
                 request.controller_epoch,
             )
+
+    def await_snapshot(self, condition: Callable[[MetadataSnapshot], bool], timeout_s: float) -> bool:
+        """Wait until ``condition`` holds, which is checked after each update; false after ``timeout_s``."""
+        with self._changed:
+            return self._changed.wait_for(lambda: condition(self._snapshot), timeout_s)
 
     # ----------------------------------------------------------------------------------------------------------- read
 
@@ -151,17 +157,6 @@ class MetadataCache:
                 ]
                 described.append(MetadataResponseTopic(name=name, partitions=partitions))
         return described
-
-
-def partition_states(
-    request: UpdateMetadataRequest,
-) -> Iterator[tuple[TopicPartition, UpdateMetadataPartitionState]]:
-    """The partitions of a request: a flat list until version 4, grouped by topic after."""
-    for state in request.ungrouped_partition_states:
-        yield TopicPartition(state.topic_name, state.partition_index), state
-    for topic in request.topic_states:
-        for state in topic.partition_states:
-            yield TopicPartition(topic.topic_name, state.partition_index), state
 
 
 def _remove(topics: dict[str, dict[int, PartitionStateInfo]], partition: TopicPartition) -> None:

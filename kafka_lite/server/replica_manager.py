@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
@@ -21,8 +20,6 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
-from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
@@ -41,10 +38,14 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaRequest,
     StopReplicaResponse,
 )
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.high_watermark_checkpoints import HighWatermarkCheckpoints
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.missing_logs import MissingLogs
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
@@ -52,20 +53,9 @@ logger = logging.getLogger(__name__)
 
 _NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
 
-HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
-
-MISSING_LOG_RETRY_MS = 5000
-"""How often the logs are tried again that could not be made, ms."""
-
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
-
-
-class _MissingLog(NamedTuple):
-    """A partition that the controller gave to this broker, whose log cannot be made now: what it said, and why."""
-
-    state: LeaderAndIsrPartitionState
-    reason: str
+OnLeadershipChange = Callable[[list[Partition], list[Partition]], None]
 
 
 class ReplicaManager:
@@ -93,16 +83,13 @@ class ReplicaManager:
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
-        self._missing_logs: dict[TopicPartition, _MissingLog] = {}
+        self.missing_logs = MissingLogs()
         self.takes_orders = True
         """Whether the controller's orders are carried out, which ends when the broker begins to stop."""
         self._state_change_lock = threading.RLock()
-        self._checkpoint_task_started = False
-        self._checkpoints = {
-            directory: OffsetCheckpointFile(Path(directory) / HIGH_WATERMARK_CHECKPOINT)
-            for directory in log_manager.live_log_dirs
-        }
-        self._checkpointed: dict[TopicPartition, int] = {}
+        self.high_watermark_checkpoints = HighWatermarkCheckpoints(
+            log_manager, scheduler, config.replica_high_watermark_checkpoint_interval_ms, lambda: self.partitions
+        )
         self.delayed_produce_purgatory: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
             "Produce",
             broker_id=config.broker_id,
@@ -122,23 +109,17 @@ class ReplicaManager:
     # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def startup(self) -> None:
-        """Read the high watermarks that the last run left.
-
-        A file that makes no sense costs little: a leader finds its high watermark anew as soon as its ISR has caught
-        up. (Kafka takes the log directory offline.)
-        """
-        for directory, checkpoint in self._checkpoints.items():
-            try:
-                self._checkpointed.update(checkpoint.read())
-            except CheckpointFormatError as error:
-                logger.warning("The high watermarks in %s are lost and found anew: %s", directory, error)
-            except OSError as error:
-                message = f"Cannot read {checkpoint.file}"
-                self.log_manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
+        """Read the high watermarks that the last run left."""
+        self.high_watermark_checkpoints.read()
 
     def get_partition(self, topic_partition: TopicPartition) -> Partition | None:
         """The partition, if this broker holds a replica of it."""
         return self._partitions.get(topic_partition)
+
+    def has_been_told_of(self, topic_partition: TopicPartition) -> bool:
+        """Whether the controller has given the partition to this broker, even if its log is missing or offline."""
+        known = topic_partition in self._partitions or topic_partition in self._offline
+        return known or self.missing_logs.reason(topic_partition) is not None
 
     @property
     def partitions(self) -> list[Partition]:
@@ -153,9 +134,9 @@ class ReplicaManager:
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
-            missing = self._missing_logs.get(topic_partition)
-            if missing is not None:
-                raise Errors.KAFKA_STORAGE_ERROR.exception(missing.reason)
+            reason = self.missing_logs.reason(topic_partition)
+            if reason is not None:
+                raise Errors.KAFKA_STORAGE_ERROR.exception(reason)
             if topic_partition in self._offline:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
@@ -334,8 +315,13 @@ class ReplicaManager:
 
     # ── what the controller orders ────────────────────────────────────────────────────────────────────────────────
 
-    def become_leader_or_follower(self, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse:
-        """Make partitions leaders or followers; a stale controller is refused as a whole."""
+    def become_leader_or_follower(
+        self, request: LeaderAndIsrRequest, on_leadership_change: OnLeadershipChange = lambda _leaders, _followers: None
+    ) -> LeaderAndIsrResponse:
+        """Make partitions leaders or followers. A request of a stale controller is refused as a whole.
+
+        ``on_leadership_change`` gets those that now lead and those that now follow, in the order of such requests.
+        """
         with self._state_change_lock:
             if request.controller_epoch < self.controller_epoch:
                 state_change_logger.warning(
@@ -349,69 +335,56 @@ class ReplicaManager:
                 return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
             self._initializing_logs.begin_order()
-            missing_before = len(self._missing_logs)
-            errors = [
-                LeaderAndIsrPartitionError(
-                    topic_name=state.topic_name,
-                    partition_index=state.partition_index,
-                    error_code=self._apply_partition_state(state).code,
+            missing_before = len(self.missing_logs)
+            errors = []
+            changed: list[Partition] = []
+            for state in request.partition_states():
+                topic_partition = TopicPartition(state.topic_name, state.partition_index)
+                error = self._apply_partition_state(topic_partition, state)
+                errors.append(
+                    LeaderAndIsrPartitionError(
+                        topic_name=state.topic_name, partition_index=state.partition_index, error_code=error.code
+                    )
                 )
-                for state in leader_and_isr_states(request)
-            ]
-            self._log_missing_logs(missing_before)
-            self._start_high_watermark_checkpoints()
+                if error is _NO_ERROR:
+                    changed.append(self._partitions[topic_partition])
+            self.missing_logs.log_new(missing_before)
+            self.high_watermark_checkpoints.start()
+            self._tell_leadership_change(changed, on_leadership_change)
         return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
 
-    def _log_missing_logs(self, known: int) -> None:
-        """One line for all partitions of an order, of which a full disk may let thousands down."""
-        if len(self._missing_logs) > known:
-            topic_partition, missing = next(reversed(self._missing_logs.items()))
-            logger.error(
-                "Cannot make the logs of %d partitions, which is tried again every %d ms. Of %s, the last one: %s",
-                len(self._missing_logs),
-                MISSING_LOG_RETRY_MS,
-                topic_partition,
-                missing.reason,
-            )
+    def make_missing_logs(
+        self, on_leadership_change: OnLeadershipChange = lambda _leaders, _followers: None
+    ) -> list[TopicPartition]:
+        """Try once more to make the logs that could not be made; returns the partitions that have one now.
 
-    def make_missing_logs(self) -> list[LeaderAndIsrPartitionState]:
-        """Try once more to make the logs that could not be made; returns what the controller said of those made.
-
-        Kafka takes a log directory that cannot take a log offline, and needs a restart. A full disk needs room only.
+        Kafka takes a log directory that cannot take a log offline, and needs a restart. A full disk only needs room.
         """
         made = []
         with self._state_change_lock:
             self._initializing_logs.begin_order()
-            for missing in list(self._missing_logs.values()):
-                if self._apply_partition_state(missing.state) is not _NO_ERROR:
-                    break  # the others will have no room either
-                made.append(missing.state)
+            for topic_partition, state in self.missing_logs.states():
+                if self._apply_partition_state(topic_partition, state) is not _NO_ERROR:
+                    break  # there is no room for the others either
+                made.append(topic_partition)
             if made:
-                logger.info("Made %d logs that were missing, %d still are", len(made), len(self._missing_logs))
+                logger.info("Made %d logs that were missing, %d still are", len(made), len(self.missing_logs))
+                self._tell_leadership_change([self._partitions[tp] for tp in made], on_leadership_change)
         return made
 
-    def storage_failure(self, topic: str) -> str | None:
-        """Why logs of the topic cannot be made; None if none is missing."""
-        if not self._missing_logs:
-            return None
-        missing = [(tp, found.reason) for tp, found in list(self._missing_logs.items()) if tp.topic == topic]
-        if not missing:
-            return None
-        first, reason = missing[0]
-        return (
-            f"The topic exists, but {len(missing)} of its partitions have no log yet, {first} for one: {reason}. "
-            "The broker goes on trying"
-        )
+    @staticmethod
+    def _tell_leadership_change(changed: list[Partition], on_leadership_change: OnLeadershipChange) -> None:
+        leaders = [partition for partition in changed if partition.leader_replica_if_local is not None]
+        on_leadership_change(leaders, [p for p in changed if p.leader_replica_if_local is None])
 
     def stop_taking_orders(self) -> None:
-        """The broker stops: what is left of an order of the controller is not carried out, its next start will."""
+        """The broker stops: drop the rest of the controller's requests, which it repeats after the next start."""
         self.takes_orders = False
 
-    def _apply_partition_state(self, state: LeaderAndIsrPartitionState) -> Errors:
+    def _apply_partition_state(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> Errors:
         if not self.takes_orders:
             return Errors.BROKER_NOT_AVAILABLE
-        topic_partition = TopicPartition(state.topic_name, state.partition_index)
-        self._missing_logs.pop(topic_partition, None)
+        self.missing_logs.discard(topic_partition)
         if state_change_logger.is_tracing():
             self._trace(f"received LeaderAndIsr request {state}", topic_partition, state)
         if self.config.broker_id not in state.replicas:
@@ -457,7 +430,7 @@ class ReplicaManager:
         self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception
     ) -> Errors:
         self._partitions.pop(topic_partition, None)
-        self._missing_logs[topic_partition] = _MissingLog(state, str(failure))
+        self.missing_logs.add(topic_partition, state, str(failure))
         return Errors.KAFKA_STORAGE_ERROR
 
     def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
@@ -478,7 +451,7 @@ class ReplicaManager:
             topic_partition,
             self.config.broker_id,
             self._initializing_logs.log_for,
-            lambda tp: self._checkpointed.get(tp, 0),
+            self.high_watermark_checkpoints.high_watermark,
         )
 
     def _make_leader_or_follower(self, partition: Partition, state: LeaderAndIsrPartitionState) -> None:
@@ -500,7 +473,11 @@ class ReplicaManager:
         state_change_logger.trace(message, self.config.broker_id, what, state.controller_epoch, place)
 
     def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
-        """Stop serving partitions, and delete their logs when told to."""
+        """Stop following partitions; delete those that the request says. A stale controller is refused as a whole.
+
+        A partition that is not deleted keeps its leader, until the next LeaderAndIsr request. A partition without a
+        replica here is not an error; if it is to be deleted, so is a log that was left of it.
+        """
         with self._state_change_lock:
             if request.controller_epoch < self.controller_epoch:
                 state_change_logger.warning(
@@ -512,7 +489,7 @@ class ReplicaManager:
                 )
                 return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
             self.controller_epoch = request.controller_epoch
-            stops = replicas_to_stop(request)
+            stops = list(request.partitions())
             errors = {tp: self._stop_replica(tp, delete) for tp, delete in stops}
             errors |= self._delete_logs([tp for tp, delete in stops if delete and errors[tp] is Errors.NONE])
         results = [
@@ -524,16 +501,37 @@ class ReplicaManager:
     def _stop_replica(self, topic_partition: TopicPartition, delete: bool) -> Errors:
         what = (self.config.broker_id, str(delete).lower(), topic_partition)
         state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
+        if not delete:
+            return Errors.NONE  # nothing to do: this broker does not fetch from other brokers yet
         self._partitions.pop(topic_partition, None)
-        self._missing_logs.pop(topic_partition, None)
-        # Whoever waits on the partition is answered that it is gone.
-        self.complete_delayed_requests(topic_partition)
-        return Errors.KAFKA_STORAGE_ERROR if delete and topic_partition in self._offline else Errors.NONE
+        self.missing_logs.discard(topic_partition)
+        self.complete_delayed_requests(topic_partition)  # their clients learn that the partition is gone
+        return Errors.KAFKA_STORAGE_ERROR if topic_partition in self._offline else Errors.NONE
+
+    def maybe_update_metadata_cache(
+        self, request: UpdateMetadataRequest, metadata_cache: MetadataCache
+    ) -> list[TopicPartition]:
+        """Bring the metadata cache up to date; returns the partitions that are deleted.
+
+        Raises STALE_CONTROLLER_EPOCH.
+        """
+        with self._state_change_lock:
+            if request.controller_epoch < self.controller_epoch:
+                message = (
+                    f"Broker {self.config.broker_id} received update metadata request from an old controller "
+                    f"{request.controller_id} with epoch {request.controller_epoch}. Latest known controller epoch is "
+                    f"{self.controller_epoch}"
+                )
+                state_change_logger.warning("%s", message)
+                raise Errors.STALE_CONTROLLER_EPOCH.exception(message)
+            deleted = metadata_cache.update_cache(request)
+            self.controller_epoch = request.controller_epoch
+            return deleted
 
     def _delete_logs(self, stopped: Collection[TopicPartition]) -> dict[TopicPartition, Errors]:
         """Forget stopped partitions and delete their logs; returns what went wrong."""
         for topic_partition in stopped:
-            self._checkpointed.pop(topic_partition, None)
+            self.high_watermark_checkpoints.forget(topic_partition)
             self.metrics.remove_partition(topic_partition)
         for topic in {tp.topic for tp in stopped} - {tp.topic for tp in self._partitions}:
             self.broker_topic_stats.remove_metrics(topic)
@@ -552,7 +550,7 @@ class ReplicaManager:
         for topic_partition in lost:
             self.complete_delayed_requests(topic_partition)
 
-    # ── records that are deleted on request, high watermarks that are kept ────────────────────────────────────────
+    # ── records that are deleted on request ───────────────────────────────────────────────────────────────────────
 
     def delete_records(self, topic_partition: TopicPartition, before_offset: int) -> int:
         """Move the log start offset up (-1: to the high watermark) and return it.
@@ -574,55 +572,8 @@ class ReplicaManager:
         log.maybe_increment_log_start_offset(target)
         return log.log_start_offset
 
-    def _start_high_watermark_checkpoints(self) -> None:
-        if not self._checkpoint_task_started:
-            self._checkpoint_task_started = True
-            interval_ms = self.config.replica_high_watermark_checkpoint_interval_ms
-            checkpoint = self.checkpoint_high_watermarks
-            self._scheduler.schedule("highwatermark-checkpoint", checkpoint, interval_ms, interval_ms)
-
-    def checkpoint_high_watermarks(self) -> None:
-        """Write the high watermarks of every log directory into its ``replication-offset-checkpoint``."""
-        by_directory: dict[str, dict[TopicPartition, int]] = {str(directory): {} for directory in self._checkpoints}
-        for partition in self.partitions:
-            replica = partition.get_replica()
-            if replica is not None and replica.log is not None:
-                offsets = by_directory.get(str(replica.log.dir.parent))
-                if offsets is not None:
-                    offsets[partition.topic_partition] = replica.high_watermark.message_offset
-        for directory in self.log_manager.live_log_dirs:
-            try:
-                self._checkpoints[directory].write(by_directory[str(directory)])
-            except OSError as error:
-                message = f"Cannot write {self._checkpoints[directory].file}"
-                self.log_manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
-
     def shutdown(self) -> None:
-        """Keep the high watermarks for the next start. Who waits gets no answer but the end of the connection."""
+        """Keep the high watermarks for the next start. Clients that wait learn of the end by their connections'."""
         self.delayed_fetch_purgatory.shutdown()
         self.delayed_produce_purgatory.shutdown()
-        if self._checkpoint_task_started:
-            self.checkpoint_high_watermarks()
-
-
-def leader_and_isr_states(request: LeaderAndIsrRequest) -> list[LeaderAndIsrPartitionState]:
-    """Partition states of both shapes of the request: a flat list (version 0 and 1), or by topic."""
-    states = list(request.ungrouped_partition_states)
-    for topic in request.topic_states:
-        for state in topic.partition_states:
-            state.topic_name = topic.topic_name
-            states.append(state)
-    return states
-
-
-def replicas_to_stop(request: StopReplicaRequest) -> list[tuple[TopicPartition, bool]]:
-    """What is to be stopped, and whether it is to be deleted, of all three shapes of the request."""
-    delete = request.delete_partitions
-    stops = [(TopicPartition(p.topic_name, p.partition_index), delete) for p in request.ungrouped_partitions]
-    stops += [(TopicPartition(t.name, index), delete) for t in request.topics for index in t.partition_indexes]
-    stops += [
-        (TopicPartition(t.topic_name, p.partition_index), p.delete_partition)
-        for t in request.topic_states
-        for p in t.partition_states
-    ]
-    return stops
+        self.high_watermark_checkpoints.shutdown()

@@ -21,7 +21,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.api_handler import Handler, Respond
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_apis import OWN_CONNECTION, SERVED_VERSIONS
 from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
 from kafka_lite.testing.error_answers import error_answer, mark_metadata, merge_answers
 from kafka_lite.testing.fault import Ending, Fault
@@ -139,7 +139,7 @@ class FaultInjector:
         """The handler that stands before ``handler``."""
 
         def intercepted(request: Request, body: Any, respond: Respond) -> None:
-            if request.header.client_id == OWN_CLIENT_ID:
+            if request.connection_id == OWN_CONNECTION or request.header.client_id == OWN_CLIENT_ID:
                 handler(request, body, respond)
                 return
             seen = self.requests.add(key, request, self._time.milliseconds())

@@ -28,7 +28,7 @@ from kafka_lite.server.config_handler import BrokerConfigHandler, TopicConfigHan
 from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.metadata_cache import MetadataCache, partition_states
+from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.eventually import eventually
@@ -74,7 +74,7 @@ class OneBroker:
             return StopReplicaResponse()
         if isinstance(request, UpdateMetadataRequest):
             self.cache.update_cache(request)
-            for topic in {partition.topic for partition, _ in partition_states(request)}:
+            for topic in {partition.topic for partition, _ in request.partition_states()}:
                 self.admin.try_complete_delayed_topic_operations(topic)
             return UpdateMetadataResponse()
         return LeaderAndIsrResponse()

@@ -5,6 +5,7 @@ Kafka 0.10.2: clients/.../common/requests/LeaderAndIsrRequest.java, LeaderAndIsr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from uuid import UUID
 
 from kafka_lite.protocol.api_key import ApiKey
@@ -78,6 +79,14 @@ class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7"
     ungrouped_partition_states: list[LeaderAndIsrPartitionState] = array(LeaderAndIsrPartitionState, versions="0-1")
     topic_states: list[LeaderAndIsrTopicState] = array(LeaderAndIsrTopicState, versions="2+")
     live_leaders: list[LeaderAndIsrLiveLeader] = array(LeaderAndIsrLiveLeader)
+
+    def partition_states(self) -> Iterator[LeaderAndIsrPartitionState]:
+        """The states of all partitions, each with its topic's name, in either shape of the request."""
+        yield from self.ungrouped_partition_states
+        for topic in self.topic_states:
+            for state in topic.partition_states:
+                state.topic_name = topic.topic_name
+                yield state
 
 
 class LeaderAndIsrPartitionError(Struct):

@@ -5,6 +5,9 @@ Kafka 0.10.2: clients/.../common/requests/StopReplicaRequest.java, StopReplicaRe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean, int16, int32, int64, string
 
@@ -55,6 +58,17 @@ class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", f
     ungrouped_partitions: list[StopReplicaPartitionV0] = array(StopReplicaPartitionV0, versions="0")
     topics: list[StopReplicaTopicV1] = array(StopReplicaTopicV1, versions="1-2")
     topic_states: list[StopReplicaTopicState] = array(StopReplicaTopicState, versions="3+")
+
+    def partitions(self) -> Iterator[tuple[TopicPartition, bool]]:
+        """All partitions, each with whether to delete its log, in any of the three shapes of the request."""
+        for partition in self.ungrouped_partitions:
+            yield TopicPartition(partition.topic_name, partition.partition_index), self.delete_partitions
+        for topic in self.topics:
+            for index in topic.partition_indexes:
+                yield TopicPartition(topic.name, index), self.delete_partitions
+        for topic_state in self.topic_states:
+            for state in topic_state.partition_states:
+                yield TopicPartition(topic_state.topic_name, state.partition_index), state.delete_partition
 
 
 class StopReplicaPartitionError(Struct):

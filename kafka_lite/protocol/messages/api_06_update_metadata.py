@@ -5,8 +5,10 @@ Kafka 0.10.2: clients/.../common/requests/UpdateMetadataRequest.java, UpdateMeta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from uuid import UUID
 
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import (
     Request,
@@ -86,6 +88,14 @@ class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0
     ungrouped_partition_states: list[UpdateMetadataPartitionState] = array(UpdateMetadataPartitionState, versions="0-4")
     topic_states: list[UpdateMetadataTopicState] = array(UpdateMetadataTopicState, versions="5+")
     live_brokers: list[UpdateMetadataBroker] = array(UpdateMetadataBroker)
+
+    def partition_states(self) -> Iterator[tuple[TopicPartition, UpdateMetadataPartitionState]]:
+        """The states of all partitions, in either shape of the request."""
+        for state in self.ungrouped_partition_states:
+            yield TopicPartition(state.topic_name, state.partition_index), state
+        for topic in self.topic_states:
+            for state in topic.partition_states:
+                yield TopicPartition(topic.topic_name, state.partition_index), state
 
 
 class UpdateMetadataResponse(Response, api_key=ApiKey.UPDATE_METADATA, versions="0-8", flexible="6+"):

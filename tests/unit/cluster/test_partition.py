@@ -92,6 +92,20 @@ def test_a_replica_outside_the_isr_does_not_hold_the_high_watermark_back(make: M
     assert partition.is_under_replicated
 
 
+@pytest.mark.parametrize("leader", [LOCAL, FOLLOWER])
+def test_a_replica_may_be_in_sync_and_no_longer_assigned(make: Make, leader: int) -> None:
+    """So it is at the end of a reassignment, until the controller takes it out of the ISR."""
+    partition = make()
+    make_it = partition.make_leader if leader == LOCAL else partition.make_follower
+    make_it(led_by(leader, [LOCAL, FOLLOWER, OTHER], replicas=[LOCAL, FOLLOWER, OTHER]))
+    make_it(led_by(leader, [LOCAL, FOLLOWER, OTHER], epoch=1, replicas=[LOCAL, FOLLOWER]))
+    assert [replica.broker_id for replica in partition.assigned_replicas] == [LOCAL, FOLLOWER]
+    if leader == LOCAL:
+        assert {replica.broker_id for replica in partition.in_sync_replicas} == {LOCAL, FOLLOWER, OTHER}
+        make_it(led_by(leader, [LOCAL, FOLLOWER], epoch=2, replicas=[LOCAL, FOLLOWER]))
+        assert {replica.broker_id for replica in partition.in_sync_replicas} == {LOCAL, FOLLOWER}
+
+
 def test_acks_all_needs_min_insync_replicas(make: Make) -> None:
     partition = make(min_isr=2)
     partition.make_leader(led_by(LOCAL, [LOCAL]))

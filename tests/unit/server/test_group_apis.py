@@ -1,4 +1,4 @@
-"""Requests of groups and offsets between the wire and the coordinator, and the controller's orders about groups."""
+"""Requests about groups and their offsets, between the wire and the coordinator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.protocol.messages import api_04_leader_and_isr as leader_and_isr
-from kafka_lite.protocol.messages import api_05_stop_replica as stop_replica
 from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
 from kafka_lite.protocol.messages import api_11_join_group as join_group
@@ -25,7 +23,6 @@ from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, GroupApis
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from kafka_lite.server.apis.offset_apis import OffsetApis
-from kafka_lite.server.group_migration import GroupMigration
 from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZkError
 from tests.support.groups import GROUP, MINUTE_MS, Groups
@@ -283,56 +280,3 @@ def test_offsets_are_deleted(apis: Apis) -> None:
     answer = apis.ask(apis.offset_apis.handle_offset_delete, 0, body)
     assert errors_of(answer) == [0, Errors.UNKNOWN_TOPIC_OR_PARTITION.code]
     assert apis.groups.committed() == -1
-
-
-# ── the controller's orders ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-class FakeReplicas:
-    """Carries out every order but those for partition 3."""
-
-    def become_leader_or_follower(
-        self, request: leader_and_isr.LeaderAndIsrRequest
-    ) -> leader_and_isr.LeaderAndIsrResponse:
-        errors = [
-            leader_and_isr.LeaderAndIsrPartitionError(
-                topic_name=state.topic_name,
-                partition_index=state.partition_index,
-                error_code=Errors.STALE_CONTROLLER_EPOCH.code if state.partition_index == 3 else 0,
-            )
-            for state in request.ungrouped_partition_states
-        ]
-        return leader_and_isr.LeaderAndIsrResponse(partition_errors=errors)
-
-    def stop_replicas(self, request: stop_replica.StopReplicaRequest) -> stop_replica.StopReplicaResponse:
-        return stop_replica.StopReplicaResponse(error_code=0 if request.controller_epoch else 11)
-
-
-def test_groups_follow_the_leaders_of_their_partitions() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    coordinator = SimpleNamespace(
-        on_election=lambda partition, epoch: told.append(("elected", partition, epoch)),
-        on_resignation=lambda partition, epoch: told.append(("resigned", partition, epoch)),
-    )
-    migration = GroupMigration(1, cast(Any, FakeReplicas()), cast(Any, coordinator))
-    states = [
-        leader_and_isr.LeaderAndIsrPartitionState(
-            topic_name=topic, partition_index=partition, leader=leader, leader_epoch=5
-        )
-        for topic, partition, leader in (
-            ("__consumer_offsets", 0, 1),
-            ("__consumer_offsets", 1, 2),
-            ("__consumer_offsets", 3, 1),
-            ("other", 0, 1),
-        )
-    ]
-    migration.become_leader_or_follower(leader_and_isr.LeaderAndIsrRequest(ungrouped_partition_states=states))
-    assert told == [("elected", 0, 5), ("resigned", 1, 5)]
-    told.clear()
-    stopped = [
-        stop_replica.StopReplicaPartitionV0(topic_name=topic, partition_index=2)
-        for topic in ("__consumer_offsets", "other")
-    ]
-    for epoch in (0, 1):
-        migration.stop_replicas(stop_replica.StopReplicaRequest(controller_epoch=epoch, ungrouped_partitions=stopped))
-    assert told == [("resigned", 2, None)]

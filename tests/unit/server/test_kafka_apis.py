@@ -101,6 +101,7 @@ class Apis:
             producer_ids=nothing,
             groups=nothing,
             offsets=nothing,
+            replication=nothing,
         )
 
     def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:

@@ -405,7 +405,7 @@ class TestFailedDisks:
         directory = broker.log(TP).dir.parent
         self.fail(broker, directory)
         shutil.rmtree(directory)
-        broker.replicas.checkpoint_high_watermarks()
+        broker.replicas.high_watermark_checkpoints.write()
         assert "Cannot write the high watermarks" not in caplog.text
 
 
@@ -464,7 +464,7 @@ def test_logs_without_room_are_made_when_there_is_room(
     full_disk.fill()
     storage_error = Errors.KAFKA_STORAGE_ERROR.code
     assert broker.lead(TP, TP1) == [0, storage_error, storage_error]
-    failure = broker.replicas.storage_failure(TP.topic)
+    failure = broker.replicas.missing_logs.failure_of(TP.topic)
     assert failure is not None
     assert "2 of its partitions have no log yet" in failure
     assert "No space left on device" in failure
@@ -476,8 +476,8 @@ def test_logs_without_room_are_made_when_there_is_room(
     assert not [path for path in tmp_path.iterdir() if path.is_dir()], "nothing is left of what was tried"
     full_disk.make_room()
     made = broker.replicas.make_missing_logs()
-    assert {state.partition_index for state in made} == {TP.partition, TP1.partition}
-    assert broker.replicas.storage_failure(TP.topic) is None
+    assert set(made) == {TP, TP1}
+    assert broker.replicas.missing_logs.failure_of(TP.topic) is None
     assert broker.replicas.get_leader_partition(TP1).log is not None
     broker.close()
 
@@ -490,7 +490,7 @@ def test_a_log_that_has_no_room_is_not_made_for_a_partition_that_was_deleted(
     broker.lead(TP, TP1)
     broker.stop(TP, delete=True)
     full_disk.make_room()
-    assert [state.partition_index for state in broker.replicas.make_missing_logs()] == [TP1.partition]
+    assert broker.replicas.make_missing_logs() == [TP1]
     assert broker.logs.get_log(TP) is None
     broker.close()
 
