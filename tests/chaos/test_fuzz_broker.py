@@ -48,7 +48,7 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
 )
 from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE
 from tests.support.broker_process import BrokerProcess
-from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, known_api_keys
+from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys
 
 BAD_FRAMES = 100_000
 CONNECTIONS = 16
@@ -174,7 +174,7 @@ _FRAMES = st.one_of(
         _PIECES,
     ),
     st.binary(max_size=30),
-)
+).filter(lambda frame: not is_order(frame))
 
 
 @settings(
