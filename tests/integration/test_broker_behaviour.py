@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.framing import decode_response
@@ -30,6 +31,12 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsTopic,
 )
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
+from kafka_lite.protocol.messages.api_07_controlled_shutdown import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+)
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
@@ -403,7 +410,23 @@ def test_api_versions_of_the_future_are_answered_in_the_oldest_layout(port: int)
     assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == [(18, 0, 4)]
 
 
-@pytest.mark.parametrize("key", [*sorted(SERVED_VERSIONS.keys() - {ApiKey.API_VERSIONS}), ApiKey.SASL_HANDSHAKE, 999])
+def test_a_request_of_a_stale_controller_is_refused(channel: BlockingChannel) -> None:
+    """This broker's own controller has a later epoch than 0, of which it told the broker in the same way."""
+    for request, version in ((UpdateMetadataRequest(controller_id=7), 3), (StopReplicaRequest(controller_id=7), 0)):
+        response = channel.exchange(request, version)
+        assert response.error_code == Errors.STALE_CONTROLLER_EPOCH.code  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_an_unregistered_broker_cannot_shut_down(channel: BlockingChannel, version: int) -> None:
+    response = channel.exchange(ControlledShutdownRequest(broker_id=99), version)
+    assert response == ControlledShutdownResponse(error_code=Errors.BROKER_NOT_AVAILABLE.code)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [*sorted(SERVED_VERSIONS.keys() - {ApiKey.API_VERSIONS}), ApiKey.LEADER_AND_ISR, ApiKey.SASL_HANDSHAKE, 999],
+)
 def test_other_versions_and_keys_that_are_not_served_end_the_connection(port: int, key: int) -> None:
     version = SERVED_VERSIONS[ApiKey(key)].max_version + 1 if key in set(SERVED_VERSIONS) else 0
     assert raw_exchange(port, header(key, version) + bytes(64)) == b""

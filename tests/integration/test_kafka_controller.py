@@ -1,10 +1,12 @@
 """The controller against the embedded ZooKeeper; brokers are played by a recorder."""
 
+import queue
 import threading
 import time
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
 from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
@@ -217,6 +219,56 @@ def test_a_leader_dies_and_comes_back(cluster):
     cluster.start(2, controller=False)
     eventually(lambda: cluster.brokers.of(LeaderAndIsrRequest, 2)[-1].ungrouped_partition_states[0].leader == 1)
     assert zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr.leader == 1
+
+
+def shut_down(controller, broker_id):
+    """The error, and the partitions that the broker still leads."""
+    responses = queue.Queue()
+    controller.shutdown_broker(broker_id, lambda *response: responses.put(response))
+    return responses.get(timeout=60)
+
+
+def test_a_controlled_shutdown_moves_leaders_away(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.create_topic("led", {0: [2, 1]})
+    cluster.create_topic("followed", {0: [1, 2]})
+    cluster.create_topic("alone", {0: [2]})
+    eventually(lambda: cluster.brokers.leader("led") == cluster.brokers.leader("alone") == 2)
+    eventually(lambda: cluster.brokers.leader("followed") == 1)
+    controller = cluster.controllers[1]
+    assert shut_down(controller, 2) == (Errors.NONE, [])
+    states = {topic: zk.get_partition_state(TopicPartition(topic, 0)).leader_and_isr for topic in ("led", "followed")}
+    assert {topic: (state.leader, state.isr) for topic, state in states.items()} == {
+        "led": (1, [1]),
+        "followed": (1, [1]),
+    }
+    assert zk.get_partition_state(TopicPartition("alone", 0)).leader_and_isr.leader == 2, "it has no other replica"
+    eventually(lambda: cluster.brokers.leader("led") == 1)
+    eventually(lambda: any(not stop.delete_partitions for stop in cluster.brokers.of(StopReplicaRequest, 2)))
+    (stopped, *_) = cluster.brokers.of(StopReplicaRequest, 2)
+    assert [p.topic_name for p in stopped.ungrouped_partitions] == ["followed"]
+    zk.create_topic_assignment("later", TopicAssignment({0: [2, 1]}))
+    eventually(lambda: cluster.brokers.leader("later") == 1)  # broker 2 counts as dead until it registers again
+    cluster.stop(2)
+    eventually(lambda: controller.context.shutting_down_broker_ids == set())
+
+
+def test_a_controlled_shutdown_says_what_it_could_not_move(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.await_brokers()
+    partition = partition_in_sync_on_2_only(cluster, zk)
+    assert shut_down(cluster.controllers[1], 2) == (Errors.NONE, [partition])
+
+
+def test_a_controlled_shutdown_is_for_the_controller_and_registered_brokers(cluster):
+    cluster.start(1)
+    cluster.start(2)
+    cluster.await_brokers()
+    active, other = sorted(cluster.controllers.values(), key=lambda controller: not controller.is_active)
+    assert shut_down(active, 9) == (Errors.BROKER_NOT_AVAILABLE, ())
+    assert shut_down(other, 1) == (Errors.STALE_CONTROLLER_EPOCH, ())
 
 
 def partition_in_sync_on_2_only(cluster, zk):

@@ -3,7 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.controller.partition_leader_selector import NoReplicaOnlineError, select_offline_partition_leader
+from kafka_lite.controller.partition_leader_selector import (
+    NoReplicaOnlineError,
+    StateChangeFailedError,
+    select_controlled_shutdown_leader,
+    select_offline_partition_leader,
+)
 from kafka_lite.zookeeper.data import LeaderAndIsr
 
 P = TopicPartition("t", 0)
@@ -36,6 +41,26 @@ def test_who_leads(assigned, isr, live, unclean, leader, new_isr):
 def test_nobody_can_lead(live, unclean):
     with pytest.raises(NoReplicaOnlineError, match="t-0"):
         select([1, 2, 3], [1], live, unclean)
+
+
+@pytest.mark.parametrize(
+    ("assigned", "isr", "stopping", "leader", "new_isr"),
+    [
+        ([1, 2, 3], [1, 2, 3], {1}, 2, [2, 3]),
+        ([1, 2, 3], [3, 1], {1}, 3, [3]),  # replica 2 is not in sync
+        ([1, 2, 3], [1, 2, 3], {1, 2}, 3, [3]),
+    ],
+)
+def test_the_leader_after_a_controlled_shutdown(assigned, isr, stopping, leader, new_isr):
+    election = select_controlled_shutdown_leader(P, LeaderAndIsr(1, isr, 4, 7), assigned, stopping)
+    chosen = election.leader_and_isr
+    assert (chosen.leader, chosen.isr, chosen.leader_epoch, chosen.zk_version) == (leader, new_isr, 5, 7)
+    assert election.replicas_to_tell == assigned, "those that stop are told, too"
+
+
+def test_no_other_replica_is_in_sync_for_a_controlled_shutdown():
+    with pytest.raises(StateChangeFailedError, match="No other replicas in ISR"):
+        select_controlled_shutdown_leader(P, LeaderAndIsr(1, [1], 4, 7), [1, 2], {1})
 
 
 @given(st.permutations([1, 2, 3, 4]), st.sets(st.integers(1, 4)), st.sets(st.integers(1, 5)), st.booleans())
