@@ -125,7 +125,7 @@ def test_a_fetch_waits_until_the_producer_s_record_is_there(purgatory):
     [waiting] = [pair for pair in purgatory.hand_overs() if pair.put.what == "purgatory"]
     assert waiting.take is not None
     assert waiting.put.thread != waiting.take.thread, "it is completed by the thread that handles the produce request"
-    assert waiting.waited_ns > runs.BEFORE_THE_RECORD_MS * 1e6
+    assert waiting.waited_ns > request_runs.BEFORE_THE_RECORD_MS * 1e6
     tries = [event for event in purgatory if (event.kind, event.what) == (Kind.RETURN, "try_complete")]
     assert [event.detail["result"] for event in tries] == [False, False, True], "before and after it is put on the list"
 
@@ -155,7 +155,7 @@ def test_state_changes_of_channels_and_of_the_controller_are_recorded():
         *watch_state_machine(PartitionStateMachine._handle_state_change, "partition", PartitionStateMachine.state),
         *watch_state_machine(ReplicaStateMachine._handle_state_change, "replica", ReplicaStateMachine.state),
     ]
-    with Recording(watches) as recording, runs.running_broker():
+    with Recording(watches) as recording, running_broker():
         pass  # a topic is created on the way
     changes = [(event.who, event.detail["before"], event.detail["after"]) for event in recording.run]
     assert [after for who, _, after in changes if who == "PartitionStateMachine"] == ["NEW", "ONLINE"]
