@@ -14,6 +14,7 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording import run_store
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
 from kafka_learn.recording.recorder import Recording
+from kafka_learn.recording.run_brokers import running_broker
 from kafka_learn.recording.watches import watch_state_machine, watch_states
 from kafka_learn.site.directives import DirectiveError, Page, expand
 from kafka_lite.controller.partition_state_machine import PartitionStateMachine

@@ -513,7 +513,7 @@ def test_a_broker_starts_though_its_high_watermarks_are_garbage(
     (record,) = caplog.records
     assert (record.levelname, str(file) in record.getMessage()) == ("WARNING", True)
     broker.lead(TP)
-    broker.replicas.checkpoint_high_watermarks()
+    broker.replicas.high_watermark_checkpoints.write()
     assert file.read_text() == "0\n1\norders 0 0\n"
     broker.close()
 
@@ -523,10 +523,10 @@ def test_high_watermarks_without_room_are_kept_later(tmp_path: Path, caplog: pyt
     broker.lead(TP)
     in_the_way = tmp_path / "replication-offset-checkpoint.tmp"
     in_the_way.symlink_to("/dev/full")
-    broker.replicas.checkpoint_high_watermarks()
+    broker.replicas.high_watermark_checkpoints.write()
     (record,) = caplog.records
     assert "No space left on device" in record.getMessage()
     assert record.exc_info is None
-    broker.replicas.checkpoint_high_watermarks()
+    broker.replicas.high_watermark_checkpoints.write()
     assert (tmp_path / "replication-offset-checkpoint").read_text() == "0\n1\norders 0 0\n"
     broker.close()

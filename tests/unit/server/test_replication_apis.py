@@ -316,8 +316,8 @@ def test_groups_of_deleted_partitions_are_unloaded(broker: Broker) -> None:
 def test_metadata_of_the_controller_is_cached(broker: Broker) -> None:
     assert broker.ask(metadata()).error_code == 0
     assert broker.cache.contains("t")
-    assert broker.cache.await_alive_broker(1, timeout_s=0)
-    assert not broker.cache.await_alive_broker(2, timeout_s=0)
+    assert broker.cache.await_snapshot(lambda metadata: 1 in metadata.alive_brokers, timeout_s=0)
+    assert not broker.cache.await_snapshot(lambda metadata: 2 in metadata.alive_brokers, timeout_s=0)
     assert broker.told == [("changed", "t")]
 
 
