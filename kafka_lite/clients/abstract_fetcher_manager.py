@@ -1,4 +1,4 @@
-"""Fetcher threads by broker: which fetches what.
+"""Manages fetcher threads by broker.
 
 Kafka 0.10.2: core/.../server/AbstractFetcherManager.scala (BrokerAndFetcherId, BrokerAndInitialOffset) · book 3.3.1
 """
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 
 class BrokerAndFetcherId(NamedTuple):
-    """One fetcher thread: the broker it asks, and its number among those that ask the same broker."""
+    """The key of a fetcher thread: its broker, and its number among the threads of that broker."""
 
     broker: BrokerEndPoint
     fetcher_id: int
 
 
 class BrokerAndInitialOffset(NamedTuple):
-    """Where a partition is fetched, and from which offset on."""
+    """The broker to fetch a partition from, and the first offset."""
 
     broker: BrokerEndPoint
     init_offset: int
@@ -40,10 +40,11 @@ T = TypeVar("T", bound=AbstractFetcherThread)  # type: ignore[type-arg]
 
 
 class AbstractFetcherManager(ABC, Generic[T]):
-    """Keeps ``num_fetchers`` threads for each broker that leads something, and gives each partition to one of them.
+    """Keeps up to ``num_fetchers`` threads per leader, and assigns each partition to one of them.
 
-    The fetcher of a partition is the same as long as its leader is: ``|31 · hash(topic) + number| mod num_fetchers``.
-    Threads come with their first partition; ``shutdown_idle_fetcher_threads`` ends those that have none left.
+    As long as its leader stays the same, a partition keeps its fetcher: ``|31 · hash(topic) + number| mod
+    num_fetchers``. A thread starts with its first partition; ``shutdown_idle_fetcher_threads`` ends those without
+    partitions.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class AbstractFetcherManager(ABC, Generic[T]):
 
     @abstractmethod
     def create_fetcher_thread(self, fetcher_id: int, source_broker: BrokerEndPoint) -> T:
-        """A thread that fetches from a broker, not started yet."""
+        """Create a thread that fetches from a broker, without starting it."""
 
     @property
     def max_lag(self) -> int:
@@ -76,17 +77,17 @@ class AbstractFetcherManager(ABC, Generic[T]):
 
     @property
     def min_fetch_rate(self) -> float:
-        """Requests per second of the thread that makes the fewest, over about a minute."""
+        """The lowest request rate of all threads, per second, averaged over about a minute."""
         threads = list(self.fetcher_thread_map.values())
         return min((each.fetcher_stats.request_rate.one_minute_rate for each in threads), default=0.0)
 
     def get_fetcher_id(self, partition: TopicPartition) -> int:
-        """Which of a broker's fetchers a partition belongs to."""
+        """The number of the broker's fetcher that a partition belongs to."""
         number = (31 * java_string_hash(partition.topic) + partition.partition) & 0xFFFFFFFF
         return java_abs(number - (1 << 32) if number >= 1 << 31 else number) % self._num_fetchers
 
     def add_fetcher_for_partitions(self, partitions: Mapping[TopicPartition, BrokerAndInitialOffset]) -> None:
-        """Have these fetched. Raises what ``AbstractFetcherThread.add_partitions`` raises, with some of them added."""
+        """Fetch these partitions. Raises like ``AbstractFetcherThread.add_partitions``, with some of them added."""
         by_fetcher: dict[BrokerAndFetcherId, dict[TopicPartition, int]] = {}
         for partition, (broker, init_offset) in partitions.items():
             key = BrokerAndFetcherId(broker, self.get_fetcher_id(partition))
@@ -101,7 +102,7 @@ class AbstractFetcherManager(ABC, Generic[T]):
 
     def _fetcher(self, key: BrokerAndFetcherId) -> T:
         thread = self.fetcher_thread_map.get(key)
-        if thread is None or not thread.is_running:  # one that died of an error is replaced
+        if thread is None or not thread.is_running:  # replace a thread that has failed
             if thread is not None:
                 thread.shutdown()
             thread = self.fetcher_thread_map[key] = self.create_fetcher_thread(key.fetcher_id, key.broker)
@@ -109,14 +110,14 @@ class AbstractFetcherManager(ABC, Generic[T]):
         return thread
 
     def remove_fetcher_for_partitions(self, partitions: Collection[TopicPartition]) -> None:
-        """Have these fetched no longer; once this returns, none of them is being processed."""
+        """Stop fetching these partitions. Once this returns, none of them is being processed."""
         with self._map_lock:
             for thread in self.fetcher_thread_map.values():
                 thread.remove_partitions(partitions)
         logger.info("[%s] Removed fetcher for partitions %s", self.name, ",".join(map(str, partitions)))
 
     def shutdown_idle_fetcher_threads(self) -> None:
-        """End the threads that have no partition."""
+        """End the threads without partitions."""
         with self._map_lock:
             for key, thread in list(self.fetcher_thread_map.items()):
                 if thread.partition_count == 0:
@@ -124,12 +125,12 @@ class AbstractFetcherManager(ABC, Generic[T]):
                     del self.fetcher_thread_map[key]
 
     def initiate_shutdown_of_all_fetchers(self) -> None:
-        """Ask all threads to end, without waiting for a lock that one of them may hold up."""
+        """Ask all threads to end, without waiting for a lock that one of them may hold."""
         for thread in list(self.fetcher_thread_map.values()):
             thread.initiate_shutdown()
 
     def close_all_fetchers(self) -> None:
-        """End all threads and wait for that."""
+        """End all threads, and wait for them."""
         self.initiate_shutdown_of_all_fetchers()
         with self._map_lock:
             for thread in self.fetcher_thread_map.values():

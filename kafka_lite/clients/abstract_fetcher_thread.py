@@ -1,4 +1,4 @@
-"""Fetches several partitions from one broker, one request after the other; what it is for, subclasses say.
+"""A thread that fetches partitions from one broker, one request at a time. Subclasses process the records.
 
 Kafka 0.10.2: core/.../server/AbstractFetcherThread.scala (PartitionFetchState, FetchRequest) · book 3.3.2
 """
@@ -26,45 +26,45 @@ logger = logging.getLogger(__name__)
 
 
 class PartitionFetchState(NamedTuple):
-    """From where to fetch a partition, and not before when (ms of the monotonic clock; 0: at once)."""
+    """A partition's fetch offset, and when it may be fetched (ms of the monotonic clock; 0: at once)."""
 
     offset: int
     not_before_ms: float = 0
 
     def is_active(self, now_ms: float) -> bool:
-        """Whether the partition belongs into the next request."""
+        """Whether the partition is in the next request."""
         return now_ms >= self.not_before_ms
 
 
 class FetchRequest(Protocol):
-    """What ``build_fetch_request`` returns: a request that knows what was asked for."""
+    """A request from ``build_fetch_request``, which knows its fetch offsets."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing."""
+        """Whether it has no partitions."""
         ...
 
     def offset(self, partition: TopicPartition) -> int:
-        """The offset that was asked for."""
+        """The fetch offset of a partition in the request."""
         ...
 
 
 class FetchedPartition(Protocol):
-    """What ``fetch`` returns for each partition."""
+    """The response for one partition, from ``fetch``."""
 
     @property
     def error(self) -> Errors:
-        """NONE, or why there is nothing."""
+        """NONE, or why there are no records."""
         ...
 
     @property
     def high_watermark(self) -> int:
-        """How far the leader's log is replicated."""
+        """The leader's high watermark."""
         ...
 
     @property
     def records(self) -> FetchedRecords:
-        """What was read."""
+        """The fetched records."""
         ...
 
 
@@ -73,19 +73,19 @@ PD = TypeVar("PD", bound=FetchedPartition)
 
 
 class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
-    """One turn: a fetch request for all partitions that may be fetched, and what follows from the answer.
+    """Each turn sends a fetch request for all partitions and handles the response.
 
     ::
 
-        answer for a partition            what happens
+        response for a partition          what happens
         ────────────────────────────────  ──────────────────────────────────────────────────────────────────────
-        records                           process_partition_data, then the offset moves on and the turn passes on
-        OFFSET_OUT_OF_RANGE               handle_offset_out_of_range says where to go on
-        another error, damaged records    handle_partitions_with_errors, after the answer has been gone through
-        for an offset not asked for now   nothing: the partition was removed, or set to another offset, meanwhile
+        records                           process_partition_data; the offset moves on, the partition to the end
+        OFFSET_OUT_OF_RANGE               handle_offset_out_of_range returns the next offset
+        another error, damaged records    handle_partitions_with_errors, after the whole response was handled
+        for an outdated offset            nothing: the partition was removed or moved to another offset since
 
-    The lock is held while an answer is gone through, so that after ``remove_partitions`` nothing more of them is
-    processed. It is free while the request is under way.
+    The lock is held while a response is handled, so that after ``remove_partitions`` none of the partitions is being
+    processed. It is not held while the request is in flight.
     """
 
     def __init__(
@@ -108,35 +108,35 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
         self.fetcher_stats = FetcherStats(registry, time, client_id, source_broker)
         self.fetcher_lag_stats = FetcherLagStats(registry, time, client_id)
 
-    # ── What subclasses define ────────────────────────────────────────────────────────────────────────────────────
+    # ── what subclasses define ────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: PD) -> None:
-        """Do with the records what the fetcher is for. A CorruptRecordError counts as an error of the partition."""
+        """Process the records. A CorruptRecordError counts as an error of the partition."""
 
     @abstractmethod
     def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
-        """Where to go on with a partition whose offset the leader does not have (or that never had one).
+        """The next offset of a partition whose offset is out of range, or that never had one.
 
-        Raises KafkaError or OSError when that cannot be found out now.
+        Raises KafkaError or OSError if it cannot be determined now.
         """
 
     @abstractmethod
     def handle_partitions_with_errors(self, partitions: Collection[TopicPartition]) -> None:
-        """Deal with partitions that failed, perhaps because they have another leader. Called without the lock."""
+        """Handle failed partitions, which may have a new leader. Called without the lock."""
 
     @abstractmethod
     def build_fetch_request(self, partitions: Sequence[tuple[TopicPartition, PartitionFetchState]]) -> REQ:
-        """A request for those of the partitions that are active, in this order."""
+        """A request for the active ones of the partitions, in this order."""
 
     @abstractmethod
     def fetch(self, request: REQ) -> list[tuple[TopicPartition, PD]]:
-        """Send it and wait for the answer. Raises KafkaError or OSError."""
+        """Send the request and wait for the response. Raises KafkaError or OSError."""
 
-    # ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the loop ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def do_work(self) -> None:
-        """One request; without anything to ask for, a rest."""
+        """Send one request, or back off if there is nothing to fetch."""
         with self._partition_map_cond:
             request = self.build_fetch_request(self._partition_states.items())
             if request.is_empty:
@@ -145,19 +145,19 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self._process_fetch_request(request)
 
     def wake_up(self) -> None:
-        """End a rest. Whoever holds the lock is not resting, so it is not waited for."""
+        """End a backoff. If another thread holds the lock, this one is not backing off, so there is nothing to do."""
         if self._partition_map_cond.acquire(blocking=False):
             self._partition_map_cond.notify_all()
             self._partition_map_cond.release()
 
     def shutdown(self, timeout_s: float | None = None) -> None:
-        """End the thread, wait for that, and take its metrics away."""
+        """End the thread, wait for it, and remove its metrics."""
         super().shutdown(timeout_s)
         self.fetcher_stats.unregister()
         self.fetcher_lag_stats.unregister()
 
     def _back_off(self) -> None:
-        """Rest, with the lock held; added partitions end it."""
+        """Wait, with the lock held, until the backoff ends or partitions are added."""
         self._time.wait(self._partition_map_cond, max(self._fetch_back_off_ms, 1))
 
     def _process_fetch_request(self, request: REQ) -> None:
@@ -176,7 +176,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
                 if (
                     state is not None
                     and request.offset(partition) == state.offset
-                    and not self._process_answer(partition, state, data)
+                    and not self._process_response(partition, state, data)
                 ):
                     self._partition_states.move_to_end(partition)
                     with_errors.append(partition)
@@ -184,14 +184,14 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self.handle_partitions_with_errors(with_errors)
 
     def _all_failed(self) -> list[TopicPartition]:
-        """No answer came: all partitions have failed. Rest, for the next request would hardly fare better."""
+        """All partitions, which have failed because no response came. Backs off before the next request."""
         with self._partition_map_cond:
             partitions = list(self._partition_states)
             self._back_off()
         return partitions
 
-    def _process_answer(self, partition: TopicPartition, state: PartitionFetchState, data: PD) -> bool:
-        """False when the partition has failed."""
+    def _process_response(self, partition: TopicPartition, state: PartitionFetchState, data: PD) -> bool:
+        """Handle the response for a partition; false if the partition has failed."""
         match data.error:
             case Errors.NONE:
                 return self._process_records(partition, state, data)
@@ -208,7 +208,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self.fetcher_lag_stats.set_lag(partition, max(0, data.high_watermark - new_offset))
             self.process_partition_data(partition, state.offset, data)
         except CorruptRecordError as error:
-            # Perhaps damaged on the way, or read while the leader truncated: it is fetched again.
+            # It may have been damaged in transit, or read while the leader truncated its log: fetch it again.
             logger.error("Found invalid messages during fetch of %s offset %d: %s", partition, state.offset, error)
             return False
         if next_offset is not None:
@@ -230,12 +230,12 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
         )
         return True
 
-    # ── Which partitions ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── partitions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add_partitions(self, partitions_and_offsets: Mapping[TopicPartition, int]) -> None:
-        """Fetch these too, from these offsets on; a negative one asks ``handle_offset_out_of_range``, which may raise.
+        """Fetch more partitions. For a negative offset, ``handle_offset_out_of_range`` is called, which may raise.
 
-        Partitions that are there already keep their offsets.
+        Partitions that are being fetched already keep their offsets.
         """
         with self._partition_map_cond:
             new = {
@@ -247,7 +247,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self._partition_map_cond.notify_all()
 
     def delay_partitions(self, partitions: Iterable[TopicPartition], delay_ms: float) -> None:
-        """Leave these out for a while, unless they are already."""
+        """Do not fetch these partitions for a while, unless they are delayed already."""
         with self._partition_map_cond:
             now_ms = self._time.hi_res_ms()
             for partition in partitions:
@@ -258,7 +258,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             self._partition_map_cond.notify_all()
 
     def remove_partitions(self, partitions: Iterable[TopicPartition]) -> None:
-        """Fetch these no longer; once this returns, none of them is being processed."""
+        """Stop fetching partitions. Once this returns, none of them is being processed."""
         with self._partition_map_cond:
             for partition in partitions:
                 self._partition_states.remove(partition)
@@ -266,5 +266,5 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
 
     @property
     def partition_count(self) -> int:
-        """How many partitions there are; does not wait for the lock."""
+        """The number of partitions. Does not take the lock."""
         return len(self._partition_states)

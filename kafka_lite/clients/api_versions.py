@@ -1,4 +1,4 @@
-"""Which versions the connected brokers understand, shared between the network client and those who build records.
+"""The API versions of all connected brokers, shared by the network client and the code that builds records.
 
 Kafka 0.11: clients/.../clients/ApiVersions.java · book 2.1.3
 """
@@ -11,9 +11,9 @@ from kafka_lite.record.record import CURRENT_MAGIC, MAGIC_V0, MAGIC_V1
 
 
 class ApiVersions:
-    """What each broker said when it was connected; forgotten when the connection is lost.
+    """The API versions of each connected broker. They are forgotten when the connection is lost.
 
-    Written by the network client's thread; any thread may read.
+    Written by the network client's thread, readable by any thread.
     """
 
     def __init__(self) -> None:
@@ -21,22 +21,22 @@ class ApiVersions:
         self._max_usable_produce_magic = CURRENT_MAGIC
 
     def update(self, node: str, versions: NodeApiVersions) -> None:
-        """A broker has answered."""
+        """A broker has reported its versions."""
         self._nodes[node] = versions
         self._recompute()
 
     def remove(self, node: str) -> None:
-        """A connection was lost: perhaps another version of the broker comes back."""
+        """A connection was lost. The broker may come back with another version."""
         if self._nodes.pop(node, None) is not None:
             self._recompute()
 
     def get(self, node: str) -> NodeApiVersions | None:
-        """What the broker said."""
+        """The broker's versions; None if it is not connected."""
         return self._nodes.get(node)
 
     @property
     def max_usable_produce_magic(self) -> int:
-        """The newest message format that all connected brokers take; today's while none is known."""
+        """The newest message format that all connected brokers accept; the current one if none is connected."""
         return self._max_usable_produce_magic
 
     def _recompute(self) -> None:
@@ -45,6 +45,6 @@ class ApiVersions:
 
 
 def produce_magic(versions: NodeApiVersions) -> int:
-    """The newest message format that a broker takes: Produce has taken v1 since its version 2, v2 since 3."""
+    """The newest message format that a broker accepts: Produce accepts v1 since version 2, and v2 since version 3."""
     latest = versions.latest(ApiKey.PRODUCE) or 0
     return MAGIC_V0 if latest < 2 else MAGIC_V1 if latest < 3 else CURRENT_MAGIC

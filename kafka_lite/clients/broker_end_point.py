@@ -1,4 +1,4 @@
-"""A broker's id and the address at which one of its listeners is reached.
+"""A broker's id and the address of one of its listeners.
 
 Kafka 0.10.2: core/.../cluster/BrokerEndPoint.scala · book 3.3.1
 """
@@ -14,7 +14,7 @@ _HOST_AND_PORT = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^:\[\]/
 
 
 class BrokerEndPoint(NamedTuple):
-    """Where requests for a broker go to: a fetcher thread has one of these, and a key of it."""
+    """The destination of requests to a broker. Fetcher threads are keyed by it."""
 
     id: int
     host: str
@@ -22,7 +22,7 @@ class BrokerEndPoint(NamedTuple):
 
     @classmethod
     def parse(cls, broker_id: int, text: str) -> BrokerEndPoint:
-        """From ``host:port``, an IPv6 address in brackets. Raises KafkaError."""
+        """Parse ``host:port``, with an IPv6 address in brackets. Raises KafkaError."""
         match = _HOST_AND_PORT.fullmatch(text.strip())
         if match is None or not 0 < int(match["port"]) < 65536:
             raise KafkaError(f"Unable to parse {text!r} to a broker endpoint: host:port is needed")

@@ -1,4 +1,4 @@
-"""What every client measures, and who is told of it: its connections, and the time that its user has waited.
+"""Metrics that all clients have: connections, and the time that the user has waited.
 
 Kafka 0.10.2: clients/.../producer/KafkaProducer.java, clients/.../consumer/KafkaConsumer.java · book 2.1.3
 """
@@ -23,18 +23,18 @@ from kafka_lite.network.selector_metrics import NANOS_PER_MS, SelectorMetrics
 
 
 class ClientConfig(Protocol):
-    """The configuration of a producer or a consumer: checked values by key, and what the user has given."""
+    """The configuration of a producer or a consumer: checked values by key, and the user's originals."""
 
     @property
     def originals(self) -> Mapping[str, object]:
-        """As given."""
+        """The configuration as the user gave it."""
         ...
 
     def __getitem__(self, key: str) -> Any: ...
 
 
 class ClientMetrics:
-    """The metrics of one client; ``kind`` is ``producer`` or ``consumer``, which also begins the names of groups.
+    """The metrics of one client. ``kind`` is ``producer`` or ``consumer``, and the prefix of group names.
 
     ::
 
@@ -43,7 +43,7 @@ class ClientMetrics:
     """
 
     def __init__(self, kind: str, config: ClientConfig, time: Time) -> None:
-        """Raises ConfigError for a reporter that cannot be made."""
+        """Raises ConfigError for a reporter that cannot be created."""
         self._kind = kind
         self._time = time
         self.jmx_reporter = JmxReporter(f"kafka.{kind}")
@@ -56,23 +56,23 @@ class ClientMetrics:
         reporters = [_reporter(config, name) for name in config["metric.reporters"]]
         self.metrics = Metrics(kept, [self.jmx_reporter, *reporters], time)
         self.counters = ConnectionCounters()
-        """For the selector."""
+        """The counters that the selector updates."""
         self.nodes = NodeMetrics(self.metrics, kind, self.counters, time)
         self.metrics.add_collector(self.nodes.collect)
 
     def measure_selector(self, selector: Selector) -> None:
-        """Show what goes over the connections."""
+        """Add the metrics of the selector's connections."""
         measured = SelectorMetrics(
             self.metrics, self._kind, {}, self.counters, lambda: len(selector.channels()), self._time
         )
         self.metrics.add_collector(measured.collect)
 
     def close(self) -> None:
-        """Tell the reporters."""
+        """Close the reporters."""
         self.metrics.close()
 
     def _total_time(self, name: str, description: str) -> Sensor:
-        """``NAME-time-ns-total``: all the time of one kind, ns."""
+        """The sensor of ``NAME-time-ns-total``, a total time in ns."""
         sensor = self.metrics.sensor(f"{name}-time-ns-total")
         metric = self.metrics.metric_name(f"{name}-time-ns-total", f"{self._kind}-metrics", description)
         sensor.add(metric, CumulativeSum())

@@ -1,4 +1,4 @@
-"""A request of a client, and what became of it.
+"""A client's request and its outcome.
 
 Kafka 0.10.2: clients/.../clients/ClientRequest.java, ClientResponse.java, RequestCompletionHandler.java · book 2.1.3
 """
@@ -14,14 +14,14 @@ from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 
 RequestCompletionHandler = Callable[["ClientResponse"], None]
-"""Called once, in the thread that polls: with the answer, or with the reason why there is none."""
+"""Called once, in the polling thread, with the response or the reason why there is none."""
 
 
 @dataclass(frozen=True)
 class RequestBuilder:
-    """Makes a request when it is known which version the broker will get.
+    """Builds a request once the version for its broker is known.
 
-    ``build`` raises UnsupportedVersionError when what it has to say cannot be said in that version.
+    ``build`` raises UnsupportedVersionError if the request cannot be expressed in that version.
     """
 
     api_key: ApiKey
@@ -33,7 +33,7 @@ class RequestBuilder:
     def of(
         cls, request: Request, oldest_version: int | None = None, latest_version: int | None = None
     ) -> RequestBuilder:
-        """For a request that is the same in every version; without limits, all that the codec knows."""
+        """For a request that is the same in every version. Without limits, any version of the codec may be used."""
         return cls.by(request.API_KEY, lambda _version: request, oldest_version, latest_version)
 
     @classmethod
@@ -44,7 +44,7 @@ class RequestBuilder:
         oldest_version: int | None = None,
         latest_version: int | None = None,
     ) -> RequestBuilder:
-        """For a request that is made by its version; without limits, any that the codec knows."""
+        """For a request that depends on its version. Without limits, any version of the codec may be used."""
         spec = API_SPECS[api_key]
         oldest = spec.min_version if oldest_version is None else oldest_version
         latest = spec.max_version if latest_version is None else latest_version
@@ -53,28 +53,28 @@ class RequestBuilder:
 
 @dataclass(frozen=True)
 class ClientRequest:
-    """A request to one broker, before its version is chosen. ``NetworkClient.new_client_request`` makes them."""
+    """A request to one broker, before its version is chosen. Created by ``NetworkClient.new_client_request``."""
 
     destination: str
-    """Id of the broker, as connections are named."""
+    """The broker's id, as used for connections."""
     builder: RequestBuilder
     correlation_id: int
     client_id: str
     created_time_ms: float
     expect_response: bool = True
-    """False for a produce request with acks=0: it is over when it is sent."""
+    """False for a produce request with acks=0, which is complete once it is sent."""
     callback: RequestCompletionHandler | None = None
     request_timeout_ms: float | None = None
-    """For an answer that may take longer than those to other requests, as that to a JoinGroup."""
+    """A longer timeout for a response that may take long, such as that of JoinGroup; None for the client's default."""
 
 
 @dataclass(frozen=True)
 class ClientResponse:
-    """The end of a request: an answer, a lost connection, or a version that the broker does not have."""
+    """The outcome of a request: a response, a lost connection, or a version that the broker lacks."""
 
     api_key: ApiKey
     api_version: int
-    """-1 when none was found."""
+    """-1 if no common version was found."""
     correlation_id: int
     destination: str
     created_time_ms: float
@@ -82,15 +82,15 @@ class ClientResponse:
     was_disconnected: bool = False
     version_mismatch: UnsupportedVersionError | None = None
     response: Response | None = None
-    """None without an answer; also when none was expected."""
+    """None without a response, also if none was expected."""
     callback: RequestCompletionHandler | None = None
 
     @property
     def request_latency_ms(self) -> float:
-        """From the making of the request to its end."""
+        """The time from the creation of the request to its completion, ms."""
         return self.received_time_ms - self.created_time_ms
 
     def on_complete(self) -> None:
-        """Tell whoever sent it."""
+        """Call the callback, if there is one."""
         if self.callback is not None:
             self.callback(self)

@@ -1,4 +1,4 @@
-"""What clients make of their configuration: addresses of brokers, and the network client.
+"""Helpers for clients' configurations: broker addresses, and the network client.
 
 Kafka 0.10.2: clients/.../clients/ClientUtils.java · book 2.1.1
 """
@@ -25,9 +25,9 @@ _HOST_AND_PORT = re.compile(r"\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 
 
 def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVERS) -> list[tuple[str, int]]:
-    """Host and port of each ``host:port`` whose host is known; the others are warned of.
+    """Host and port of each ``host:port`` whose host can be resolved. Others are logged as a warning.
 
-    ``key`` is where they are configured. Raises ConfigError for text that is no address, and when no host is known.
+    ``key`` is their configuration key. Raises ConfigError for an invalid address, and if no host can be resolved.
     """
     addresses, texts = [], [url.strip() for url in urls if url.strip()]
     for text in texts:
@@ -54,7 +54,7 @@ def new_network_client(
     time: Time,
     api_versions: ApiVersions | None = None,
 ) -> NetworkClient:
-    """A network client of the configured backoffs, buffers and timeouts, over a selector that is measured."""
+    """A network client with the configured backoffs, buffer sizes and timeouts, and with metrics."""
     selector = Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=time, counters=metrics.counters)
     metrics.measure_selector(selector)
     return NetworkClient(

@@ -1,4 +1,4 @@
-"""The cluster as a client knows it: brokers, topics, partitions, leaders, at one moment.
+"""A client's view of the cluster at one moment: brokers, topics, partitions, leaders.
 
 Kafka 0.10.2: clients/.../common/Cluster.java, Node.java, PartitionInfo.java · book 7.3.2
 """
@@ -14,7 +14,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 @dataclass(frozen=True)
 class Node:
-    """A broker and where it is reached. Of ``bootstrap.servers`` no more is known: their ids are negative."""
+    """A broker and its address. Brokers from ``bootstrap.servers`` have negative ids, because their ids are not
+    known."""
 
     id: int
     host: str
@@ -23,7 +24,7 @@ class Node:
 
     @cached_property
     def id_string(self) -> str:
-        """The id as connections are named by it."""
+        """The id as a string, which names connections."""
         return str(self.id)
 
     def __str__(self) -> str:
@@ -32,26 +33,26 @@ class Node:
 
 @dataclass(frozen=True)
 class PartitionInfo:
-    """A partition and the brokers that have it."""
+    """A partition and its replicas."""
 
     topic: str
     partition: int
     leader: Node | None
-    """None while there is no leader, or while the client does not know that broker."""
+    """None if there is no leader, or if the client does not know that broker."""
     replicas: tuple[Node, ...] = ()
     in_sync_replicas: tuple[Node, ...] = ()
     leader_epoch: int = -1
-    """How often the leader has changed; -1 from brokers that do not tell."""
+    """The number of leader changes; -1 from brokers that do not report it."""
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """Topic and number alone."""
+        """The topic and the partition number."""
         return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """What one Metadata answer told, indexed for the questions of clients. Never changes: an update makes another."""
+    """The contents of one Metadata response, indexed for clients. Immutable: an update creates a new one."""
 
     nodes: tuple[Node, ...] = ()
     partitions: tuple[PartitionInfo, ...] = ()
@@ -61,8 +62,7 @@ class Cluster:
     invalid_topics: frozenset[str] = frozenset()
     internal_topics: frozenset[str] = frozenset()
     is_bootstrap_configured: bool = False
-    """Whether this is only what ``bootstrap.servers`` said."""
-    _by_id: Mapping[int, Node] = field(init=False, repr=False, compare=False)
+    """Whether this is only the list of ``bootstrap.servers``."""
     _by_partition: Mapping[TopicPartition, PartitionInfo] = field(init=False, repr=False, compare=False)
     _by_topic: Mapping[str, tuple[PartitionInfo, ...]] = field(init=False, repr=False, compare=False)
     _available: Mapping[str, tuple[PartitionInfo, ...]] = field(init=False, repr=False, compare=False)
@@ -76,8 +76,7 @@ class Cluster:
             if info.leader is not None:
                 by_leader.setdefault(info.leader.id, []).append(info)
         led = {topic: tuple(info for info in infos if info.leader) for topic, infos in by_topic.items()}
-        # The one way to set a field of a frozen dataclass.
-        object.__setattr__(self, "_by_id", {node.id: node for node in self.nodes})
+        # The only way to set a field of a frozen dataclass.
         object.__setattr__(self, "_by_partition", {info.topic_partition: info for info in self.partitions})
         object.__setattr__(self, "_by_topic", {topic: tuple(infos) for topic, infos in by_topic.items()})
         object.__setattr__(self, "_available", led)
@@ -85,12 +84,12 @@ class Cluster:
 
     @classmethod
     def bootstrap(cls, addresses: Sequence[tuple[str, int]]) -> Cluster:
-        """A cluster of which only some addresses are known; their ids are -1, -2, …"""
+        """A cluster of which only addresses are known. The brokers' ids are -1, -2, …"""
         nodes = tuple(Node(-number, host, port) for number, (host, port) in enumerate(addresses, 1))
         return cls(nodes, is_bootstrap_configured=True)
 
     def with_partitions_of(self, topics: Iterable[str]) -> Cluster:
-        """The same cluster as if it had these topics only."""
+        """The same cluster, reduced to these topics."""
         wanted = set(topics)
         return Cluster(
             self.nodes,
@@ -104,28 +103,24 @@ class Cluster:
 
     @property
     def topics(self) -> frozenset[str]:
-        """Names of the topics with partitions."""
+        """The names of the topics that have partitions."""
         return frozenset(self._by_topic)
 
-    def node_by_id(self, node_id: int) -> Node | None:
-        """The broker of that id."""
-        return self._by_id.get(node_id)
-
     def leader_for(self, partition: TopicPartition) -> Node | None:
-        """The partition's leader; None when the partition or its leader is not known."""
+        """The partition's leader; None if the partition or its leader is not known."""
         info = self._by_partition.get(partition)
         return info.leader if info is not None else None
 
     def partition(self, partition: TopicPartition) -> PartitionInfo | None:
-        """What is known of a partition."""
+        """The partition; None if it is not known."""
         return self._by_partition.get(partition)
 
     def partitions_for_topic(self, topic: str) -> tuple[PartitionInfo, ...]:
-        """The partitions of a topic by number; none for an unknown topic."""
+        """The partitions of a topic by number; empty for an unknown topic."""
         return self._by_topic.get(topic, ())
 
     def available_partitions_for_topic(self, topic: str) -> tuple[PartitionInfo, ...]:
-        """Those partitions of a topic that have a leader."""
+        """The partitions of a topic that have a leader."""
         return self._available.get(topic, ())
 
     def partitions_for_node(self, node_id: int) -> tuple[PartitionInfo, ...]:
@@ -133,6 +128,6 @@ class Cluster:
         return self._by_leader.get(node_id, ())
 
     def partition_count_for_topic(self, topic: str) -> int | None:
-        """How many partitions a topic has; None for an unknown topic."""
+        """The number of partitions of a topic; None for an unknown topic."""
         infos = self._by_topic.get(topic)
         return None if infos is None else len(infos)

@@ -1,4 +1,4 @@
-"""In which state the connection to each broker is, and when to try again.
+"""The state of the connection to each broker, and when to reconnect.
 
 Kafka 0.10.2: clients/.../clients/ClusterConnectionStates.java (NodeConnectionState), ConnectionState.java
 · book 2.1.3
@@ -16,11 +16,11 @@ class ConnectionState(Enum):
     """State of the connection to one broker."""
 
     DISCONNECTED = auto()
-    """action: wait for the backoff · transition: CONNECTING when somebody wants to send."""
+    """action: wait for the backoff · transition: CONNECTING when there is something to send."""
     CONNECTING = auto()
-    """action: wait for TCP · transition: CHECKING_API_VERSIONS or READY when it stands, DISCONNECTED on failure."""
+    """action: wait for TCP · transition: CHECKING_API_VERSIONS or READY once connected, DISCONNECTED on failure."""
     CHECKING_API_VERSIONS = auto()
-    """action: ask the broker for its versions · transition: READY with the answer, DISCONNECTED without."""
+    """action: request the broker's API versions · transition: READY with the response, DISCONNECTED without."""
     READY = auto()
     """action: send requests · transition: DISCONNECTED when the connection breaks."""
 
@@ -34,26 +34,26 @@ VALID_PREVIOUS_STATES: dict[ConnectionState, frozenset[ConnectionState]] = {
 
 
 class IllegalConnectionStateError(RuntimeError):
-    """A change of state that the table does not allow: a mistake of the caller."""
+    """A transition that the table does not allow: a bug of the caller."""
 
 
 @dataclass
 class NodeConnectionState:
-    """What is known of one connection."""
+    """The state of one connection."""
 
     state: ConnectionState = ConnectionState.DISCONNECTED
     last_attempt_ms: float = -math.inf
     failed_attempts: int = 0
     backoff_ms: float = 0
-    """How long after the last attempt, or loss, the next one may begin."""
+    """How long after the last attempt or loss the next attempt may start."""
 
 
 class ClusterConnectionStates:
-    """The states of all connections of one client, by the id of the broker.
+    """The states of all connections of a client, by broker id.
 
-    After a loss the broker is left alone for ``reconnect_backoff_ms``; each further failure doubles that, up to
-    ``reconnect_backoff_max_ms``. A fifth is added or taken at random, lest all clients of a broker that comes back meet
-    at its door. 0.10.2 has one fixed backoff; the growing one is KIP-144's.
+    After a loss, the client waits ``reconnect_backoff_ms`` before it reconnects. Each further failure doubles the
+    backoff, up to ``reconnect_backoff_max_ms``. A random jitter of a fifth keeps the clients of a restarted broker from
+    connecting all at once. 0.10.2 has a fixed backoff; the growing one came with KIP-144.
     """
 
     JITTER = 0.2
@@ -72,24 +72,25 @@ class ClusterConnectionStates:
         self._nodes: dict[str, NodeConnectionState] = {}
 
     def can_connect(self, node: str, now_ms: float) -> bool:
-        """Whether there is no connection, and none was lost or refused just now."""
+        """Whether there is no connection, and its backoff is over."""
         return self._is_disconnected(node) and self._backoff_left_ms(node, now_ms) == 0
 
     def is_blacked_out(self, node: str, now_ms: float) -> bool:
-        """Whether the broker must be left alone for now."""
+        """Whether the broker must not be connected to yet."""
         return self._is_disconnected(node) and self._backoff_left_ms(node, now_ms) > 0
 
     def connection_delay_ms(self, node: str, now_ms: float) -> float:
-        """When to look again: after what is left of the backoff; infinity while something will happen anyway."""
+        """When to check again: after the rest of the backoff, ms; infinity while a connection exists or is being
+        established."""
         return self._backoff_left_ms(node, now_ms) if self._is_disconnected(node) else math.inf
 
     def connecting(self, node: str, now_ms: float) -> None:
-        """A connection was begun."""
+        """A connection attempt starts."""
         self._transition_to(node, ConnectionState.CONNECTING)
         self._nodes[node].last_attempt_ms = now_ms
 
     def checking_api_versions(self, node: str) -> None:
-        """The connection stands, the broker is asked what it can."""
+        """The connection is established, and the broker's API versions are requested."""
         self._transition_to(node, ConnectionState.CHECKING_API_VERSIONS)
 
     def ready(self, node: str) -> None:
@@ -98,11 +99,11 @@ class ClusterConnectionStates:
         self._nodes[node].failed_attempts = 0
 
     def disconnected(self, node: str, now_ms: float) -> None:
-        """The connection is lost, or did not come about: its backoff begins."""
+        """The connection was lost or could not be established: its backoff starts."""
         self._transition_to(node, ConnectionState.DISCONNECTED)
         state = self._nodes[node]
         state.last_attempt_ms = now_ms
-        # Not 2**n first and the maximum then: n grows for as long as a broker is away.
+        # Limit the exponent, because the number of attempts grows for as long as a broker is away.
         doublings = min(state.failed_attempts, 30)
         state.backoff_ms = min(self._backoff_max_ms, self._backoff_ms * 2**doublings) * self._jitter()
         state.failed_attempts += 1
@@ -116,16 +117,16 @@ class ClusterConnectionStates:
         return self.state(node) is ConnectionState.READY
 
     def is_connecting(self, node: str) -> bool:
-        """Whether TCP has yet to answer."""
+        """Whether the TCP connection is being established."""
         return self.state(node) is ConnectionState.CONNECTING
 
     def any_is_establishing(self) -> bool:
-        """Whether some connection is on its way."""
+        """Whether any connection is being established."""
         on_the_way = (ConnectionState.CONNECTING, ConnectionState.CHECKING_API_VERSIONS)
         return any(each.state in on_the_way for each in self._nodes.values())
 
     def with_setup_timeout(self, now_ms: float) -> list[str]:
-        """The brokers whose TCP connection has taken too long."""
+        """The brokers whose TCP connection takes too long."""
         return [
             node
             for node, each in self._nodes.items()
@@ -133,7 +134,7 @@ class ClusterConnectionStates:
         ]
 
     def state(self, node: str) -> ConnectionState:
-        """The state; DISCONNECTED for a broker that nobody ever asked for."""
+        """The state; DISCONNECTED for a broker that was never connected to."""
         known = self._nodes.get(node)
         return known.state if known is not None else ConnectionState.DISCONNECTED
 

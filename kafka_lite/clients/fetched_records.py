@@ -1,4 +1,4 @@
-"""The records of one partition in a fetch response, measured without decoding them.
+"""The records of one partition in a fetch response, measured without being decoded.
 
 Kafka 0.10.2: clients/.../common/record/MemoryRecords.java (validBytes, shallowEntries) · book 3.3.2
 """
@@ -20,10 +20,10 @@ class _Extent(NamedTuple):
 
 
 class FetchedRecords:
-    """Batches of any format, the last of which may be cut off at the fetch size.
+    """Batches of any format, the last of which may be truncated at the fetch size.
 
-    A message set of a megabyte may be ten thousand messages, and a fetcher only needs the end of the last one. So only
-    sizes are read, and the header of the last batch.
+    A message set of a megabyte may hold ten thousand messages, and a fetcher only needs the end of the last one. So
+    only the sizes are read, and the header of the last batch.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -31,17 +31,17 @@ class FetchedRecords:
 
     @property
     def size_in_bytes(self) -> int:
-        """All bytes, including those of a batch that was cut off."""
+        """All bytes, including those of a truncated batch."""
         return self.buffer.nbytes
 
     @property
     def valid_bytes(self) -> int:
-        """The bytes of complete batches. Raises CorruptRecordError at an impossible size."""
+        """The bytes of complete batches. Raises CorruptRecordError for an impossible size."""
         return self._extent.valid_bytes
 
     @property
     def next_offset(self) -> int | None:
-        """The offset behind the last complete batch, where the next fetch begins; None without a complete batch.
+        """The offset after the last complete batch, where the next fetch starts; None without a complete batch.
 
         Raises CorruptRecordError if that batch has no valid header.
         """

@@ -1,4 +1,4 @@
-"""What fetchers measure: requests and bytes per broker, and how far each partition is behind.
+"""The metrics of fetchers: requests and bytes per broker, and the lag of each partition.
 
 Kafka 0.10.2: core/.../server/AbstractFetcherThread.scala (FetcherStats, FetcherLagStats) · book 3.3.2
 """
@@ -15,11 +15,11 @@ from kafka_lite.metrics.metrics_registry import MetricsRegistry
 
 _REQUESTS, _BYTES, _LAG = "RequestsPerSec", "BytesPerSec", "ConsumerLag"
 NO_LAG = -1
-"""Nothing has been fetched of the partition yet."""
+"""The lag of a partition of which nothing was fetched yet."""
 
 
 class FetcherStats:
-    """``kafka.server:type=FetcherStats``: one fetcher's requests and bytes."""
+    """``kafka.server:type=FetcherStats``: the requests and bytes of one fetcher."""
 
     def __init__(self, registry: MetricsRegistry, time: Time, client_id: str, broker: BrokerEndPoint) -> None:
         self._group = KafkaMetricsGroup(registry, time, "kafka.server", "FetcherStats")
@@ -28,13 +28,13 @@ class FetcherStats:
         self.byte_rate = self._group.new_meter(_BYTES, "bytes", self._tags)
 
     def unregister(self) -> None:
-        """The fetcher has ended."""
+        """Remove the metrics, when the fetcher has ended."""
         self._group.remove_metric(_REQUESTS, self._tags)
         self._group.remove_metric(_BYTES, self._tags)
 
 
 class FetcherLagStats:
-    """``kafka.server:type=FetcherLagMetrics``: by partition, the leader's high watermark less our position."""
+    """``kafka.server:type=FetcherLagMetrics``: by partition, the leader's high watermark minus the fetch offset."""
 
     def __init__(self, registry: MetricsRegistry, time: Time, client_id: str) -> None:
         self._group = KafkaMetricsGroup(registry, time, "kafka.server", "FetcherLagMetrics")
@@ -43,7 +43,7 @@ class FetcherLagStats:
         self._lags: dict[TopicPartition, int] = {}
 
     def set_lag(self, partition: TopicPartition, lag: int) -> None:
-        """The lag of now, in records; the first of a partition makes its gauge."""
+        """Set the current lag, in records. The first call for a partition creates its gauge."""
         with self._lock:
             is_new = partition not in self._lags
             self._lags[partition] = lag
@@ -60,12 +60,12 @@ class FetcherLagStats:
 
     @property
     def max_lag(self) -> int:
-        """The largest lag of all; 0 when there is none."""
+        """The largest lag of any partition; 0 without partitions."""
         with self._lock:
             return max(self._lags.values(), default=0)
 
     def unregister(self, partition: TopicPartition | None = None) -> None:
-        """Forget one partition, or all."""
+        """Remove one partition, or all."""
         with self._lock:
             gone = list(self._lags) if partition is None else [partition] if partition in self._lags else []
             for each in gone:

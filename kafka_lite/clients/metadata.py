@@ -1,4 +1,4 @@
-"""What a client knows of the cluster, shared between the threads that need it and the one that fetches it.
+"""A client's metadata of the cluster, shared by the thread that fetches it and those that use it.
 
 Kafka 0.10.2: clients/.../clients/Metadata.java · book 2.1.3, 7.3.2
 """
@@ -17,18 +17,18 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 logger = logging.getLogger(__name__)
 
 MAX_STRING_BYTES = 0x7FFF
-"""Of a name in a request: its length is an int16."""
+"""The longest name in a request, whose length is an int16."""
 TOPIC_EXPIRY_MS = 5 * 60 * 1000
-"""A producer forgets a topic that nobody sent to for so long."""
+"""How long a producer keeps a topic that it does not send to."""
 
 MetadataListener = Callable[[Cluster], None]
 
 
 class Metadata:
-    """The newest :class:`Cluster`, which topics are of interest, and whether it is time to ask again.
+    """The latest :class:`Cluster`, the topics of interest, and when to update them.
 
-    Any thread may ask and wait; the network client's thread calls ``update`` and ``failed_update``. Who needs something
-    newer calls ``request_update`` and waits with ``await_update`` until the version has grown::
+    Any thread may read and wait. The network client's thread calls ``update`` and ``failed_update``. A thread that
+    needs newer metadata calls ``request_update`` and waits with ``await_update`` until the version has increased::
 
         send()  add(topic), version = request_update() ──▶ need_update
                 await_update(version) ····················· wait ·····▶ version + 1: go on
@@ -57,29 +57,29 @@ class Metadata:
         self._need_update = False
         self._need_metadata_for_all_topics = False
         self._topics: dict[str, float | None] = {}
-        """Each topic of interest, and when it is forgotten; None: as long from the next update as TOPIC_EXPIRY_MS."""
+        """The topics of interest and when they expire. None: TOPIC_EXPIRY_MS after the next update."""
         self._listeners: list[MetadataListener] = []
         self._fatal: Exception | None = None
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def fetch(self) -> Cluster:
-        """The cluster as it is known now, without any waiting."""
+        """The current cluster. Never blocks."""
         return self._cluster
 
     @property
     def version(self) -> int:
-        """How many updates there have been."""
+        """The number of updates so far."""
         return self._version
 
     @property
     def update_requested(self) -> bool:
-        """Whether somebody wants an update."""
+        """Whether an update was requested."""
         return self._need_update
 
     @property
     def last_successful_update_ms(self) -> float:
-        """When the last update came, monotonic clock."""
+        """When the last update succeeded (monotonic clock)."""
         return self._last_successful_refresh_ms
 
     def topics(self) -> set[str]:
@@ -87,17 +87,14 @@ class Metadata:
         with self._changed:
             return set(self._topics)
 
-    def contains_topic(self, topic: str) -> bool:
-        """Whether the topic is of interest."""
-        return topic in self._topics
-
     @property
     def need_metadata_for_all_topics(self) -> bool:
-        """Whether every topic is of interest, as to a consumer that subscribes by pattern."""
+        """Whether all topics are of interest, as for a consumer that subscribes by pattern."""
         return self._need_metadata_for_all_topics
 
     def time_to_next_update(self, now_ms: float) -> float:
-        """How long until an update is due: when it is wanted or too old, but not before the backoff is over."""
+        """The time until an update is due, ms: if it was requested or metadata is too old, but not before the backoff
+        ends."""
         with self._changed:
             to_expire = 0 if self._need_update else self._last_successful_refresh_ms + self._metadata_expire_ms - now_ms
             to_allow = self._last_refresh_ms + self.refresh_backoff_ms - now_ms
@@ -115,15 +112,15 @@ class Metadata:
                 self._time.wait(self._changed, left_ms)
             self._raise_fatal()
 
-    # ── What is of interest ───────────────────────────────────────────────────────────────────────────────────────
+    # ── topics of interest ────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, topic: str) -> None:
-        """A topic is used: keep it among those of interest; one that is new asks for an update.
+        """Add a topic, or keep it from expiring. A new topic requests an update.
 
-        Raises ApiError INVALID_TOPIC_EXCEPTION for a name that no request can bear: all topics are asked for in one.
+        Raises ApiError INVALID_TOPIC_EXCEPTION for a name that does not fit into a request, which all topics share.
         """
         if self._topics.get(topic, 0) is None:
-            return  # it was used since the last update already: so it is for nearly every record
+            return  # used since the last update already, as is the case for nearly every record
         with self._changed:
             is_new = topic not in self._topics
             if is_new:
@@ -133,7 +130,7 @@ class Metadata:
                 self._request_update_for_new_topics()
 
     def set_topics(self, topics: Iterable[str]) -> None:
-        """These topics are of interest and no others; one that is new asks for an update.
+        """Replace the topics of interest. A new topic requests an update.
 
         Raises ApiError INVALID_TOPIC_EXCEPTION as ``add`` does.
         """
@@ -148,7 +145,7 @@ class Metadata:
                 self._request_update_for_new_topics()
 
     def set_need_metadata_for_all_topics(self, needed: bool) -> None:
-        """Be interested in every topic, or no longer."""
+        """Make all topics of interest, or only the added ones again."""
         with self._changed:
             is_new = needed and not self._need_metadata_for_all_topics
             self._need_metadata_for_all_topics = needed
@@ -156,25 +153,26 @@ class Metadata:
                 self._request_update_for_new_topics()
 
     def request_update(self) -> int:
-        """Ask for an update as soon as the backoff allows; returns the version that is to be outgrown."""
+        """Request an update as soon as the backoff allows; returns the current version, to be passed to
+        ``await_update``."""
         with self._changed:
             self._need_update = True
             return self._version
 
     def add_listener(self, listener: MetadataListener) -> None:
-        """Call ``listener(cluster)`` at every update, in the thread that polls."""
+        """Call ``listener(cluster)`` at every update, in the polling thread."""
         with self._changed:
             self._listeners.append(listener)
 
     def remove_listener(self, listener: MetadataListener) -> None:
-        """Call it no more."""
+        """Stop calling the listener."""
         with self._changed:
             self._listeners.remove(listener)
 
-    # ── Updating ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── updating ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def update(self, cluster: Cluster, now_ms: float) -> None:
-        """Here is what the cluster is now."""
+        """Take over a new cluster and wake up the waiting threads."""
         with self._changed:
             self._need_update = False
             self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
@@ -184,7 +182,7 @@ class Metadata:
             for listener in list(self._listeners):
                 listener(cluster)
             if self._need_metadata_for_all_topics:
-                # A listener may have found new topics of interest. All are known already: no other update is needed.
+                # A listener may have added topics. All topics are known already, so no other update is needed.
                 self._need_update = False
                 cluster = cluster.with_partitions_of(self._topics)
             if cluster.cluster_id != self._cluster.cluster_id and not cluster.is_bootstrap_configured:
@@ -193,12 +191,12 @@ class Metadata:
             self._changed.notify_all()
 
     def failed_update(self, now_ms: float) -> None:
-        """The attempt failed: the backoff begins."""
+        """An update has failed: the backoff starts."""
         with self._changed:
             self._last_refresh_ms = now_ms
 
     def fail(self, error: Exception) -> None:
-        """No update will ever come: raise this in all who wait, now and later."""
+        """There will be no more updates: raise this error in all threads that wait, now and later."""
         with self._changed:
             self._fatal = error
             self._changed.notify_all()
@@ -221,9 +219,9 @@ class Metadata:
 
 
 def ensure_can_be_asked_for(topic: object) -> None:
-    """Raise ``invalid_topic`` for a name that no request can bear.
+    """Raise ``invalid_topic`` for a name that does not fit into a request.
 
-    It must be a str, without half of a surrogate pair, of a length that can be told.
+    A name must be a str without unpaired surrogates, and its length must fit into an int16.
     """
     try:
         if isinstance(topic, str) and len(topic.encode()) <= MAX_STRING_BYTES:
@@ -234,7 +232,7 @@ def ensure_can_be_asked_for(topic: object) -> None:
 
 
 def invalid_topic(topic: object) -> ApiError:
-    """What is wrong with a name."""
+    """The error for an invalid topic name."""
     return Errors.INVALID_TOPIC_EXCEPTION.exception(
         f"The topic name {str(topic)[:250]!r} is not valid: it has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
     )

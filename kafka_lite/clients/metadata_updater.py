@@ -1,4 +1,4 @@
-"""When the network client asks for metadata, whom, and what it makes of the answer.
+"""Decides when the network client requests metadata, from which broker, and handles the response.
 
 Kafka 0.10.2: clients/.../clients/MetadataUpdater.java, ManualMetadataUpdater.java, NetworkClient.java
 (DefaultMetadataUpdater) · book 2.1.3
@@ -25,49 +25,49 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 logger = logging.getLogger(__name__)
 
 LATEST_VERSION = 9
-"""Later ones have topic ids, which nothing here needs."""
+"""Later versions have topic ids, which are not needed here."""
 
 
 class MetadataUpdater(Protocol):
-    """What the network client asks whoever keeps its metadata."""
+    """The part of a network client that manages its metadata."""
 
     def fetch_nodes(self) -> Sequence[Node]:
-        """The brokers that are known."""
+        """The known brokers."""
         ...
 
     def is_update_due(self, now_ms: float) -> bool:
-        """Whether metadata comes before any other request."""
+        """Whether a metadata request must precede any other request."""
         ...
 
     def maybe_update(self, now_ms: float) -> float:
-        """Begin an update if it is due; returns after how many ms to ask again, at the latest."""
+        """Request an update if one is due; returns the time until the next call is needed, ms."""
         ...
 
     def handle_disconnection(self, destination: str) -> None:
-        """The broker that was asked is gone."""
+        """The connection over which metadata was requested is lost."""
         ...
 
     def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
-        """The answer."""
+        """A metadata response has arrived."""
         ...
 
     def request_update(self) -> None:
-        """Something suggests that what is known is out of date."""
+        """Request an update, because the metadata may be out of date."""
         ...
 
 
 class ManualMetadataUpdater:
-    """The brokers are given by whoever uses the network client: for one that talks to known brokers only."""
+    """For a network client that only talks to brokers that its owner knows."""
 
     def __init__(self, nodes: Sequence[Node] = ()) -> None:
         self._nodes = list(nodes)
 
     def set_nodes(self, nodes: Sequence[Node]) -> None:
-        """These are the brokers from now on."""
+        """Replace the brokers."""
         self._nodes = list(nodes)
 
     def fetch_nodes(self) -> Sequence[Node]:
-        """As they were given."""
+        """The given brokers."""
         return self._nodes
 
     def is_update_due(self, now_ms: float) -> bool:  # noqa: ARG002
@@ -75,40 +75,40 @@ class ManualMetadataUpdater:
         return False
 
     def maybe_update(self, now_ms: float) -> float:  # noqa: ARG002
-        """Nothing to ask."""
+        """No update is ever needed."""
         return math.inf
 
     def handle_disconnection(self, destination: str) -> None:
-        """Nothing was asked."""
+        """Nothing: no metadata is requested."""
 
     def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
-        """Nothing was asked."""
+        """Nothing: no metadata is requested."""
 
     def request_update(self) -> None:
-        """Nobody to ask."""
+        """Nothing: no metadata is requested."""
 
 
 class MetadataSender(Protocol):
-    """The network client, as an updater needs it."""
+    """The part of the network client that an updater uses."""
 
     def least_loaded_node(self, now_ms: float) -> Node | None:
-        """The broker that would answer soonest."""
+        """The broker with the fewest requests in flight; None if all are in backoff."""
         ...
 
     def can_send_request(self, node: str) -> bool:
-        """Whether a request could leave now."""
+        """Whether a request may be sent now."""
         ...
 
     def any_is_establishing(self) -> bool:
-        """Whether a connection is on its way."""
+        """Whether any connection is being established."""
         ...
 
     def initiate_connect(self, node: Node, now_ms: float) -> None:
-        """Begin to connect."""
+        """Start to connect."""
         ...
 
     def can_connect(self, node: str, now_ms: float) -> bool:
-        """Whether a connection may be begun."""
+        """Whether a connection attempt may start."""
         ...
 
     def send_internal(self, builder: RequestBuilder, destination: str, now_ms: float) -> None:
@@ -125,18 +125,18 @@ class DefaultMetadataUpdater:
         self._reconnect_backoff_ms = reconnect_backoff_ms
         self._fetch_in_progress = False
         self._failed_topics: dict[str | None, str] = {}
-        """Of the last answer, with their errors."""
+        """Topics with errors in the last response, and the errors."""
 
     def fetch_nodes(self) -> Sequence[Node]:
         """The brokers of the newest metadata."""
         return self._metadata.fetch().nodes
 
     def is_update_due(self, now_ms: float) -> bool:
-        """Whether metadata comes before any other request."""
+        """Whether a metadata request must precede any other request."""
         return not self._fetch_in_progress and self._metadata.time_to_next_update(now_ms) == 0
 
     def maybe_update(self, now_ms: float) -> float:
-        """Begin an update if it is due; returns after how many ms to ask again, at the latest."""
+        """Request an update if one is due; returns the time until the next call is needed, ms."""
         if self._fetch_in_progress:
             return math.inf
         wait_ms = self._metadata.time_to_next_update(now_ms)
@@ -154,13 +154,13 @@ class DefaultMetadataUpdater:
             self._sender.send_internal(self._request(), node.id_string, now_ms)
             return math.inf
         if self._sender.any_is_establishing():
-            # One of those on the way will do. Connecting to another at each turn would end in connections to all.
+            # One of these is enough. Connecting to another one each time would end in connections to all brokers.
             return self._reconnect_backoff_ms
         if self._sender.can_connect(node.id_string, now_ms):
             logger.debug("Initialize connection to node %s for sending metadata request", node)
             self._sender.initiate_connect(node, now_ms)
             return self._reconnect_backoff_ms
-        return math.inf  # connected, but with requests under way: their answers end the poll
+        return math.inf  # connected, but with requests in flight, whose responses end the poll
 
     def _request(self) -> RequestBuilder:
         metadata = self._metadata
@@ -169,25 +169,25 @@ class DefaultMetadataUpdater:
             topics = [MetadataRequestTopic(name=topic) for topic in sorted(metadata.topics())]
 
         def build(version: int) -> MetadataRequest:
-            # Before version 4 the broker's configuration alone decided.
+            # Before version 4 only the broker's configuration decides.
             allowed = metadata.allow_auto_topic_creation or version < 4
             return MetadataRequest(topics=topics, allow_auto_topic_creation=allowed)
 
         return RequestBuilder.by(MetadataRequest.API_KEY, build, oldest_version=1, latest_version=LATEST_VERSION)
 
     def handle_disconnection(self, destination: str) -> None:
-        """The broker that was asked is gone: ask another."""
+        """The connection over which metadata was requested is lost: ask another broker."""
         if destination.startswith("-"):
-            logger.warning("Bootstrap broker disconnected before it answered for metadata (id %s)", destination)
+            logger.warning("Bootstrap broker disconnected before it returned metadata (id %s)", destination)
         self._fetch_in_progress = False
         self._metadata.request_update()
 
     def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
-        """Take over what the broker knows, unless it knows no broker: then it has just started."""
+        """Take over the metadata, unless it has no brokers: then the broker has just started."""
         self._fetch_in_progress = False
         failed = {topic.name: Errors.for_code(topic.error_code).name for topic in response.topics if topic.error_code}
         if failed != self._failed_topics:
-            # Once for each change: a topic that is refused is asked for again until nobody wants it any more.
+            # Log each change once: a refused topic is requested again for as long as it is of interest.
             self._failed_topics = failed
             if failed:
                 logger.warning("Error while fetching metadata: %s", failed)
@@ -198,12 +198,12 @@ class DefaultMetadataUpdater:
             self._metadata.failed_update(now_ms)
 
     def request_update(self) -> None:
-        """Something suggests that what is known is out of date."""
+        """Request an update, because the metadata may be out of date."""
         self._metadata.request_update()
 
 
 def cluster_of(response: MetadataResponse) -> Cluster:
-    """A Metadata answer as a :class:`Cluster`. Topics with an error have no partitions in it."""
+    """A Metadata response as a :class:`Cluster`. Topics with errors have no partitions."""
     nodes = {each.node_id: Node(each.node_id, each.host, each.port, each.rack) for each in response.brokers}
     partitions = [
         info for topic in response.topics if topic.error_code == Errors.NONE.code for info in _partitions(topic, nodes)

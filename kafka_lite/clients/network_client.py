@@ -1,4 +1,4 @@
-"""Requests to many brokers over one selector: connects, asks for versions and metadata, correlates answers, times out.
+"""Sends requests to many brokers over one selector: connects, negotiates versions, updates metadata, times out.
 
 Kafka 0.10.2: clients/.../clients/NetworkClient.java, KafkaClient.java · book 2.1.3
 """
@@ -37,20 +37,20 @@ API_VERSIONS_LATEST = 3
 
 
 class NetworkClientNotReadyError(RuntimeError):
-    """A request for a broker to which nothing can be sent now: ``ready`` was not asked."""
+    """A request to a broker that is not ready. ``ready`` must be called first."""
 
 
 class NetworkClient:
-    """The network side of producers and consumers. One thread owns it; only ``wakeup`` may be called from others.
+    """The network side of producers and consumers. Owned by one thread; only ``wakeup`` may be called from others.
 
     ::
 
         ready(node) ─▶ CONNECTING ─▶ CHECKING_API_VERSIONS ─▶ READY
         send(request) ─▶ in flight ─▶ Selector ─▶ wire            poll() ─▶ responses, callbacks
-                          one queue per broker: the next answer belongs to the oldest request
+                                                one queue per broker: the next response belongs to the oldest request
 
-    ``poll`` ends each request exactly once: by its answer, by the loss of its connection (which is also what a request
-    without an answer within ``request_timeout_ms`` comes to), or by a version that the broker lacks.
+    ``poll`` completes each request exactly once: by its response, by the loss of its connection (also when a request
+    times out after ``request_timeout_ms``), or because the broker lacks the version.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class NetworkClient:
         self._correlation_id = 0
         self._api_versions = api_versions or ApiVersions()
         self._addresses: dict[str, str] = {}
-        """Of each broker that was ever connected to: for the log."""
+        """The address of each broker that was ever connected to, for the log."""
         self._nodes_needing_api_versions: dict[str, int] = {}
-        """Connections that stand, and the version in which they are to be asked for theirs."""
+        """Connections whose API versions are to be requested, and the version of that request."""
         self._aborted_sends: list[ClientResponse] = []
         self._updater: MetadataUpdater
         if isinstance(metadata, Metadata):
@@ -98,7 +98,7 @@ class NetworkClient:
     # ── Connections ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def ready(self, node: Node, now_ms: float) -> bool:
-        """Whether a request may be sent; if there is no connection, one is begun."""
+        """Whether a request may be sent. If there is no connection, connect."""
         if self.is_ready(node, now_ms):
             return True
         if self._states.can_connect(node.id_string, now_ms):
@@ -106,11 +106,11 @@ class NetworkClient:
         return False
 
     def is_ready(self, node: Node, now_ms: float) -> bool:
-        """Whether a request may be sent: connected, not too many under way, and no metadata that has precedence."""
+        """Whether a request may be sent: connected, not too many in flight, and no metadata update due first."""
         return not self._updater.is_update_due(now_ms) and self.can_send_request(node.id_string)
 
     def can_send_request(self, node: str) -> bool:
-        """Whether the connection is there and takes one more request."""
+        """Whether the connection is ready and accepts one more request."""
         return (
             self._states.is_ready(node)
             and self._selector.is_channel_ready(node)
@@ -118,23 +118,23 @@ class NetworkClient:
         )
 
     def can_connect(self, node: str, now_ms: float) -> bool:
-        """Whether a connection may be begun."""
+        """Whether a connection attempt may start."""
         return self._states.can_connect(node, now_ms)
 
     def any_is_establishing(self) -> bool:
-        """Whether a connection is on its way."""
+        """Whether any connection is being established."""
         return self._states.any_is_establishing()
 
     def connection_delay_ms(self, node: Node, now_ms: float) -> float:
-        """How long a broker that is not ready had better be left alone; infinity while its connection is on its way."""
+        """The rest of the backoff of a disconnected broker, ms; infinity while it is connected or connecting."""
         return self._states.connection_delay_ms(node.id_string, now_ms)
 
     def connection_failed(self, node: Node) -> bool:
-        """Whether there is no connection and none on its way."""
+        """Whether there is no connection, and none being established."""
         return self._states.state(node.id_string) is ConnectionState.DISCONNECTED
 
     def initiate_connect(self, node: Node, now_ms: float) -> None:
-        """Begin to connect; a failure that is known at once counts as a lost connection."""
+        """Start to connect. An immediate failure counts as a lost connection."""
         logger.debug("Initiating connection to node %s", node)
         self._addresses[node.id_string] = f"{node.host}:{node.port}"
         self._states.connecting(node.id_string, now_ms)
@@ -146,13 +146,13 @@ class NetworkClient:
             logger.warning("Error connecting to node %s: %s", node, error)
 
     def api_versions(self, node: str) -> NodeApiVersions | None:
-        """What the broker said that it can; None while it has not been asked."""
+        """The API versions of a broker; None while they are not known."""
         return self._api_versions.get(node)
 
     def least_loaded_node(self, now_ms: float) -> Node | None:
-        """The broker with the fewest requests under way; one that is connected and idle at once. None: all in backoff.
+        """The broker with the fewest requests in flight; a connected and idle one at once. None if all are in backoff.
 
-        Begins at a random one, so that not all clients take the first.
+        The search starts at a random broker, so that not all clients choose the first.
         """
         nodes = self._updater.fetch_nodes()
         offset = self._random.randrange(len(nodes)) if nodes else 0
@@ -191,7 +191,7 @@ class NetworkClient:
         self._do_send(request, is_internal=False, now_ms=now_ms)
 
     def send_internal(self, builder: RequestBuilder, destination: str, now_ms: float) -> None:
-        """Send a request of the network client's own, whose end nobody else hears of."""
+        """Send a request of the network client's own, without a callback."""
         self._do_send(self.new_client_request(destination, builder, now_ms), is_internal=True, now_ms=now_ms)
 
     def _do_send(self, request: ClientRequest, is_internal: bool, now_ms: float) -> None:
@@ -208,7 +208,7 @@ class NetworkClient:
         self._selector.send(send)
 
     def _abort(self, request: ClientRequest, is_internal: bool, now_ms: float, error: UnsupportedVersionError) -> None:
-        """The request cannot be said to this broker: the next poll ends it."""
+        """Fail a request that the broker's versions cannot express, with the next poll."""
         logger.debug("Version mismatch when attempting to send to node %s: %s", request.destination, error)
         if is_internal:
             self._updater.handle_disconnection(request.destination)
@@ -221,15 +221,15 @@ class NetworkClient:
         )  # fmt: skip
 
     def in_flight_request_count(self, node: str | None = None) -> int:
-        """How many requests are under way, to one broker or to all."""
+        """The number of requests in flight, to one broker or to all."""
         return self._in_flight.count(node)
 
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def poll(self, timeout_ms: float, now_ms: float) -> list[ClientResponse]:
-        """Send what is queued, receive what has come; wait up to ``timeout_ms`` if that is nothing.
+        """Send and receive. Waits up to ``timeout_ms`` if there is nothing to do.
 
-        Returns the requests that have ended, after their callbacks have run.
+        Returns the completed requests, after their callbacks have run.
         """
         metadata_timeout_ms = self._updater.maybe_update(now_ms)
         own_timeout_ms = self._in_flight.next_timeout_ms(now_ms, self._request_timeout_ms)
@@ -257,7 +257,7 @@ class NetworkClient:
             logger.exception("Uncaught error in request completion")
 
     def _handle_completed_sends(self, responses: list[ClientResponse], now_ms: float) -> None:
-        """A request that expects no answer is over when it has left."""
+        """Complete requests that expect no response once they are sent."""
         for node in (send.destination for send in self._selector.completed_sends):
             if self._in_flight.last_sent(node).request.expect_response:
                 continue
@@ -266,14 +266,14 @@ class NetworkClient:
     def _handle_completed_receives(self, responses: list[ClientResponse], now_ms: float) -> None:
         for receive in self._selector.completed_receives:
             if not self._in_flight.count(receive.source):
-                logger.error("Closing connection to node %s: it answers what nobody asked", receive.source)
+                logger.error("Closing connection to node %s: it sent a response without a request", receive.source)
                 self.disconnect(receive.source, now_ms)
                 continue
             in_flight = self._in_flight.complete_next(receive.source)
             try:
                 response = self._parse(in_flight, receive.payload)
             except SchemaError as error:
-                # Whatever follows on this connection cannot be trusted either.
+                # Nothing that follows on this connection can be trusted.
                 logger.error("Closing connection to node %s: %s", receive.source, error)
                 self._selector.close(receive.source)
                 self._end_disconnected(in_flight, responses, now_ms)
@@ -305,7 +305,7 @@ class NetworkClient:
             self._nodes_needing_api_versions[node] = min(newest or 0, in_flight.api_version - 1)
         elif response.error_code:
             error = Errors.for_code(response.error_code)
-            logger.warning("Node %s answered %s when asked for its API versions. Disconnecting.", node, error.name)
+            logger.warning("Node %s returned %s for an ApiVersions request. Disconnecting.", node, error.name)
             self._selector.close(node)
             self._process_disconnection(responses, node, now_ms)
         else:
@@ -317,7 +317,7 @@ class NetworkClient:
             logger.debug("Node %s disconnected", node)
             self._process_disconnection(responses, node, now_ms)
         if self._selector.disconnected:
-            self._updater.request_update()  # perhaps its partitions have other leaders now
+            self._updater.request_update()  # its partitions may have new leaders
 
     def _handle_connections(self) -> None:
         for node in self._selector.connected:
@@ -343,7 +343,7 @@ class NetworkClient:
             self._process_disconnection(responses, node, now_ms)
 
     def _handle_timed_out_requests(self, responses: list[ClientResponse], now_ms: float) -> None:
-        """A late answer could not be told from that to the next request: the connection goes."""
+        """Close the connections of timed-out requests: a late response could be taken for that of the next request."""
         nodes = self._in_flight.nodes_with_timed_out_requests(now_ms, self._request_timeout_ms)
         for node in nodes:
             logger.info("Disconnecting from node %s due to request timeout", node)
@@ -370,17 +370,17 @@ class NetworkClient:
         elif in_flight.request.builder.api_key is ApiKey.METADATA:
             self._updater.handle_disconnection(in_flight.request.destination)
 
-    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── waking up and closing ─────────────────────────────────────────────────────────────────────────────────────
 
     def wakeup(self) -> None:
-        """Make the poll in progress, or the next one, return at once. The one method that any thread may call."""
+        """Make the poll in progress, or the next one, return at once. Thread-safe, unlike the other methods."""
         self._selector.wakeup()
 
     def disconnect(self, node: str, now_ms: float) -> None:
-        """Close the connection to one broker; the next poll ends its requests as disconnected."""
+        """Close the connection to one broker. The next poll completes its requests as disconnected."""
         self._selector.close(node)
         self._process_disconnection(self._aborted_sends, node, now_ms)
 
     def close(self) -> None:
-        """Close all connections. What is under way is neither completed nor ended."""
+        """Close all connections. Requests in flight are not completed."""
         self._selector.close()

@@ -1,4 +1,4 @@
-"""Which versions of which requests a broker understands.
+"""The API versions that one broker supports.
 
 Kafka 0.10.2: clients/.../clients/NodeApiVersions.java · book 2.1.3
 """
@@ -12,18 +12,18 @@ from kafka_lite.protocol.schema_error import UnsupportedVersionError
 
 
 class NodeApiVersions:
-    """What one broker said in its ApiVersions answer: for each API the oldest and the newest version."""
+    """The oldest and the newest version of each API, from a broker's ApiVersions response."""
 
     def __init__(self, ranges: dict[int, tuple[int, int]]) -> None:
         self._ranges = ranges
 
     @classmethod
     def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:
-        """As the broker answered."""
+        """From an ApiVersions response."""
         return cls({each.api_key: (each.min_version, each.max_version) for each in response.api_keys})
 
     def usable_version(self, builder: RequestBuilder) -> int:
-        """The newest version that both sides have. Raises UnsupportedVersionError when they share none."""
+        """The newest version that both sides support. Raises UnsupportedVersionError if there is none."""
         if (found := self._ranges.get(builder.api_key)) is None:
             raise UnsupportedVersionError(f"the broker does not have {builder.api_key.name}")
         oldest, newest = max(found[0], builder.oldest_version), min(found[1], builder.latest_version)
@@ -35,6 +35,6 @@ class NodeApiVersions:
         return newest
 
     def latest(self, api_key: ApiKey) -> int | None:
-        """The broker's newest version; None when it does not have that API."""
+        """The broker's newest version; None if it does not have the API."""
         found = self._ranges.get(api_key)
         return found[1] if found is not None else None

@@ -1,4 +1,4 @@
-"""What a client measures of each broker that it talks to.
+"""A client's metrics per broker.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (maybeRegisterConnectionMetrics) · book 2.1.4
 """
@@ -16,7 +16,7 @@ from kafka_lite.network.selector_counters import SelectorCounters
 class NodeMetrics:
     """The beans ``<prefix>-node-metrics`` with the tag ``node-id``: ``node-0``; ``node--1`` is a bootstrap address.
 
-    Like ``SelectorMetrics`` it records what the selector has counted since it last looked. To be called by collectors.
+    Like ``SelectorMetrics``, it records what the selector has counted since the last call. Called by collectors.
     """
 
     def __init__(self, metrics: Metrics, prefix: str, counters: ConnectionCounters, time: Time) -> None:
@@ -28,14 +28,14 @@ class NodeMetrics:
         self._collected_ms = time.hi_res_ms()
 
     def collect(self) -> None:
-        """Record what has been counted since the last time, as of then: that is when a window begins."""
+        """Record what was counted since the last call, as of that time, when the window begins."""
         now_ms = self._time.hi_res_ms()
         since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
         for connection_id, counters in self._counters.by_connection.copy().items():
             self._node(connection_id).collect(counters, since_ms)
 
     def latency(self, connection_id: str, total_ms: float, largest_ms: float, requests: int, now_ms: float) -> None:
-        """So many requests to a broker have been answered, after such a time in all."""
+        """Requests to a broker got their responses, with this total and largest latency, ms."""
         node = self._node(connection_id)
         node.latency.record(total_ms, now_ms, requests)
         node.largest_latency.record(largest_ms, now_ms)
@@ -48,7 +48,7 @@ class NodeMetrics:
 
 
 class _Node:
-    """The sensors of one broker, and what its counters were when they were looked at last."""
+    """The sensors of one broker, and the counter values at the last call."""
 
     def __init__(self, metrics: Metrics, group: str, connection_id: str) -> None:
         self._metrics = metrics
@@ -68,12 +68,12 @@ class _Node:
             "bytes-received",
             ("incoming-byte-rate", "bytes read per second", Rate()),
             ("incoming-byte-total", "bytes read", CumulativeSum()),
-            ("response-rate", "answers per second", Rate(stat=Count())),
+            ("response-rate", "responses per second", Rate(stat=Count())),
         )
-        self._responses = self._sensor("responses", ("response-total", "answers", CumulativeSum()))
-        self.latency = self._sensor("latency", ("request-latency-avg", "mean time until the answer, ms", Avg()))
+        self._responses = self._sensor("responses", ("response-total", "responses", CumulativeSum()))
+        self.latency = self._sensor("latency", ("request-latency-avg", "mean time until the response, ms", Avg()))
         self.largest_latency = self._sensor(
-            "largest-latency", ("request-latency-max", "longest time until an answer, ms", Max())
+            "largest-latency", ("request-latency-max", "longest time until a response, ms", Max())
         )
 
     def _sensor(self, name: str, *stats: tuple[str, str, MeasurableStat]) -> Sensor:

@@ -1,4 +1,4 @@
-"""Partitions in turn, each with a state: who has just been served goes to the end.
+"""Partitions in round-robin order, each with a state.
 
 Kafka 0.10.2: clients/.../common/internals/PartitionStates.java · book 3.3.2
 """
@@ -15,10 +15,10 @@ S = TypeVar("S")
 
 
 class PartitionStates(Generic[S]):
-    """A map that keeps its order, and whose entries can be moved to the end.
+    """An ordered map whose entries can be moved to the end.
 
-    A broker fills a fetch answer in the order of the request until the answer is full, so the partitions that were
-    just answered must come last the next time. Those of one topic are kept together when all are set at once, since a
+    A broker fills a fetch response in the order of the request until it is full, so the partitions that have just
+    returned records must come last in the next request. ``set`` keeps the partitions of a topic together, because a
     request names each topic once. Not thread-safe.
     """
 
@@ -26,36 +26,36 @@ class PartitionStates(Generic[S]):
         self._states: OrderedDict[TopicPartition, S] = OrderedDict()
 
     def set(self, states: Mapping[TopicPartition, S]) -> None:
-        """Forget everything and take these, topic by topic, in the order in which the topics come first."""
+        """Replace all entries, grouped by topic, in the order in which the topics first appear."""
         by_topic: dict[str, list[TopicPartition]] = {}
         for partition in states:
             by_topic.setdefault(partition.topic, []).append(partition)
         self._states = OrderedDict((p, states[p]) for partitions in by_topic.values() for p in partitions)
 
     def move_to_end(self, partition: TopicPartition) -> None:
-        """This partition's turn comes last, if it is there."""
+        """Move the partition to the end, if it is present."""
         if partition in self._states:
             self._states.move_to_end(partition)
 
     def update_and_move_to_end(self, partition: TopicPartition, state: S) -> None:
-        """A new state, and the last place."""
+        """Set the state and move the partition to the end."""
         self._states[partition] = state
         self._states.move_to_end(partition)
 
     def update(self, partition: TopicPartition, state: S) -> None:
-        """A new state in the same place; a new partition comes last."""
+        """Set the state without moving the partition. A new partition is added at the end."""
         self._states[partition] = state
 
     def remove(self, partition: TopicPartition) -> None:
-        """Forget a partition, if it is there."""
+        """Remove the partition, if it is present."""
         self._states.pop(partition, None)
 
     def state_value(self, partition: TopicPartition) -> S | None:
-        """The state; None when the partition is not there."""
+        """The state; None if the partition is not present."""
         return self._states.get(partition)
 
     def items(self) -> list[tuple[TopicPartition, S]]:
-        """All in turn."""
+        """All entries in order."""
         return list(self._states.items())
 
     def __contains__(self, partition: object) -> bool:

@@ -1,4 +1,4 @@
-"""The outcome of a request that is still under way, and how outcomes are built on each other.
+"""Futures of requests, and how they are composed.
 
 Kafka 0.10.2: clients/.../consumer/internals/RequestFuture.java, RequestFutureAdapter.java, RequestFutureListener.java ·
 book 4.2.1, 4.2.2
@@ -20,25 +20,25 @@ _PENDING = object()
 
 
 class IllegalFutureStateError(RuntimeError):
-    """A future was completed twice, or asked for what it does not have: a mistake of the caller."""
+    """A future was completed twice, or lacks the requested outcome: a bug of the caller."""
 
 
 class DisconnectError(ApiError):
-    """The connection broke before the answer came."""
+    """The connection was lost before the response arrived."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(Errors.NETWORK_EXCEPTION, message)
 
 
 class NoAvailableBrokersError(ApiError):
-    """No broker could be asked just now."""
+    """No broker is available to send the request to."""
 
     def __init__(self) -> None:
         super().__init__(Errors.COORDINATOR_NOT_AVAILABLE, "No brokers available to send the request to")
 
 
 class StaleMetadataError(ApiError):
-    """What is known of the cluster does not say whom to ask."""
+    """The metadata has no broker to send the request to."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Errors.LEADER_NOT_AVAILABLE, message)
@@ -53,18 +53,18 @@ class RequestFuture(Generic[T]):
         pending ──────────┤
                           └─ fail(exception) ─▶ FAILED    ─▶ on_failure(exception)
 
-    The client's threads do not wait for a future as for one of ``concurrent.futures``: whoever needs the outcome *polls
-    the network client* until the future is done (``ConsumerNetworkClient.poll_future``), and so does the work that
-    completes it. Listeners run in the thread that completes; one that is added later runs at once.
+    Unlike with ``concurrent.futures``, a thread that needs the outcome does not just wait. It *polls the network client*
+    until the future is done (``ConsumerNetworkClient.poll_future``), and so does the work that completes the future.
+    Listeners run in the completing thread; one that is added later runs at once.
 
-    Two ways to build on a future::
+    There are two ways to compose futures::
 
         client.send(node, request)          RequestFuture[ClientResponse]
-              .compose(adapter)             RequestFuture[int]      another type: the adapter makes it of the outcome
-        inner.chain(outer)                                          the same type: outer gets whatever inner gets
+              .compose(adapter)             RequestFuture[int]      another type: the adapter converts the outcome
+        inner.chain(outer)                                          the same type: outer gets inner's outcome
 
-    ``compose`` is what turns answers into what the caller wants to know, step by step: SyncGroup is sent by the adapter
-    of JoinGroup, whose own future it is then *chained* to.
+    ``compose`` turns responses step by step into the result that the caller wants: the adapter of JoinGroup sends
+    SyncGroup, whose future is then *chained* to that of the join.
     """
 
     def __init__(self) -> None:
@@ -73,26 +73,26 @@ class RequestFuture(Generic[T]):
         self._exception: BaseException | None = None
         self._listeners: list[tuple[Callable[[T], None] | None, Callable[[BaseException], None] | None]] = []
 
-    # ── The outcome ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the outcome ───────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def is_done(self) -> bool:
-        """Whether there is an outcome."""
+        """Whether it is completed."""
         return self._value is not _PENDING or self._exception is not None
 
     @property
     def succeeded(self) -> bool:
-        """Whether there is a value."""
+        """Whether it has a value."""
         return self._value is not _PENDING
 
     @property
     def failed(self) -> bool:
-        """Whether there is an exception."""
+        """Whether it has an exception."""
         return self._exception is not None
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the same request may succeed later; false unless it failed."""
+        """Whether it has failed with an error after which a retry may succeed."""
         return is_retriable(self._exception)
 
     @property
@@ -111,13 +111,13 @@ class RequestFuture(Generic[T]):
 
     @property
     def should_block(self) -> bool:
-        """Whether a poll that waits for this future should wait for the network."""
+        """Whether a poll that waits for this future should block on the network."""
         return not self.is_done
 
-    # ── Completing ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── completing ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def complete(self, value: T) -> None:
-        """Succeed, and tell the listeners. Raises IllegalFutureStateError when it is done already."""
+        """Succeed with a value, and call the listeners. Raises IllegalFutureStateError if it is completed already."""
         with self._lock:
             self._ensure_pending()
             self._value = value
@@ -127,9 +127,9 @@ class RequestFuture(Generic[T]):
                 on_success(value)
 
     def fail(self, reason: BaseException | Errors) -> None:
-        """Fail (Kafka's ``raise``), and tell the listeners; Errors stand for their exceptions.
+        """Fail (Kafka's ``raise``), and call the listeners. An ``Errors`` stands for its exception.
 
-        Raises IllegalFutureStateError when it is done already.
+        Raises IllegalFutureStateError if it is completed already.
         """
         exception = reason.exception() if isinstance(reason, Errors) else reason
         with self._lock:
@@ -144,14 +144,14 @@ class RequestFuture(Generic[T]):
         if self.is_done:
             raise IllegalFutureStateError("a future is completed once")
 
-    # ── Building on it ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── composing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add_listener(
         self,
         on_success: Callable[[T], None] | None = None,
         on_failure: Callable[[BaseException], None] | None = None,
     ) -> None:
-        """Call one of these with the outcome; at once if it is there already."""
+        """Call one of these with the outcome; at once if the future is completed already."""
         with self._lock:
             if not self.is_done:
                 self._listeners.append((on_success, on_failure))
@@ -163,7 +163,7 @@ class RequestFuture(Generic[T]):
             on_success(self.value)
 
     def compose(self, adapter: RequestFutureAdapter[T, S]) -> RequestFuture[S]:
-        """A future of another type, which the adapter completes when this one is done."""
+        """A future of another type, which the adapter completes when this one is completed."""
         adapted: RequestFuture[S] = RequestFuture()
         self.add_listener(
             lambda value: adapter.on_success(value, adapted),
@@ -172,56 +172,56 @@ class RequestFuture(Generic[T]):
         return adapted
 
     def chain(self, future: RequestFuture[T]) -> None:
-        """Give this outcome to another future as well."""
+        """Complete another future with the same outcome."""
         self.add_listener(future.complete, future.fail)
 
-    # ── Those that are done from the beginning ────────────────────────────────────────────────────────────────────
+    # ── completed futures ─────────────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
     def success(cls, value: T) -> RequestFuture[T]:
-        """One that has succeeded."""
+        """A future that has succeeded."""
         future: RequestFuture[T] = cls()
         future.complete(value)
         return future
 
     @classmethod
     def failure(cls, reason: BaseException | Errors) -> RequestFuture[T]:
-        """One that has failed."""
+        """A future that has failed."""
         future: RequestFuture[T] = cls()
         future.fail(reason)
         return future
 
     @classmethod
     def no_brokers_available(cls) -> RequestFuture[T]:
-        """There is nobody to ask just now."""
+        """A future that has failed because no broker is available."""
         return cls.failure(NoAvailableBrokersError())
 
     @classmethod
     def coordinator_not_available(cls) -> RequestFuture[T]:
-        """The coordinator is not known."""
+        """A future that has failed because the coordinator is not known."""
         return cls.failure(Errors.COORDINATOR_NOT_AVAILABLE)
 
 
 class RequestFutureAdapter(ABC, Generic[T, S]):
-    """Makes an outcome of type S of one of type T; see ``RequestFuture.compose``."""
+    """Turns an outcome of type T into one of type S; see ``RequestFuture.compose``."""
 
     @abstractmethod
     def on_success(self, value: T, future: RequestFuture[S]) -> None:
-        """Complete ``future``, now or later, or let it fail."""
+        """Complete ``future``, now or later, or fail it."""
 
     def on_failure(self, exception: BaseException, future: RequestFuture[S]) -> None:
-        """A failure stays one, unless a subclass knows better."""
+        """Fail ``future`` with the same exception, unless a subclass handles it."""
         future.fail(exception)
 
 
 class FunctionAdapter(RequestFutureAdapter[T, S]):
-    """An adapter that is a function; what the function raises is the failure of the new future."""
+    """An adapter made of a function. An exception in the function fails the new future."""
 
     def __init__(self, function: Callable[[T], S]) -> None:
         self._function = function
 
     def on_success(self, value: T, future: RequestFuture[S]) -> None:
-        """Complete with what the function makes of the value."""
+        """Complete ``future`` with the function's result."""
         try:
             result = self._function(value)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller waits for an outcome
@@ -231,5 +231,5 @@ class FunctionAdapter(RequestFutureAdapter[T, S]):
 
 
 def is_retriable(exception: Any) -> bool:
-    """Whether an exception says that the same request may succeed later."""
+    """Whether the request may succeed if it is retried."""
     return isinstance(exception, ApiError) and exception.retriable

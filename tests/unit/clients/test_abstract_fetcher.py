@@ -1,4 +1,4 @@
-"""What a fetcher thread makes of answers, and how a manager spreads partitions over fetchers; without threads."""
+"""How a fetcher thread handles responses, and how a manager distributes partitions. Without threads."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def failure(error: Errors) -> Data:
 
 
 class Fetcher(AbstractFetcherThread[Request, Data]):
-    """Answers as the test says."""
+    """A fetcher whose responses the test defines."""
 
     def __init__(self, broker: BrokerEndPoint = BROKER, registry: MetricsRegistry | None = None) -> None:
         self.clock = MockTime()
@@ -93,7 +93,7 @@ class Fetcher(AbstractFetcherThread[Request, Data]):
         return list(answers.items())
 
 
-def test_records_move_the_offset_and_the_turn() -> None:
+def test_records_advance_the_offset_and_move_the_partition_to_the_end() -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: 5, T1: 0})
     fetcher.answers = {T0: answer(5, 3, high_watermark=20), T1: answer(0, 0, high_watermark=0)}
@@ -126,7 +126,7 @@ def test_lag_and_rates() -> None:
     assert registry.beans() == {}
 
 
-def test_an_answer_to_what_is_not_wanted_any_more_is_dropped() -> None:
+def test_a_response_for_a_removed_or_moved_partition_is_dropped() -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: 5, T1: 5})
 
@@ -155,16 +155,16 @@ def test_offsets_out_of_range() -> None:
     assert fetcher.failed == [T0]
 
 
-def test_a_partition_without_an_offset_begins_where_the_subclass_says() -> None:
+def test_a_partition_without_an_offset_starts_where_the_subclass_says() -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: -1, T1: 3})
-    fetcher.add_partitions({T1: 99})  # there already: it keeps its offset
+    fetcher.add_partitions({T1: 99})  # already present, so it keeps its offset
     fetcher.do_work()
     assert fetcher.requests == [{T0: 7, T1: 3}]
 
 
 @pytest.mark.parametrize("error", [Errors.NOT_LEADER_OR_FOLLOWER, Errors.UNKNOWN_TOPIC_OR_PARTITION])
-def test_other_errors_are_the_subclass_s(error: Errors) -> None:
+def test_other_errors_are_handled_by_the_subclass(error: Errors) -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: 5, T1: 5})
     fetcher.answers = {T0: failure(error), T1: answer(5, 1)}
@@ -173,7 +173,7 @@ def test_other_errors_are_the_subclass_s(error: Errors) -> None:
     assert fetcher.processed == [(T1, 5)]
 
 
-def test_damaged_records_are_an_error_of_their_partition() -> None:
+def test_corrupt_records_are_an_error_of_their_partition() -> None:
     fetcher = Fetcher()
     fetcher.corrupt = {T0}
     fetcher.add_partitions({T0: 5, T1: 5})
@@ -186,7 +186,7 @@ def test_damaged_records_are_an_error_of_their_partition() -> None:
     assert dict(fetcher.requests[1]) == {T0: 5, T1: 6}
 
 
-def test_no_answer_fails_all_after_a_rest() -> None:
+def test_without_a_response_all_partitions_fail_after_a_backoff() -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: 5, T1: 5})
     fetcher.answers = ConnectionError("lost")
@@ -196,14 +196,14 @@ def test_no_answer_fails_all_after_a_rest() -> None:
     assert fetcher.clock.hi_res_ms() - before == 50
 
 
-def test_nothing_to_fetch_is_a_rest() -> None:
+def test_without_partitions_the_thread_backs_off() -> None:
     fetcher = Fetcher()
     fetcher.do_work()
     assert fetcher.requests == []
     assert fetcher.clock.hi_res_ms() == 50
 
 
-def test_delayed_partitions_are_left_out_for_a_while() -> None:
+def test_delayed_partitions_are_not_fetched_until_the_delay_ends() -> None:
     fetcher = Fetcher()
     fetcher.add_partitions({T0: 5, T1: 5})
     fetcher.delay_partitions([T0, TopicPartition("unknown", 0)], 100)
@@ -219,7 +219,7 @@ class Manager(AbstractFetcherManager[Fetcher]):
 
 
 class _Sleeper(Fetcher):
-    """A thread that is started, and does nothing."""
+    """A started thread that does nothing."""
 
     def do_work(self) -> None:
         self.pause(10_000)
@@ -230,12 +230,12 @@ def manager() -> Manager:
     return Manager("manager", "client", 3, metric_group=("kafka.consumer", "ConsumerFetcherManager"))
 
 
-def test_a_partition_s_fetcher_is_kafka_s_choice(manager: Manager) -> None:
+def test_the_fetcher_of_a_partition_matches_kafka(manager: Manager) -> None:
     # Java: Math.abs(31 * "topic".hashCode() + n) % 3, where "topic".hashCode() is 110546223 and the product overflows.
     assert [manager.get_fetcher_id(TopicPartition("topic", number)) for number in range(6)] == [1, 0, 2, 1, 0, 2]
 
 
-def test_threads_come_with_partitions_and_go_without(manager: Manager) -> None:
+def test_threads_start_with_their_first_partition_and_end_when_idle(manager: Manager) -> None:
     other = BrokerEndPoint(2, "other", 9092)
     try:
         manager.add_fetcher_for_partitions({

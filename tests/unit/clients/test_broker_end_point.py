@@ -16,6 +16,6 @@ def test_parse() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "host", ":9092", "host:0", "host:65536", "host:x", "::1:9092", "a/b:1"])
-def test_what_is_no_address(text: str) -> None:
+def test_invalid_addresses_are_refused(text: str) -> None:
     with pytest.raises(KafkaError, match="host:port is needed"):
         BrokerEndPoint.parse(0, text)

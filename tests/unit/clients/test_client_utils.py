@@ -13,12 +13,12 @@ def test_addresses() -> None:
 
 
 @pytest.mark.parametrize("text", ["localhost", "localhost:", ":", "localhost:0", "localhost:65536", "PLAINTEXT://a:1"])
-def test_what_is_no_address(text: str) -> None:
+def test_invalid_addresses_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="host:port"):
         parse_and_validate_addresses([text])
 
 
-def test_no_host_that_is_known() -> None:
+def test_no_resolvable_host_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"bootstrap\.servers: none of the hosts is known"):
         parse_and_validate_addresses(["no-such-host.invalid:9092"])
     with pytest.raises(ConfigError, match=r"metadata\.broker\.list: none of the hosts is known"):

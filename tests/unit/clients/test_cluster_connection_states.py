@@ -22,7 +22,7 @@ def states(setup_timeout_ms: float = math.inf) -> ClusterConnectionStates:
     return ClusterConnectionStates(100, 1000, setup_timeout_ms, NoJitter())  # type: ignore[arg-type]
 
 
-def test_the_way_of_a_connection() -> None:
+def test_the_states_of_a_connection() -> None:
     connections = states()
     assert connections.can_connect("1", 0)
     connections.connecting("1", 0)
@@ -41,7 +41,7 @@ def test_the_way_of_a_connection() -> None:
     assert connections.can_connect("1", 50)
 
 
-def test_the_backoff_doubles_up_to_the_maximum_and_starts_anew_after_a_success() -> None:
+def test_the_backoff_doubles_up_to_the_maximum_and_is_reset_by_a_success() -> None:
     connections, now_ms, waits = states(), 0.0, []
     for _ in range(6):
         connections.connecting("1", now_ms)
@@ -67,7 +67,7 @@ def test_the_backoff_is_jittered() -> None:
     assert all(80 <= wait <= 120 for wait in waits)
 
 
-def test_connections_that_take_too_long() -> None:
+def test_connections_time_out_while_connecting() -> None:
     connections = states(setup_timeout_ms=500)
     connections.connecting("1", 0)
     connections.connecting("2", 300)
@@ -77,7 +77,7 @@ def test_connections_that_take_too_long() -> None:
     assert connections.with_setup_timeout(900) == ["2"]
 
 
-def test_what_the_table_does_not_allow() -> None:
+def test_forbidden_transitions_raise() -> None:
     connections = states()
     with pytest.raises(IllegalConnectionStateError, match="DISCONNECTED to READY"):
         connections.ready("1")

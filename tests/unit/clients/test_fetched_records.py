@@ -1,4 +1,4 @@
-"""What a fetch has brought is measured without being decoded."""
+"""Fetched records are measured without being decoded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def records(magic: int, codec: CompressionType, base_offset: int = 5) -> bytes:
 
 
 @pytest.mark.parametrize("magic", [MAGIC_V0, MAGIC_V1, MAGIC_V2])
-def test_a_batch_that_is_cut_off_does_not_count(magic: int) -> None:
+def test_a_truncated_batch_does_not_count(magic: int) -> None:
     whole, cut = records(magic, CompressionType.GZIP), records(magic, CompressionType.GZIP, base_offset=8)[:-1]
     fetched = FetchedRecords(whole + cut)
     assert fetched.size_in_bytes == len(whole) + len(cut)

@@ -1,4 +1,4 @@
-"""Queues of requests under way."""
+"""Queues of requests in flight."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbers(requests: list[InFlightRequest]) -> list[int]:
     return [each.request.correlation_id for each in requests]
 
 
-def test_answers_belong_to_the_oldest() -> None:
+def test_responses_belong_to_the_oldest_request() -> None:
     in_flight = InFlightRequests(5)
     for number in (1, 2, 3):
         in_flight.add(request(number))
@@ -36,7 +36,7 @@ def test_answers_belong_to_the_oldest() -> None:
         in_flight.complete_next("1")
 
 
-def test_clearing_gives_the_oldest_first() -> None:
+def test_clearing_returns_the_oldest_first() -> None:
     in_flight = InFlightRequests(5)
     for number in (1, 2):
         in_flight.add(request(number))
@@ -46,11 +46,11 @@ def test_clearing_gives_the_oldest_first() -> None:
     assert in_flight.count() == 1
 
 
-def test_how_many_more() -> None:
+def test_can_send_more_checks_the_limit_and_the_last_send() -> None:
     in_flight = InFlightRequests(2)
     assert in_flight.can_send_more("1")
     in_flight.add(request(1, left=False))
-    assert not in_flight.can_send_more("1"), "it has not left yet"
+    assert not in_flight.can_send_more("1"), "it is not completely sent yet"
     in_flight.clear_all("1")
     in_flight.add(request(1))
     assert in_flight.can_send_more("1")
@@ -59,7 +59,7 @@ def test_how_many_more() -> None:
     assert in_flight.can_send_more("2")
 
 
-def test_which_are_late() -> None:
+def test_timed_out_requests() -> None:
     in_flight = InFlightRequests(5)
     assert in_flight.next_timeout_ms(0, 100) == math.inf
     in_flight.add(request(1, "1", sent_ms=0))

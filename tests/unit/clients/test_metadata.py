@@ -1,4 +1,4 @@
-"""When metadata is due, who waits for it, and which topics it is of."""
+"""When metadata is updated, waiting for updates, and the topics of interest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cluster(*topics: str) -> Cluster:
     return Cluster(NODES, tuple(PartitionInfo(topic, 0, NODES[0]) for topic in topics), cluster_id="c")
 
 
-def test_an_update_is_due_when_wanted_or_old_but_not_within_the_backoff() -> None:
+def test_an_update_is_due_if_requested_or_old_but_not_within_the_backoff() -> None:
     metadata = Metadata(100, 1000, time=MockTime())
     assert metadata.time_to_next_update(0) == 0
     metadata.update(cluster(), 0)
@@ -31,10 +31,10 @@ def test_an_update_is_due_when_wanted_or_old_but_not_within_the_backoff() -> Non
     metadata.failed_update(150)
     assert metadata.time_to_next_update(150) == 100
     metadata.add("new")
-    assert metadata.time_to_next_update(150) == 0, "a new topic waits for no backoff"
+    assert metadata.time_to_next_update(150) == 0, "a new topic does not wait for the backoff"
 
 
-def test_waiting() -> None:
+def test_await_update_returns_with_a_newer_version() -> None:
     metadata = Metadata()
     before = metadata.request_update()
     waiter = threading.Thread(target=metadata.await_update, args=(before, 10_000))
@@ -42,23 +42,23 @@ def test_waiting() -> None:
     metadata.update(cluster("t"), 0)
     waiter.join(60)
     assert not waiter.is_alive()
-    metadata.await_update(before, 0)  # it is there already
+    metadata.await_update(before, 0)  # already present
 
 
-def test_waiting_in_vain() -> None:
+def test_await_update_times_out() -> None:
     metadata = Metadata(time=MockTime())
     with pytest.raises(ApiError, match="after 500 ms"):
         metadata.await_update(metadata.request_update(), 500)
 
 
-def test_waiting_for_what_will_never_come() -> None:
+def test_await_update_raises_a_fatal_error() -> None:
     metadata = Metadata()
     metadata.fail(PermissionError("no"))
     with pytest.raises(PermissionError):
         metadata.await_update(metadata.request_update(), 500)
 
 
-def test_topics_that_nobody_uses_are_forgotten_by_a_producer() -> None:
+def test_a_producer_forgets_unused_topics() -> None:
     metadata = Metadata(topic_expiry_enabled=True)
     metadata.add("used")
     metadata.add("unused")
@@ -70,7 +70,7 @@ def test_topics_that_nobody_uses_are_forgotten_by_a_producer() -> None:
     assert metadata.topics() == {"used"}
 
 
-def test_setting_topics() -> None:
+def test_set_topics_requests_an_update_only_for_new_topics() -> None:
     metadata = Metadata()
     metadata.update(cluster(), 0)
     metadata.set_topics(["a", "b"])
@@ -78,11 +78,10 @@ def test_setting_topics() -> None:
     metadata.update(cluster(), 0)
     metadata.set_topics(["a"])
     assert not metadata.update_requested, "fewer topics need no update"
-    assert metadata.contains_topic("a")
-    assert not metadata.contains_topic("b")
+    assert metadata.topics() == {"a"}
 
 
-def test_all_topics_for_a_pattern() -> None:
+def test_a_pattern_sees_all_topics() -> None:
     metadata = Metadata()
     metadata.set_need_metadata_for_all_topics(True)
     seen = []
@@ -101,7 +100,7 @@ def test_all_topics_for_a_pattern() -> None:
     assert len(seen) == 1
 
 
-def test_questions_to_a_cluster() -> None:
+def test_cluster_lookups() -> None:
     partitions = (PartitionInfo("t", 1, None), PartitionInfo("t", 0, NODES[1]), PartitionInfo("s", 0, NODES[0]))
     known = Cluster(NODES, partitions)
     assert [info.partition for info in known.partitions_for_topic("t")] == [0, 1]
@@ -111,22 +110,21 @@ def test_questions_to_a_cluster() -> None:
     assert known.leader_for(TopicPartition("t", 0)) == NODES[1]
     assert known.leader_for(TopicPartition("t", 1)) is known.leader_for(TopicPartition("u", 1)) is None
     assert [info.topic for info in known.partitions_for_node(0)] == ["s"]
-    assert known.node_by_id(5) is None
     bootstrap = Cluster.bootstrap([("h", 1), ("i", 2)])
     assert [node.id for node in bootstrap.nodes] == [-1, -2]
     assert bootstrap.is_bootstrap_configured
 
 
 @pytest.mark.parametrize("name", ["\ud800", "x" * 0x8000, 7])
-def test_a_name_that_no_request_can_bear_spoils_nothing(name: str) -> None:
+def test_an_invalid_topic_name_does_not_affect_other_topics(name: str) -> None:
     metadata = Metadata(time=MockTime())
-    # (A compiled module looks at the types of its arguments by itself.)
+    # (A compiled module checks the types of its arguments itself.)
     with pytest.raises((ApiError, TypeError), match=r"is not valid: it has 1 to 249|str object expected"):
         metadata.add(name)
     assert metadata.topics() == set()
 
 
-def test_topics_that_no_request_can_bear_are_not_taken() -> None:
+def test_invalid_topic_names_are_not_added() -> None:
     metadata = Metadata(100, 1000)
     metadata.set_topics(["known"])
     with pytest.raises(ApiError) as refused:

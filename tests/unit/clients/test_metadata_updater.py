@@ -1,4 +1,4 @@
-"""What the updater says of topics that cannot be had."""
+"""The updater's warnings about topics with errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def answer(**errors: Errors) -> MetadataResponse:
     return MetadataResponse(brokers=[MetadataResponseBroker(node_id=0, host="h", port=1)], topics=topics)
 
 
-def test_topics_that_are_refused_are_told_of_once_for_each_change(caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_topics_are_logged_once_per_change(caplog: pytest.LogCaptureFixture) -> None:
     updater = DefaultMetadataUpdater(Metadata(), None, 50)  # type: ignore[arg-type]
     refused, invalid = Errors.TOPIC_AUTHORIZATION_FAILED, Errors.INVALID_TOPIC_EXCEPTION
     with caplog.at_level(logging.WARNING):

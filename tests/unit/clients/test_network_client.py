@@ -32,7 +32,7 @@ TIMEOUT_MS = 1000
 
 
 class Client:
-    """A network client, its selector and clock, and what the callbacks were told."""
+    """A network client, its selector and clock, and the responses passed to callbacks."""
 
     def __init__(self, metadata: Metadata | None = None, discover: bool = True) -> None:
         self.time = MockTime()
@@ -57,10 +57,10 @@ class Client:
         return self.client.ready(node, self.time.hi_res_ms())
 
     def connect(self, heartbeat_versions: tuple[int, int] = (0, 4)) -> None:
-        """Connect, and answer what the client asks first."""
+        """Connect, and respond to the client's first request."""
         assert not self.ready()
-        self.poll()  # the connection stands, ApiVersions is queued
-        self.poll()  # and is sent
+        self.poll()  # connected; ApiVersions is queued
+        self.poll()  # and sent
         header, _ = self.last_request()
         self.selector.answer("0", header.correlation_id, versions(heartbeat_versions), header.api_version)
         self.poll()
@@ -89,7 +89,7 @@ def versions(heartbeat: tuple[int, int]) -> ApiVersionsResponse:
     )
 
 
-def test_a_request_and_its_answer() -> None:
+def test_a_request_gets_its_response() -> None:
     client = Client()
     client.connect()
     correlation_id = client.send()
@@ -103,7 +103,7 @@ def test_a_request_and_its_answer() -> None:
     assert client.client.in_flight_request_count() == 0
 
 
-def test_the_newest_version_that_both_sides_have() -> None:
+def test_the_newest_common_version_is_used() -> None:
     client = Client()
     client.connect(heartbeat_versions=(1, 2))
     client.send()
@@ -111,7 +111,7 @@ def test_the_newest_version_that_both_sides_have() -> None:
     assert client.last_request()[0].api_version == 2
 
 
-def test_a_version_that_the_broker_lacks_ends_the_request() -> None:
+def test_a_missing_version_fails_the_request() -> None:
     client = Client()
     client.connect(heartbeat_versions=(90, 95))
     sent = len(client.selector.sent)
@@ -120,7 +120,7 @@ def test_a_version_that_the_broker_lacks_ends_the_request() -> None:
     assert "HEARTBEAT" in str(response.version_mismatch)
     assert client.ended == [response]
     assert len(client.selector.sent) == sent
-    assert client.ready(), "the connection is as good as before"
+    assert client.ready(), "the connection remains usable"
 
 
 def test_without_discovery_the_connection_is_ready_at_once() -> None:
@@ -133,7 +133,7 @@ def test_without_discovery_the_connection_is_ready_at_once() -> None:
     assert client.last_request()[0].api_version == RequestBuilder.of(HeartbeatRequest()).latest_version
 
 
-def test_a_broker_that_does_not_know_the_version_of_api_versions_is_asked_again() -> None:
+def test_api_versions_is_retried_in_a_version_that_the_broker_has() -> None:
     client = Client()
     client.ready()
     client.poll()
@@ -151,7 +151,7 @@ def test_a_broker_that_does_not_know_the_version_of_api_versions_is_asked_again(
     assert client.ready()
 
 
-def test_any_other_error_of_api_versions_ends_the_connection() -> None:
+def test_any_other_api_versions_error_closes_the_connection() -> None:
     client = Client()
     client.ready()
     client.poll()
@@ -178,7 +178,7 @@ def test_no_more_in_flight_than_allowed() -> None:
     assert client.ready()
 
 
-def test_no_second_request_behind_one_that_has_not_left() -> None:
+def test_no_request_is_queued_behind_an_incompletely_sent_one() -> None:
     client = Client()
     client.connect()
     client.selector.hold_sends = True
@@ -190,7 +190,7 @@ def test_no_second_request_behind_one_that_has_not_left() -> None:
     assert client.ready()
 
 
-def test_a_request_without_an_answer_ends_when_it_has_left() -> None:
+def test_a_request_without_a_response_completes_once_sent() -> None:
     client = Client()
     client.connect()
     client.send(expect_response=False)
@@ -200,7 +200,7 @@ def test_a_request_without_an_answer_ends_when_it_has_left() -> None:
     assert client.client.in_flight_request_count() == 0
 
 
-def test_a_lost_connection_ends_its_requests_in_their_order() -> None:
+def test_a_lost_connection_fails_its_requests_in_order() -> None:
     client = Client()
     client.connect()
     ids = []
@@ -213,12 +213,12 @@ def test_a_lost_connection_ends_its_requests_in_their_order() -> None:
     assert all(response.was_disconnected for response in client.ended)
 
 
-def test_a_late_answer_costs_the_connection() -> None:
+def test_a_timed_out_request_closes_the_connection() -> None:
     client = Client()
     client.connect()
     client.send()
     client.poll()
-    client.poll(timeout_ms=10 * TIMEOUT_MS)  # ends when the request is late
+    client.poll(timeout_ms=10 * TIMEOUT_MS)  # ends when the request times out
     client.poll(timeout_ms=1)
     assert client.time.hi_res_ms() <= TIMEOUT_MS + 2
     (response,) = client.ended
@@ -226,7 +226,7 @@ def test_a_late_answer_costs_the_connection() -> None:
     assert client.selector.closed == ["0"]
 
 
-def test_a_connection_that_does_not_come_about() -> None:
+def test_a_connection_that_cannot_be_established() -> None:
     client = Client()
     client.selector.hold_connections = True
     client.ready()
@@ -235,7 +235,7 @@ def test_a_connection_that_does_not_come_about() -> None:
     assert client.client.connection_failed(NODE)
 
 
-def test_a_refused_connection_is_tried_again_after_the_backoff() -> None:
+def test_a_refused_connection_is_retried_after_the_backoff() -> None:
     client = Client()
     client.selector.refuse_connections = True
     assert not client.ready()
@@ -249,7 +249,7 @@ def test_a_refused_connection_is_tried_again_after_the_backoff() -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"\0\0\0\0", b"\0\0\0\x63" + bytes(6)], ids=["nothing", "short", "another's"])
-def test_an_answer_that_is_none(payload: bytes) -> None:
+def test_an_invalid_response_closes_the_connection(payload: bytes) -> None:
     client = Client()
     client.connect()
     client.send()
@@ -260,7 +260,7 @@ def test_an_answer_that_is_none(payload: bytes) -> None:
     assert client.selector.closed == ["0"]
 
 
-def test_an_answer_to_nothing() -> None:
+def test_a_response_without_a_request_closes_the_connection() -> None:
     client = Client()
     client.connect()
     client.selector.receive("0", bytes(10))
@@ -268,7 +268,7 @@ def test_an_answer_to_nothing() -> None:
     assert client.selector.closed == ["0"]
 
 
-def test_a_callback_that_raises_does_not_keep_the_others() -> None:
+def test_a_failing_callback_does_not_stop_the_others() -> None:
     client = Client()
     client.connect()
 
@@ -285,7 +285,7 @@ def test_a_callback_that_raises_does_not_keep_the_others() -> None:
 
 
 class TestMetadata:
-    """With a :class:`Metadata`, the client asks by itself, before anything else."""
+    """With a :class:`Metadata`, the client requests metadata itself, before anything else."""
 
     def client(self) -> tuple[Client, Metadata]:
         time = MockTime()
@@ -306,7 +306,7 @@ class TestMetadata:
         )
 
     def asked(self, client: Client) -> RequestHeader:
-        """Poll until the metadata request is out."""
+        """Poll until the metadata request is sent."""
         for _ in range(4):
             client.poll()
             if client.selector.sent:
@@ -319,7 +319,7 @@ class TestMetadata:
         assert header.api_version == 5
         return header
 
-    def test_a_new_topic_is_asked_for(self) -> None:
+    def test_metadata_of_a_new_topic_is_requested(self) -> None:
         client, metadata = self.client()
         metadata.add("t")
         version = metadata.version
@@ -334,7 +334,7 @@ class TestMetadata:
         (partition,) = cluster.partitions_for_topic("t")
         assert partition.leader == Node(7, "there", 1234)
 
-    def test_a_broker_that_knows_none_is_not_believed(self) -> None:
+    def test_an_empty_metadata_response_is_ignored(self) -> None:
         client, metadata = self.client()
         metadata.add("t")
         version = metadata.version
@@ -344,7 +344,7 @@ class TestMetadata:
         assert metadata.version == version
         assert metadata.time_to_next_update(client.time.hi_res_ms()) == 100
 
-    def test_a_lost_broker_is_asked_again(self) -> None:
+    def test_metadata_is_requested_again_after_a_disconnect(self) -> None:
         client, metadata = self.client()
         metadata.add("t")
         self.asked(client)

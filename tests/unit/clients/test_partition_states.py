@@ -1,4 +1,4 @@
-"""The order in which partitions are served."""
+"""The order of partitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_partitions_of_one_topic_are_kept_together() -> None:
     assert states().items() == [(A0, 1), (A1, 3), (B0, 2)]
 
 
-def test_who_was_served_comes_last() -> None:
+def test_a_served_partition_moves_to_the_end() -> None:
     served = states()
     served.update_and_move_to_end(A0, 10)
     served.move_to_end(A1)
@@ -26,7 +26,7 @@ def test_who_was_served_comes_last() -> None:
     assert served.items() == [(B0, 2), (A0, 10), (A1, 3)]
 
 
-def test_update_keeps_the_place_and_remove_forgets() -> None:
+def test_update_keeps_the_place_and_remove_removes() -> None:
     changed = states()
     changed.update(A1, 4)
     changed.remove(A0)

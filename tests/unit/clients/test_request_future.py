@@ -20,7 +20,7 @@ class Heard:
         future.add_listener(self.events.append, self.events.append)
 
 
-def test_listeners_hear_the_outcome_once_whenever_they_come() -> None:
+def test_listeners_are_called_once_whenever_they_are_added() -> None:
     future: RequestFuture[int] = RequestFuture()
     early = Heard(future)
     assert not future.is_done
@@ -31,7 +31,7 @@ def test_listeners_hear_the_outcome_once_whenever_they_come() -> None:
     assert (future.is_done, future.succeeded, future.failed, future.value) == (True, True, False, 7)
 
 
-def test_a_failure_goes_to_the_other_half_of_the_listeners() -> None:
+def test_a_failure_calls_the_failure_listeners() -> None:
     future: RequestFuture[int] = RequestFuture()
     values: list[int] = []
     errors: list[BaseException] = []
@@ -49,7 +49,7 @@ def test_none_is_a_value() -> None:
     assert future.value is None
 
 
-def test_what_a_future_does_not_have_cannot_be_asked_for() -> None:
+def test_reading_a_missing_outcome_raises() -> None:
     pending: RequestFuture[int] = RequestFuture()
     for future in (pending, RequestFuture[int].failure(ValueError())):
         with pytest.raises(IllegalFutureStateError):
@@ -73,7 +73,7 @@ def test_compose_makes_a_future_of_another_type() -> None:
     assert composed.value == "5"
 
 
-def test_what_a_function_raises_is_the_outcome() -> None:
+def test_an_exception_in_a_function_adapter_fails_the_future() -> None:
     composed = RequestFuture.success("x").compose(FunctionAdapter(int))
     assert isinstance(composed.exception, ValueError)
 
@@ -99,8 +99,8 @@ def test_an_adapter_may_turn_a_failure_into_a_value() -> None:
     assert RequestFuture[int].failure(ValueError()).compose(OrZero()).value == 0
 
 
-def test_a_chain_of_requests_ends_with_the_last_answer() -> None:
-    """As joining a group does: the adapter of the first request sends the second, and chains it."""
+def test_a_chain_of_requests_completes_with_the_last_response() -> None:
+    """Like joining a group: the adapter of the first request sends the second and chains it."""
     join: RequestFuture[str] = RequestFuture()
     sync: RequestFuture[bytes] = RequestFuture()
 
@@ -116,7 +116,7 @@ def test_a_chain_of_requests_ends_with_the_last_answer() -> None:
     assert joined.value == b"assignment"
 
 
-def test_the_first_coordinator_future_says_that_it_is_worth_trying_again() -> None:
+def test_a_missing_coordinator_is_retriable() -> None:
     assert RequestFuture[None].no_brokers_available().is_retriable
     assert RequestFuture[None].coordinator_not_available().is_retriable
     assert not RequestFuture[None].failure(Errors.GROUP_AUTHORIZATION_FAILED).is_retriable
