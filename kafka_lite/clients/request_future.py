@@ -53,9 +53,9 @@ class RequestFuture(Generic[T]):
         pending ──────────┤
                           └─ fail(exception) ─▶ FAILED    ─▶ on_failure(exception)
 
-    Unlike with ``concurrent.futures``, a thread that needs the outcome does not just wait. It *polls the network client*
-    until the future is done (``ConsumerNetworkClient.poll_future``), and so does the work that completes the future.
-    Listeners run in the completing thread; one that is added later runs at once.
+    Unlike with ``concurrent.futures``, a thread that needs the outcome does not just wait: it *polls the network
+    client* until the future is done (``ConsumerNetworkClient.poll_future``), and so does the work that completes the
+    future. Listeners run in the completing thread; one that is added later runs at once.
 
     There are two ways to compose futures::
 

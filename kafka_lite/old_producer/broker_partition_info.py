@@ -1,4 +1,4 @@
-"""Which broker leads which partition, as the old producer knows it.
+"""The old producer's cache of partitions and their leaders.
 
 Kafka 0.10.2: core/.../producer/BrokerPartitionInfo.scala (PartitionAndLeader), client/ClientUtils.scala · book 2.2.2
 """
@@ -27,7 +27,7 @@ NO_LEADER = -1
 
 @dataclass(frozen=True)
 class PartitionAndLeader:
-    """A partition, and its leader's id; -1 while there is none."""
+    """A partition and its leader's id; -1 without a leader."""
 
     topic: str
     partition_id: int
@@ -35,7 +35,7 @@ class PartitionAndLeader:
 
 
 class BrokerPartitionInfo:
-    """Keeps the metadata of every topic that was ever asked for; refreshed when told to."""
+    """Caches the metadata of every topic that was asked for. Refreshed on demand."""
 
     def __init__(self, config: ProducerConfig, pool: ProducerPool) -> None:
         self._config = config
@@ -43,9 +43,9 @@ class BrokerPartitionInfo:
         self._topics: dict[str, MetadataResponseTopic] = {}
 
     def get_broker_partition_info(self, topic: str) -> list[PartitionAndLeader]:
-        """The partitions of a topic by number; fetched if need be.
+        """The partitions of a topic by number, fetched if necessary.
 
-        Raises KafkaError when no broker answers or the topic has no metadata, ApiError for an error of the topic.
+        Raises KafkaError if no broker responds or the topic has no metadata, ApiError for an error of the topic.
         """
         if topic not in self._topics:
             self.update_info({topic})
@@ -60,7 +60,7 @@ class BrokerPartitionInfo:
         return [PartitionAndLeader(topic, each.partition_index, each.leader_id) for each in ordered]
 
     def update_info(self, topics: Collection[str]) -> None:
-        """Fetch the metadata of topics, and have connections for the leaders. Raises KafkaError when nobody answers."""
+        """Fetch metadata of topics, and create producers for the leaders. Raises KafkaError if no broker responds."""
         response = fetch_topic_metadata(self._config, topics)
         leaders = set()
         for topic in response.topics:
@@ -75,7 +75,8 @@ class BrokerPartitionInfo:
 
 
 def fetch_topic_metadata(config: ProducerConfig, topics: Collection[str]) -> MetadataResponse:
-    """Ask the brokers of ``metadata.broker.list``, in random order, until one answers; KafkaError if none does."""
+    """Ask the brokers of ``metadata.broker.list``, in random order, until one responds. Raises KafkaError if none
+    does."""
     request = MetadataRequest(topics=[MetadataRequestTopic(name=topic) for topic in sorted(topics)])
     brokers = random.sample(config.brokers, len(config.brokers))
     reason: ConnectionError | None = None

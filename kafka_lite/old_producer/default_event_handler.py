@@ -1,4 +1,4 @@
-"""Sorts messages by broker and partition, sends them, and tries again with those that failed.
+"""Collates messages by broker and partition, sends them, and retries those that failed.
 
 Kafka 0.10.2: core/.../producer/async/DefaultEventHandler.scala, EventHandler.scala · book 2.2.1, 2.2.2
 """
@@ -34,37 +34,37 @@ from kafka_lite.record.record import MAGIC_V1
 logger = logging.getLogger(__name__)
 
 Collated = dict[int, dict[TopicPartition, list[SerializedMessage]]]
-"""By the leader's id, then by partition."""
+"""Messages by leader id, then by partition."""
 
 
 class FailedToSendMessageError(KafkaError):
-    """Some messages could not be sent, however often it was tried. Others of the same call may have been."""
+    """Some messages could not be sent after all retries. Others of the same call may have been."""
 
 
 class EventHandler(Protocol):
-    """What the producer, or its thread, gives messages to."""
+    """What the producer, or its thread, passes messages to."""
 
     def handle(self, events: Sequence[KeyedMessage]) -> None:
-        """Send them. Raises FailedToSendMessageError."""
+        """Send messages. Raises FailedToSendMessageError."""
         ...
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         ...
 
 
 class DefaultEventHandler:
-    """Sends messages, with retries. One thread at a time.
+    """Sends messages, with retries. Used by one thread at a time.
 
     ::
 
         events ─ serialize ─▶ messages ─ partition_and_collate ─▶ {broker 0: {t-0: […], t-2: […]}, broker 1: {t-1: […]}}
                                   ▲                                     │ one request per broker
                                   │ failed partitions' messages         ▼
-                                  └───── metadata, anew ◀──── partitions with an error, or all of a lost connection
+                                  └───── metadata refresh ◀──── partitions with an error, or all of a lost connection
 
-    Messages without a key go to *one* partition, chosen at random, until metadata are fetched again
-    (``topic.metadata.refresh.interval.ms``, 10 minutes): that saves connections, and looks like a broken partitioner.
+    Messages without a key go to *one* random partition until metadata is refreshed
+    (``topic.metadata.refresh.interval.ms``, 10 minutes). That saves connections, but looks like a broken partitioner.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class DefaultEventHandler:
         self._send_partition_per_topic_cache: dict[str, int] = {}
 
     def handle(self, events: Sequence[KeyedMessage]) -> None:
-        """Send messages, and try again with those that failed.
+        """Send messages, and retry those that failed.
 
-        Raises FailedToSendMessageError; of a synchronous producer also what its encoders raise.
+        Raises FailedToSendMessageError; a synchronous producer also raises the errors of its encoders.
         """
         self._stats.tick_if_necessary()
         outstanding = self.serialize(events)
@@ -118,11 +118,11 @@ class DefaultEventHandler:
         raise FailedToSendMessageError(f"Failed to send messages after {retries} tries: topics {topics}")
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._pool.close()
 
     def serialize(self, events: Sequence[KeyedMessage]) -> list[SerializedMessage]:
-        """Bytes of keys and messages. What cannot be encoded raises if the caller waits, and is logged otherwise."""
+        """Serialize keys and messages. An encoding error is raised if the producer is synchronous, otherwise logged."""
         serialized = []
         for event in events:
             try:
@@ -138,7 +138,7 @@ class DefaultEventHandler:
             serialized.append(event.serialized(key, value, self._time.milliseconds()))
         return serialized
 
-    # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _maybe_refresh_metadata(self, outstanding: Sequence[SerializedMessage]) -> None:
         self._topics_to_refresh |= {message.topic for message in outstanding}
@@ -153,13 +153,13 @@ class DefaultEventHandler:
         try:
             self._broker_partition_info.update_info(topics)
         except KafkaError as error:
-            logger.error("%s", error)  # the attempt that follows will say what that means
+            logger.error("%s", error)  # the next attempt shows the consequences
         self._send_partition_per_topic_cache.clear()
 
-    # ── One attempt ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── one attempt ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def _dispatch_serialized_data(self, messages: Sequence[SerializedMessage]) -> list[SerializedMessage]:
-        """One request for each leader; returns the messages that failed."""
+        """Send one request to each leader; returns the messages that failed."""
         collated = self.partition_and_collate(messages)
         if collated is None:
             return list(messages)
@@ -170,9 +170,9 @@ class DefaultEventHandler:
         return failed
 
     def partition_and_collate(self, messages: Sequence[SerializedMessage]) -> Collated | None:
-        """Messages by leader and partition; None when that failed for one of them, and has to be tried again for all.
+        """Messages by leader and partition; None if this failed for one of them, so that all must be retried.
 
-        Those of partitions without a leader are found under -1, and fail when they are sent: so the others get through.
+        Partitions without a leader are listed under -1 and fail when they are sent, so that the others are sent.
         """
         collated: Collated = {}
         try:
@@ -187,7 +187,7 @@ class DefaultEventHandler:
         return collated
 
     def _partition(self, message: SerializedMessage, partitions: Sequence[PartitionAndLeader]) -> int:
-        """The place of the message's partition in the list."""
+        """The index of the message's partition in the list."""
         if message.partition_key is None:
             place = self._any_partition(message.topic, partitions)
         else:
@@ -199,7 +199,7 @@ class DefaultEventHandler:
         return place
 
     def _any_partition(self, topic: str, partitions: Sequence[PartitionAndLeader]) -> int:
-        """The one that is in use, whether it still has a leader or not; else one that has."""
+        """The partition in use, even without a leader; otherwise a random one with a leader."""
         with contextlib.suppress(KeyError):
             return self._send_partition_per_topic_cache[topic]
         available = [each.partition_id for each in partitions if each.leader_broker_id != NO_LEADER]
@@ -212,7 +212,7 @@ class DefaultEventHandler:
     def _send(
         self, broker_id: int, by_partition: Mapping[TopicPartition, Sequence[SerializedMessage]]
     ) -> list[TopicPartition]:
-        """One request; returns the partitions that failed: those with an error, or all without an answer."""
+        """Send one request; returns the partitions that failed: those with an error, or all without a response."""
         if broker_id == NO_LEADER:
             logger.warning("Failed to send data since partitions %s don't have a leader", _names(by_partition))
             return list(by_partition)
@@ -243,7 +243,7 @@ class DefaultEventHandler:
 def failed_partitions(
     response: ProduceResponse, by_partition: Mapping[TopicPartition, Sequence[SerializedMessage]]
 ) -> list[TopicPartition]:
-    """Those that the answer has an error for, or does not mention."""
+    """The partitions with an error in the response, or without an entry."""
     errors = {
         TopicPartition(topic.name, each.index): Errors.for_code(each.error_code)
         for topic in response.responses
@@ -252,7 +252,7 @@ def failed_partitions(
     failed = [partition for partition in by_partition if errors.get(partition) is not Errors.NONE]
     if failed:
         names = {str(partition): errors[partition].name for partition in failed if partition in errors}
-        logger.warning("Produce request failed due to %s", names or "an incomplete answer")
+        logger.warning("Produce request failed due to %s", names or "an incomplete response")
     return failed
 
 

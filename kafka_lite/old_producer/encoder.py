@@ -1,4 +1,4 @@
-"""What turns the old producer's keys and messages into bytes.
+"""Serializes the old producer's keys and messages.
 
 Kafka 0.10.2: core/.../serializer/Encoder.scala (DefaultEncoder, StringEncoder, NullEncoder) · book 2.2.1
 """
@@ -11,39 +11,39 @@ from typing import Any
 
 
 class Encoder(ABC):
-    """Made with the producer's configuration."""
+    """The base of encoders, which are created with the producer's configuration."""
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.configs = configs
 
     @abstractmethod
     def to_bytes(self, data: Any) -> bytes | None:
-        """The bytes; None stays None. Raises TypeError or ValueError for what it cannot encode."""
+        """The serialized data; None stays None. Raises TypeError or ValueError if it cannot be encoded."""
 
 
 class DefaultEncoder(Encoder):
-    """Bytes are bytes."""
+    """Passes bytes through."""
 
     def to_bytes(self, data: Any) -> bytes | None:
-        """As they are."""
+        """The same bytes."""
         if data is None or isinstance(data, bytes):
             return data
         raise TypeError(f"a {type(data).__name__} is not bytes: encode it, or set serializer.class")
 
 
 class NullEncoder(Encoder):
-    """Forgets everything."""
+    """Encodes everything as None."""
 
     def to_bytes(self, data: Any) -> bytes | None:  # noqa: ARG002
-        """Nothing."""
+        """None."""
         return None
 
 
 class StringEncoder(Encoder):
-    """Text, in ``serializer.encoding``; UTF-8 else."""
+    """Encodes text in ``serializer.encoding``, by default UTF-8."""
 
     def to_bytes(self, data: Any) -> bytes | None:
-        """Encoded."""
+        """The encoded text."""
         if data is None:
             return None
         if not isinstance(data, str):

@@ -1,4 +1,4 @@
-"""What the old producer is given.
+"""The messages of the old producer.
 
 Kafka 0.10.2: core/.../producer/KeyedMessage.scala · book 2.2.1
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class KeyedMessage:
-    """A message for a topic. ``key`` is stored with it and chooses the partition, unless ``part_key`` does."""
+    """A message for a topic. ``key`` is stored with it and determines the partition, unless ``part_key`` is set."""
 
     topic: str
     message: Any
@@ -24,21 +24,21 @@ class KeyedMessage:
 
     @property
     def partition_key(self) -> Any:
-        """By what the partition is chosen; None: any partition will do."""
+        """The key that determines the partition; None for any partition."""
         return self.key if self.part_key is None else self.part_key
 
     def serialized(self, key: bytes | None, message: bytes | None, timestamp: int) -> SerializedMessage:
-        """The same as bytes, stamped."""
+        """The message with serialized key and value, and a timestamp."""
         return SerializedMessage(self.topic, self.partition_key, key, message, timestamp)
 
 
 @dataclass(frozen=True, slots=True)
 class SerializedMessage:
-    """A message that is ready to be put into a message set."""
+    """A serialized message, ready for a message set."""
 
     topic: str
     partition_key: Any
     key: bytes | None
     value: bytes | None
     timestamp: int
-    """Ms since the epoch."""
+    """ms since the epoch."""

@@ -1,4 +1,4 @@
-"""Which partition a message with a key goes to.
+"""Chooses the partition of a message with a key.
 
 Kafka 0.10.2: core/.../producer/Partitioner.scala, DefaultPartitioner.scala, ByteArrayPartitioner.scala · book 2.2.2
 """
@@ -11,14 +11,14 @@ from typing import Any
 
 
 class Partitioner(ABC):
-    """Made with the producer's configuration."""
+    """The base of partitioners, which are created with the producer's configuration."""
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.configs = configs
 
     @abstractmethod
     def partition(self, key: Any, number_of_partitions: int) -> int:
-        """The place of a partition in the list of the topic's."""
+        """An index into the topic's list of partitions."""
 
 
 class DefaultPartitioner(Partitioner):
@@ -29,9 +29,9 @@ class DefaultPartitioner(Partitioner):
     """
 
     def partition(self, key: Any, number_of_partitions: int) -> int:
-        """The absolute value of the hash, modulo the number."""
+        """The absolute value of the hash code, modulo the number of partitions."""
         code = java_hash_code(key)
-        # Java has no absolute value of the smallest number, and takes 0 for it.
+        # Java's Math.abs returns a negative number for the smallest int, for which Kafka's Utils.abs uses 0.
         return 0 if code == -(1 << 31) else abs(code) % number_of_partitions
 
 

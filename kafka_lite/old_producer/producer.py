@@ -1,4 +1,4 @@
-"""The old producer.
+"""The old producer, synchronous or asynchronous.
 
 Kafka 0.10.2: core/.../producer/Producer.scala · book 2.2.1
 """
@@ -31,28 +31,28 @@ class ProducerClosedError(KafkaError):
 
 
 class QueueFullError(KafkaError):
-    """The queue of an asynchronous producer is full: the message was dropped."""
+    """The queue of an asynchronous producer is full, and the message was dropped."""
 
 
 class Producer:
-    """``send`` blocks until the broker has the messages (``producer.type=sync``), or only queues them (async).
+    """``send`` blocks until the messages are acknowledged (``producer.type=sync``), or only queues them (async).
 
     ::
 
         sync    send ─▶ DefaultEventHandler.handle ─▶ SyncProducer ─▶ broker
         async   send ─▶ queue ─▶ ProducerSendThread ─ batch ─▶ DefaultEventHandler.handle ─▶ …
 
-    Beside the new producer: nobody learns where a message lies, an asynchronous one that fails is a line in the log,
-    and a thread that sends waits for one broker after the other. Thread-safe, one ``send`` at a time.
+    Unlike with the new producer, nobody learns the offset of a message, a failure of an asynchronous producer is only
+    logged, and the sending thread waits for one broker after the other. Thread-safe, one ``send`` at a time.
     """
 
     def __init__(
         self, configs: Mapping[str, object], event_handler: EventHandler | None = None, time: Time = SYSTEM_TIME
     ) -> None:
-        """Raises ConfigError. ``event_handler`` takes the default one's place in tests."""
+        """Raises ConfigError. ``event_handler`` replaces the default one in tests."""
         self.config = config = ProducerConfig(configs)
         self.stats = ProducerStatsRegistry(config["client.id"], time)
-        """What is measured: ``stats.beans()`` has it under the names of Kafka's beans."""
+        """The metrics. ``stats.beans()`` returns them under the names of Kafka's beans."""
         self._handler = event_handler or default_event_handler(config, time, self.stats)
         self._lock = threading.Lock()
         self._closed = False
@@ -75,8 +75,8 @@ class Producer:
     def send(self, *messages: KeyedMessage) -> None:
         """Send messages, or queue them.
 
-        Raises ProducerClosedError; FailedToSendMessageError (sync); QueueFullError (async, when the queue stays full
-        for ``queue.enqueue.timeout.ms``).
+        Raises ProducerClosedError; FailedToSendMessageError (sync); QueueFullError (async, if the queue stays full for
+        ``queue.enqueue.timeout.ms``).
         """
         for message in messages:
             if not isinstance(message, KeyedMessage):
@@ -106,7 +106,7 @@ class Producer:
             ) from None
 
     def close(self) -> None:
-        """Send what is in the queue, then close all connections; again: nothing happens."""
+        """Send what is queued, then close all connections. Further calls do nothing."""
         with self._lock:
             if self._closed:
                 return
@@ -125,7 +125,7 @@ class Producer:
 def default_event_handler(
     config: ProducerConfig, time: Time, stats: ProducerStatsRegistry | None = None
 ) -> DefaultEventHandler:
-    """The handler with the partitioner and the encoders that the configuration names."""
+    """The handler with the configured partitioner and encoders."""
     stats = stats or ProducerStatsRegistry(config["client.id"], time)
 
     def made(key: str, kind: type[Any], name: str) -> Any:

@@ -22,43 +22,43 @@ _CODECS = {"none": "0", "gzip": "1", "snappy": "2", "lz4": "3"}
 CONFIG = (
     ConfigDef()
     .define("metadata.broker.list", Type.LIST, NO_DEFAULT, HIGH,
-            "Brokers to ask for metadata, host:port each; messages go to where the metadata say.")
+            "Brokers that are asked for metadata, host:port each; messages are sent to the leaders in the metadata.")
     .define("producer.type", Type.STRING, "sync", HIGH,
-            "sync: send returns when the message is sent. async: a thread sends in batches.",
+            "sync: send returns once the messages are acknowledged. async: a thread sends batches.",
             ValidString.in_("sync", "async"))
     .define("request.required.acks", Type.SHORT, 0, HIGH,
-            "Who must have a message: 0 nobody, 1 the leader, -1 every replica in sync.", Range.between(-1, 1))
+            "Which replicas must have a message: 0 none, 1 the leader, -1 all in sync.", Range.between(-1, 1))
     .define("serializer.class", Type.CLASS, "kafka_lite.old_producer.encoder.DefaultEncoder", HIGH,
-            "Name of the class that makes bytes of messages.")
-    .define("key.serializer.class", Type.CLASS, "", MEDIUM, "The same for keys; serializer.class if there is none.")
+            "The class that serializes messages.")
+    .define("key.serializer.class", Type.CLASS, "", MEDIUM, "The class for keys; by default serializer.class.")
     .define("partitioner.class", Type.CLASS, "kafka_lite.old_producer.partitioner.DefaultPartitioner", MEDIUM,
-            "Name of the class that chooses partitions by key.")
-    .define("compression.codec", Type.STRING, "none", MEDIUM, "none, gzip, snappy or lz4; or its number.",
+            "The class that chooses partitions by key.")
+    .define("compression.codec", Type.STRING, "none", MEDIUM, "none, gzip, snappy or lz4, or the codec's number.",
             ValidString.in_(*_CODECS, *_CODECS.values()))
-    .define("compressed.topics", Type.LIST, "", LOW, "The topics to compress; none named: all.")
+    .define("compressed.topics", Type.LIST, "", LOW, "The topics to compress; by default all.")
     .define("message.send.max.retries", Type.INT, 3, MEDIUM,
-            "How often messages are sent again; may double them when only the answer was lost.", Range.at_least(0))
+            "How often messages are retried. This may duplicate them if only the response was lost.", Range.at_least(0))
     .define("retry.backoff.ms", Type.INT, 100, MEDIUM,
-            "How long to wait before metadata is fetched anew, and messages are sent again.", Range.at_least(0))
+            "How long to wait before metadata is refreshed and messages are retried.", Range.at_least(0))
     .define("topic.metadata.refresh.interval.ms", Type.INT, 600_000, LOW,
-            "How often metadata is fetched anew even without a failure; negative: never, 0: before every send.")
+            "How often metadata is refreshed even without a failure; negative: never, 0: before every send.")
     .define("queue.buffering.max.ms", Type.INT, 5000, MEDIUM,
             "async: how long a message waits for others at most.", Range.at_least(0))
     .define("queue.buffering.max.messages", Type.INT, 10_000, MEDIUM,
-            "async: how many messages may wait.", Range.at_least(1))
+            "async: how many messages may be queued.", Range.at_least(1))
     .define("queue.enqueue.timeout.ms", Type.INT, -1, MEDIUM,
-            "async: how long send waits while the queue is full; -1: for ever, 0: not at all.",
+            "async: how long send blocks while the queue is full; -1: for ever, 0: not at all.",
             Range.at_least(-1))
-    .define("batch.num.messages", Type.INT, 200, MEDIUM, "async: messages that are sent together.", Range.at_least(1))
+    .define("batch.num.messages", Type.INT, 200, MEDIUM, "async: messages per batch.", Range.at_least(1))
     .define("request.timeout.ms", Type.INT, 10_000, LOW,
-            "How long the broker may wait for replicas, and the producer for the broker.", Range.between(1, MAX_INT))
+            "How long the broker waits for replicas, and the producer for the broker.", Range.between(1, MAX_INT))
     .define("send.buffer.bytes", Type.INT, 100 * 1024, LOW, "SO_SNDBUF.", Range.at_least(-1))
-    .define("client.id", Type.STRING, "", MEDIUM, "Name of the client in the logs of the brokers.")
+    .define("client.id", Type.STRING, "", MEDIUM, "The client's name in the brokers' logs.")
 )  # fmt: skip
 
 
 class ProducerConfig:
-    """Configuration of one old producer, checked; raises ConfigError."""
+    """The checked configuration of one old producer. Raises ConfigError."""
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.originals = dict(configs)
@@ -80,6 +80,6 @@ class ProducerConfig:
         return self._values[key]
 
     def compression_of(self, topic: str) -> CompressionType:
-        """The codec for a topic: the configured one, unless others were named in ``compressed.topics``."""
+        """The configured codec, unless ``compressed.topics`` lists only other topics."""
         named = self["compressed.topics"]
         return self.compression if not named or topic in named else CompressionType.NONE

@@ -1,4 +1,4 @@
-"""A SyncProducer for each broker that leads something.
+"""Keeps a SyncProducer for each leader.
 
 Kafka 0.10.2: core/.../producer/ProducerPool.scala · book 2.2.3
 """
@@ -16,11 +16,11 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker
 
 
 class UnavailableProducerError(KafkaError):
-    """There is no connection for the broker: no metadata have told of it."""
+    """There is no producer for the broker, because no metadata mentioned it."""
 
 
 class ProducerPool:
-    """Connections by the broker's id; those that change their address get a new one."""
+    """Producers by broker id. A broker whose address changes gets a new one."""
 
     def __init__(self, config: ProducerConfig, stats: ProducerRequestStats | None = None) -> None:
         self._config = config
@@ -29,7 +29,7 @@ class ProducerPool:
         self._producers: dict[int, SyncProducer] = {}
 
     def update_producer(self, leaders: Iterable[MetadataResponseBroker]) -> None:
-        """Metadata have come: have a producer for each broker that leads a partition, not connected yet."""
+        """Create a producer for each broker in the metadata, without connecting yet."""
         with self._lock:
             for broker in leaders:
                 known = self._producers.get(broker.node_id)

@@ -1,4 +1,4 @@
-"""How large the old producer's requests are, and how long they take, by broker.
+"""Metrics of the old producer's requests, per broker.
 
 Kafka 0.10.2: core/.../producer/ProducerRequestStats.scala (ProducerRequestMetrics) · book 2.2.3
 """
@@ -12,16 +12,16 @@ from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 
 
 class ProducerRequestMetrics:
-    """What is measured of the requests to one broker, or to all."""
+    """The metrics of the requests to one broker, or to all."""
 
     def __init__(self, group: KafkaMetricsGroup, tags: Mapping[str, str]) -> None:
         self.request_timer = group.new_timer("ProducerRequestRateAndTimeMs", tags)
         self.request_size = group.new_histogram("ProducerRequestSize", tags)
-        """Bytes."""
+        """Request size, bytes."""
         self.throttle_time = group.new_timer("ProducerRequestThrottleRateAndTimeMs", tags)
 
     def update(self, size_bytes: int, time_ms: float, throttle_time_ms: float | None) -> None:
-        """A request has ended; ``throttle_time_ms`` is None when it had no answer."""
+        """A request has completed. ``throttle_time_ms`` is None if it had no response."""
         self.request_size.update(size_bytes)
         self.request_timer.update(time_ms)
         if throttle_time_ms is not None:
@@ -39,7 +39,7 @@ class ProducerRequestStats:
         self._all_brokers = ProducerRequestMetrics(group, {"clientId": client_id})
 
     def update(self, host: str, port: int, size_bytes: int, time_ms: float, throttle_time_ms: float | None) -> None:
-        """A request to this broker has ended."""
+        """A request to a broker has completed."""
         for metrics in (self._of_broker(host, port), self._all_brokers):
             metrics.update(size_bytes, time_ms, throttle_time_ms)
 

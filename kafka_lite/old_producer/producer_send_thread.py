@@ -1,4 +1,4 @@
-"""The thread of an asynchronous old producer: takes messages off the queue and hands them on in batches.
+"""The thread of an asynchronous old producer: takes messages from the queue and sends them in batches.
 
 Kafka 0.10.2: core/.../producer/async/ProducerSendThread.scala · book 2.2.1
 """
@@ -18,9 +18,9 @@ logger = logging.getLogger(__name__)
 
 
 class ProducerSendThread(ShutdownableThread):
-    """A batch is handed on when it is full, or ``queue_time_ms`` after the one before it.
+    """Sends a batch when it is full, or ``queue_time_ms`` after the previous one.
 
-    The end is a message too: ``None`` in the queue, behind everything that was sent before.
+    ``None`` in the queue ends the thread, after all messages that were sent before.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ProducerSendThread(ShutdownableThread):
         self._events: list[KeyedMessage] = []
 
     def do_work(self) -> None:
-        """Wait for one message, or for the end of the batch's time."""
+        """Wait for one message, or until the batch must be sent."""
         wait_ms = max(0.0, self._last_send_ms + self._queue_time_ms - self._time.hi_res_ms())
         try:
             message = self._queue.get(timeout=wait_ms / 1000)
@@ -57,11 +57,11 @@ class ProducerSendThread(ShutdownableThread):
             self._hand_on("batch full")
 
     def on_exit(self) -> None:
-        """The last batch."""
+        """Send the last batch."""
         self._try_to_handle(self._events)
 
     def finish(self) -> None:
-        """Send what is in the queue, then end; waits for it."""
+        """Send what is in the queue, then end. Blocks until that is done."""
         self._queue.put(None)
         self.await_shutdown()
 
@@ -72,7 +72,7 @@ class ProducerSendThread(ShutdownableThread):
         self._last_send_ms = self._time.hi_res_ms()
 
     def _try_to_handle(self, events: Sequence[KeyedMessage]) -> None:
-        """Nobody waits for these messages, so nobody can be told but the log: they are lost."""
+        """Send a batch. Nobody waits for these messages, so a failure is only logged, and they are lost."""
         try:
             if events:
                 self._handler.handle(events)

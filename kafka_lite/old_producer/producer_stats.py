@@ -1,4 +1,4 @@
-"""What goes wrong in an old producer, in numbers; and the registry of all that is measured of it.
+"""Failure metrics of an old producer, and the registry of all its metrics.
 
 Kafka 0.10.2: core/.../producer/ProducerStats.scala, ProducerStatsRegistry · book 2.2.1
 """
@@ -24,15 +24,15 @@ class ProducerStats:
         tags = {"clientId": client_id}
         self.serialization_error_rate = group.new_meter("SerializationErrorsPerSec", "errors", tags)
         self.resend_rate = group.new_meter("ResendsPerSec", "resends", tags)
-        """Batches that were sent again."""
+        """Batches that were retried."""
         self.failed_send_rate = group.new_meter("FailedSendsPerSec", "failed sends", tags)
         """Batches that were given up."""
 
 
 class ProducerStatsRegistry:
-    """All that is measured of one producer. Kafka keeps it for the whole process, by client id.
+    """The metrics of one producer. Kafka keeps one registry per process and client id.
 
-    Nobody but the producer's own threads ever runs here, so they tick: rates follow when something is sent or read.
+    There is no ticking thread: the rates are updated when something is sent or read.
     """
 
     def __init__(self, client_id: str, time: Time = SYSTEM_TIME) -> None:
@@ -44,11 +44,11 @@ class ProducerStatsRegistry:
         self.requests = ProducerRequestStats(self.group("ProducerRequestMetrics"), client_id)
 
     def group(self, class_name: str, package: str = PACKAGE) -> KafkaMetricsGroup:
-        """For the metrics of one more class; the package is Scala's."""
+        """A group for the metrics of one class, in Scala's package."""
         return KafkaMetricsGroup(self.registry, self._time, package, class_name)
 
     def tick_if_necessary(self) -> None:
-        """Let the rates follow, once for every five seconds that have passed."""
+        """Update the rates, once for every five seconds that have passed."""
         elapsed_ms = self._time.hi_res_ms() - self._ticked_ms
         if elapsed_ms < TICK_INTERVAL_MS:
             return
@@ -58,10 +58,10 @@ class ProducerStatsRegistry:
             self.registry.tick()
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
-        """All beans with the values of now."""
+        """All beans with their current values."""
         self.tick_if_necessary()
         return self.registry.beans()
 
 
 MAX_TICKS = 15 * 60_000 * 5 // TICK_INTERVAL_MS
-"""After five quarters of an hour without anything, every rate is 0 for all that anybody can see."""
+"""After an hour and a quarter without events, every rate is practically 0."""

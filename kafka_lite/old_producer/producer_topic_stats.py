@@ -1,4 +1,4 @@
-"""How many messages and bytes the old producer was given, by topic.
+"""Metrics of the old producer's messages, per topic.
 
 Kafka 0.10.2: core/.../producer/ProducerTopicStats.scala (ProducerTopicMetrics) · book 2.2.1
 """
@@ -15,11 +15,11 @@ class ProducerTopicMetrics:
 
     def __init__(self, group: KafkaMetricsGroup, tags: Mapping[str, str]) -> None:
         self.message_rate = group.new_meter("MessagesPerSec", "messages", tags)
-        """Messages that ``send`` was given."""
+        """Messages passed to ``send``."""
         self.byte_rate = group.new_meter("BytesPerSec", "bytes", tags)
-        """Bytes of their values, once they are encoded."""
+        """Bytes of their encoded values."""
         self.dropped_message_rate = group.new_meter("DroppedMessagesPerSec", "drops", tags)
-        """Messages for which the queue had no room."""
+        """Messages dropped because the queue was full."""
 
 
 class ProducerTopicStats:
@@ -40,7 +40,7 @@ class ProducerTopicStats:
         return metrics
 
     def sent(self, topic: str) -> None:
-        """``send`` was given a message."""
+        """A message was passed to ``send``."""
         self.topic(topic).message_rate.mark()
         self.all_topics.message_rate.mark()
 
@@ -50,6 +50,6 @@ class ProducerTopicStats:
         self.all_topics.byte_rate.mark(size_bytes)
 
     def dropped(self, topic: str) -> None:
-        """A message found no room in the queue."""
+        """A message was dropped because the queue was full."""
         self.topic(topic).dropped_message_rate.mark()
         self.all_topics.dropped_message_rate.mark()

@@ -1,4 +1,4 @@
-"""One blocking connection of the old producer to one broker.
+"""A blocking connection of the old producer to one broker.
 
 Kafka 0.10.2: core/.../producer/SyncProducer.scala · book 2.2.3
 """
@@ -19,12 +19,12 @@ from kafka_lite.protocol.schema import Request, Response
 logger = logging.getLogger(__name__)
 
 PRODUCE_VERSION = 2
-"""Message sets v1; the last that 0.10.2 had."""
+"""The version for message sets v1, the latest of 0.10.2."""
 METADATA_VERSION = 0
 
 
 class SyncProducer:
-    """Sends a request and waits for its answer, one at a time. Connects when needed, and again after a failure."""
+    """Sends one request at a time and waits for its response. Connects when needed, and reconnects after a failure."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class SyncProducer:
         stats: ProducerRequestStats | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``stats`` gets the size and the time of every produce request."""
+        """``stats`` records the size and the duration of every produce request."""
         self.host = host
         self.port = port
         self._stats = stats
@@ -45,7 +45,7 @@ class SyncProducer:
         self._closed = False
 
     def send(self, request: ProduceRequest) -> ProduceResponse | None:
-        """Produce; None with acks=0, which has no answer. Raises ConnectionError."""
+        """Send a produce request. Returns None with acks=0, which has no response. Raises ConnectionError."""
         begin_ms = self._time.hi_res_ms()
         response = cast(ProduceResponse | None, self._exchange(request, PRODUCE_VERSION, request.acks != 0))
         if self._stats is not None:
@@ -55,11 +55,11 @@ class SyncProducer:
         return response
 
     def send_metadata_request(self, request: MetadataRequest) -> MetadataResponse:
-        """Ask for metadata. Raises ConnectionError."""
+        """Request metadata. Raises ConnectionError."""
         return cast(MetadataResponse, self._exchange(request, METADATA_VERSION, expect_response=True))
 
     def close(self) -> None:
-        """Close the connection for good."""
+        """Close the connection. It is not opened again."""
         with self._lock:
             self._closed = True
             self._channel.close()
@@ -73,6 +73,6 @@ class SyncProducer:
                 self._channel.send(request, version, expect_response=expect_response)
                 return cast(Response, self._channel.receive()) if expect_response else None
             except ConnectionError:
-                # Whatever is left of the exchange would be taken for the answer to the next.
+                # What is left of the exchange would be taken for the response to the next request.
                 self._channel.close()
                 raise

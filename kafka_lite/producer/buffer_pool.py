@@ -1,4 +1,4 @@
-"""The memory that a producer may use, handed out in buffers of one size.
+"""The producer's bounded memory, allocated in buffers of mostly one size.
 
 Kafka 0.10.2: clients/.../producer/internals/BufferPool.java · book 2.1.1
 """
@@ -18,30 +18,30 @@ class ProducerClosedError(KafkaError):
 
 
 class BufferExhaustedError(KafkaError):
-    """The producer's memory is all in use and stayed so for ``max.block.ms``: records come faster than they leave."""
+    """No memory became available within ``max.block.ms``: records are produced faster than they are sent."""
 
 
 class BlockingInCallbackError(KafkaError):
-    """A callback waits for what only the thread that it runs in can bring about: it would wait for ever."""
+    """A callback would wait for its own thread, and so for ever."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{what} cannot be waited for in a callback: callbacks run in the producer's own thread, which is the one "
-            "that would have to bring it. Let another thread do this."
+            f"{what} cannot be waited for in a callback: callbacks run in the producer's own thread, which would "
+            "have to provide it. Do this in another thread."
         )
 
 
 class BufferPool:
-    """At most ``total_memory`` bytes, of which buffers of ``poolable_size`` are kept for the next to come.
+    """At most ``total_memory`` bytes. Buffers of ``poolable_size`` are kept for reuse.
 
     ::
 
-        total_memory  ├── handed out ──┤── free buffers ──┤── not allocated ──┤
+        total_memory  ├── allocated ───┤── free buffers ──┤── unallocated ────┤
                                         │ each poolable_size                  │ available memory
-        waiters       [first come, …]  the first takes what comes back until it has enough; nobody overtakes
+        waiters       [first come, …]  the first takes what is returned until it has enough; no overtaking
 
-    Buffers of other sizes (for a record that is larger than a batch) are made when asked for and forgotten when they
-    come back; their bytes count all the same.
+    Buffers of other sizes (for a record that is larger than a batch) are created on demand and not reused. Their bytes
+    count all the same.
     """
 
     def __init__(self, total_memory: int, poolable_size: int, time: Time = SYSTEM_TIME) -> None:
@@ -54,17 +54,17 @@ class BufferPool:
         self._unallocated = total_memory
         self._closed = False
         self.waited_ms = 0.0
-        """How long threads have waited for memory, all together."""
+        """The total time that threads have waited for memory, ms."""
         self.exhausted = 0
-        """How often a thread has waited in vain."""
+        """How many times a thread has waited in vain."""
         self.freed_by: threading.Thread | None = None
-        """Who gives memory back, and so must not wait for any."""
+        """The thread that returns memory, and therefore must not wait for any."""
 
     def allocate(self, size: int, max_time_to_block_ms: float) -> bytearray:
-        """A buffer of ``size`` bytes, with any content.
+        """A buffer of ``size`` bytes, with arbitrary content.
 
-        Raises ApiError RECORD_TOO_LARGE for more than there is in all, BufferExhaustedError when others kept the memory
-        for ``max_time_to_block_ms``, ProducerClosedError, BlockingInCallbackError.
+        Raises ApiError MESSAGE_TOO_LARGE if ``size`` exceeds the total memory, BufferExhaustedError if no memory is
+        returned within ``max_time_to_block_ms``, ProducerClosedError, BlockingInCallbackError.
         """
         if size > self.total_memory:
             raise Errors.MESSAGE_TOO_LARGE.exception(
@@ -84,14 +84,15 @@ class BufferPool:
         return self._new_buffer(size)
 
     def deallocate(self, buffer: bytearray) -> None:
-        """Give a buffer back; whoever waits longest may have it."""
+        """Return a buffer, so that the thread that has waited longest may get its memory."""
         with self._lock:
             self._return(len(buffer), buffer)
 
     def exchange(self, buffer: bytearray, made: Sequence[bytearray]) -> None:
-        """Take a buffer back, and count others in its place that the thread which gives memory back has made.
+        """Take a buffer back and account for others that replace it. Called by the thread that returns memory.
 
-        It cannot wait for memory. Should they be larger together, then who comes next waits the longer.
+        That thread cannot wait for memory. If the new buffers are larger in total, later callers of ``allocate`` wait
+        longer.
         """
         size = sum(map(len, made))
         with self._lock:
@@ -101,7 +102,7 @@ class BufferPool:
             self._notify_first()
 
     def close(self) -> None:
-        """Let nobody wait, and hand out nothing more."""
+        """Wake up all waiting threads, and allocate nothing more."""
         with self._lock:
             self._closed = True
             for waiter in self._waiters:
@@ -109,22 +110,22 @@ class BufferPool:
 
     @property
     def unallocated_memory(self) -> int:
-        """Bytes of which no buffer was made."""
+        """The bytes for which no buffer was created."""
         return self._unallocated
 
     @property
     def available_memory(self) -> int:
-        """Bytes that are not handed out."""
+        """The bytes that are not allocated, free buffers included."""
         with self._lock:
             return self._unallocated + len(self._free) * self.poolable_size
 
     @property
     def queued(self) -> int:
-        """How many threads wait."""
+        """The number of waiting threads."""
         return len(self._waiters)
 
     def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
-        """Collect what comes back until it is enough: a pooled buffer, or None when ``size`` bytes are reserved."""
+        """Collect returned memory until it is enough: a pooled buffer, or None once ``size`` bytes are reserved."""
         if threading.current_thread() is self.freed_by:
             raise BlockingInCallbackError(f"Memory ({size} bytes; buffer.memory is {self.total_memory})")
         begin_ms = self._time.hi_res_ms()
@@ -144,7 +145,7 @@ class BufferPool:
                 self._time.wait(more_memory, left_ms)
                 self._ensure_open()
                 if self._waiters[0] is not more_memory:
-                    continue  # woken by accident: it is not our turn
+                    continue  # a spurious wakeup: it is not our turn
                 if accumulated == 0 and size == self.poolable_size and self._free:
                     return self._free.pop()
                 self._free_up(size - accumulated)
@@ -155,7 +156,7 @@ class BufferPool:
             return None
         finally:
             self.waited_ms += self._time.hi_res_ms() - begin_ms
-            self._unallocated += accumulated  # of an attempt that failed
+            self._unallocated += accumulated  # left over from a failed attempt
             self._waiters.remove(more_memory)
             self._notify_first()
 
@@ -168,7 +169,7 @@ class BufferPool:
             raise
 
     def _return(self, size: int, buffer: bytearray | None) -> None:
-        """Take memory back, whole buffers to be used again, and tell the first one who waits."""
+        """Take memory back, keep a poolable buffer for reuse, and wake up the first waiting thread."""
         if buffer is not None and size == self.poolable_size:
             self._free.append(buffer)
         else:
@@ -176,12 +177,12 @@ class BufferPool:
         self._notify_first()
 
     def _free_up(self, size: int) -> None:
-        """Let go of free buffers until ``size`` bytes are unallocated, or none is left."""
+        """Drop free buffers until ``size`` bytes are unallocated, or none is left."""
         while self._free and self._unallocated < size:
             self._unallocated += len(self._free.pop())
 
     def _notify_first(self) -> None:
-        """Wake the one who has waited longest, if there is any memory. With the lock held."""
+        """Wake up the thread that has waited longest, if there is memory. Called with the lock held."""
         if self._waiters and (self._unallocated > 0 or self._free):
             self._waiters[0].notify()
 

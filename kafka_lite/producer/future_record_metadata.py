@@ -1,4 +1,4 @@
-"""What ``send`` returns at once, and what becomes of it when the batch of the record is acknowledged.
+"""The future that ``send`` returns, completed when the record's batch is acknowledged.
 
 Kafka 0.10.2: clients/.../producer/internals/FutureRecordMetadata.java, ProduceRequestResult.java · book 2.1.1
 """
@@ -16,7 +16,7 @@ from kafka_lite.record.record import NO_TIMESTAMP
 
 
 class ProduceRequestResult:
-    """The outcome of one batch: all its records wait for the same answer."""
+    """The outcome of one batch, shared by all its records."""
 
     __slots__ = ("_done", "base_offset", "ended_by", "error_of", "log_append_time_ms", "topic_partition")
 
@@ -25,35 +25,35 @@ class ProduceRequestResult:
         self.base_offset = UNKNOWN_OFFSET
         self.log_append_time_ms = NO_TIMESTAMP
         self.error_of: Callable[[int], Exception] | None = None
-        """The error of the record at a place of the batch; None if all went well."""
+        """The error of the record at an index in the batch; None if the batch succeeded."""
         self.ended_by: threading.Thread | None = None
-        """Who will call ``done``, and so must not wait for it."""
+        """The thread that will call ``done``, and therefore must not wait."""
         self._done = threading.Event()
 
     def set(self, base_offset: int, log_append_time_ms: int, error_of: Callable[[int], Exception] | None) -> None:
-        """The outcome; ``done`` makes it known."""
+        """Set the outcome. ``done`` publishes it."""
         self.base_offset = base_offset
         self.log_append_time_ms = log_append_time_ms
         self.error_of = error_of
 
     def done(self) -> None:
-        """Wake all who wait."""
+        """Wake up all waiting threads."""
         self._done.set()
 
     @property
     def completed(self) -> bool:
-        """Whether there is an outcome."""
+        """Whether the outcome is known."""
         return self._done.is_set()
 
     def wait(self, timeout_ms: float | None = None) -> bool:
-        """Wait for the outcome; false when ``timeout_ms`` passed without one. Raises BlockingInCallbackError."""
+        """Wait for the outcome; false if ``timeout_ms`` expires first. Raises BlockingInCallbackError."""
         if threading.current_thread() is self.ended_by and not self._done.is_set():
             raise BlockingInCallbackError("The outcome of a record")
         return self._done.wait(None if timeout_ms is None else timeout_ms / 1000)
 
 
 class FutureRecordMetadata:
-    """The place of one record, once it is known."""
+    """The future metadata of one record."""
 
     __slots__ = ("_create_timestamp", "_key_size", "_next", "_relative_offset", "_result", "_value_size")
 
@@ -68,7 +68,7 @@ class FutureRecordMetadata:
         self._next: FutureRecordMetadata | None = None
 
     def chain(self, future: FutureRecordMetadata) -> None:
-        """The batch was split, and the record is in another one now: its outcome counts."""
+        """Follow another future, because the batch was split and the record is in another one now."""
         if self._next is None:
             self._next = future
         else:
@@ -81,10 +81,10 @@ class FutureRecordMetadata:
         return self._result.completed
 
     def get(self, timeout_ms: float | None = None) -> RecordMetadata:
-        """Wait for the place of the record.
+        """Wait for the record's metadata.
 
-        Raises what the broker, or the producer, said instead; ApiError REQUEST_TIMED_OUT when ``timeout_ms`` passed
-        without an outcome (which may still come).
+        Raises the error of the record; ApiError REQUEST_TIMED_OUT if ``timeout_ms`` expires first (the outcome may
+        still come).
         """
         if not self._result.wait(timeout_ms):
             raise Errors.REQUEST_TIMED_OUT.exception(f"no outcome within {timeout_ms:g} ms")
@@ -96,20 +96,20 @@ class FutureRecordMetadata:
         return self.value()
 
     def exception(self, timeout_ms: float | None = None) -> Exception | None:
-        """Wait for the outcome; the error instead of raising it."""
+        """Wait for the outcome, and return the error instead of raising it."""
         try:
             self.get(timeout_ms)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is what was asked for
+        except Exception as error:  # noqa: BLE001 - any error is a valid result
             return error
         return None
 
     def error_if_failed(self) -> Exception | None:
-        """The error of the record, for a future that is done."""
+        """The error of the record; None if it succeeded. For a completed future."""
         error_of = self._result.error_of
         return None if error_of is None else error_of(self._relative_offset)
 
     def value(self) -> RecordMetadata:
-        """The place of the record, for a future that is done and went well."""
+        """The record's metadata. For a future that has succeeded."""
         result = self._result
         stamped = result.log_append_time_ms != NO_TIMESTAMP
         known = result.base_offset != UNKNOWN_OFFSET

@@ -1,4 +1,4 @@
-"""The new producer: takes records from any thread, and sends them in batches from one of its own.
+"""The new producer: accepts records from any thread, and sends them in batches from its own.
 
 Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1
 """
@@ -47,11 +47,11 @@ logger = logging.getLogger(__name__)
 
 
 _forks = 0
-"""How many forks lie between the process that imported this and the one that reads it."""
+"""How many forks there are between the process that imported this module and the current one."""
 
 
 class KafkaProducer:
-    """Sends records to Kafka. Thread-safe: one producer for all threads is faster than one for each.
+    """Sends records to Kafka. Thread-safe: one producer shared by all threads is faster than one per thread.
 
     ::
 
@@ -60,13 +60,13 @@ class KafkaProducer:
             print(future.get())                                            # waits: where the record lies
             producer.send(ProducerRecord("events", b"you"), lambda metadata, error: ...)   # is called when it is known
 
-    What ``send`` does in the caller's thread, and the sender does in its own::
+    What ``send`` does in the caller's thread, and the sender in its own::
 
         send: interceptors ─▶ wait for metadata ─▶ serialize ─▶ partition ─▶ RecordAccumulator.append
                                                                                     │ wake up when a batch is full
         Sender:                                     ready ─▶ drain ─▶ NetworkClient ─▶ callbacks
 
-    Keys of the configuration and their defaults are in :mod:`kafka_lite.producer.producer_config`.
+    The configuration keys and their defaults are in :mod:`kafka_lite.producer.producer_config`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class KafkaProducer:
         *,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """Raises ConfigError; does not connect yet."""
+        """Raises ConfigError. Does not connect yet."""
         self.config = config = ProducerConfig(configs)
         self._time = time
         self._metrics = ProducerMetrics(config, time)
@@ -107,16 +107,16 @@ class KafkaProducer:
         self._sender.start()
         logger.debug("Kafka producer %s started", config["client.id"])
 
-    # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def send(self, record: ProducerRecord, callback: Callback | None = None) -> FutureRecordMetadata:
-        """Put a record on its way; returns at once, unless metadata or memory are missing.
+        """Queue a record to be sent. Returns at once unless metadata or memory is missing.
 
-        The outcome is in the future, and given to ``callback(metadata, error)``, exactly once, mostly in the producer's
-        thread. What goes wrong with the *record* (too large, no such partition, no memory, no metadata within
-        ``max.block.ms``) is an outcome too. Raises SerializationError, ProducerClosedError on a closed producer,
-        BlockingInCallbackError when a callback sends what would have to wait, and TypeError for what is no record, or
-        no callback.
+        The outcome is passed exactly once to the future and to ``callback(metadata, error)``, usually in the producer's
+        thread. A problem with the *record* (too large, no such partition, no memory or metadata within
+        ``max.block.ms``) is an outcome, too. Raises SerializationError, ProducerClosedError on a closed producer,
+        BlockingInCallbackError if a callback sends a record that would have to wait, and TypeError for an argument that
+        is no record or no callback.
         """
         if self._closed or self._forks_before != _forks:
             raise self._closed_error()
@@ -170,14 +170,14 @@ class KafkaProducer:
         return result.future
 
     def _await_partition(self, topic: str, partition: int | None, count: int | None, deadline_ms: float) -> Cluster:
-        """Metadata that knows the topic, and the partition if one was named; waits for it until the deadline.
+        """A cluster with the topic, and with the partition if one was named; waits for metadata until the deadline.
 
-        ``count``: how many partitions the topic has as far as is known; None for an unknown topic.
+        ``count``: how many partitions the topic is known to have; None for an unknown topic.
         """
         if threading.current_thread() is self._sender:
             raise BlockingInCallbackError(f"Metadata of topic {topic}")
         while True:
-            self._metadata.add(topic)  # a wait may be longer than unused topics are kept
+            self._metadata.add(topic)  # the wait may be longer than the expiry of unused topics
             version = self._metadata.request_update()
             self._sender.wake_up()
             self._await_update(version, topic, partition, count, deadline_ms)
@@ -218,14 +218,14 @@ class KafkaProducer:
         return both
 
     def _refused(self, record: ProducerRecord, error: Exception) -> None:
-        """The record has failed, and its sender is about to hear of it: so do metrics and interceptors."""
+        """Tell metrics and interceptors of a failure that is about to be raised to the caller."""
         if isinstance(error, KafkaError):
             self._metrics.sender.failed(record.topic, 1)
         if self._interceptors:
             self._interceptors.on_acknowledgement(None, error)
 
     def _failed(self, record: ProducerRecord, callback: Callback | None, error: Exception) -> FutureRecordMetadata:
-        """A future that has failed already, and the callback called."""
+        """Call the callback, and return a future that has failed."""
         self._metrics.sender.failed(record.topic, 1)
         logger.debug("Exception occurred during message send: %s", error)
         partition = -1 if record.partition is None else record.partition
@@ -239,12 +239,12 @@ class KafkaProducer:
         result.done()
         return FutureRecordMetadata(result, 0, NO_TIMESTAMP, -1, -1)
 
-    # ── The rest ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── flush, metrics, close ─────────────────────────────────────────────────────────────────────────────────────
 
     def flush(self, timeout_ms: float | None = None) -> bool:
-        """Send everything now, and wait until all that was sent before has an outcome; false after ``timeout_ms``.
+        """Send all queued records, and wait until all records sent so far have completed; false after ``timeout_ms``.
 
-        Raises BlockingInCallbackError in a callback: the outcomes are brought by the thread that it runs in.
+        Raises BlockingInCallbackError in a callback, whose thread completes the records.
         """
         if self._is_in_fork:
             raise self._closed_error()
@@ -257,7 +257,7 @@ class KafkaProducer:
             self._metrics.flushed(begin_ms)
 
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
-        """All metrics by name; each reads its ``value`` anew."""
+        """All metrics by name. Reading ``value`` computes it."""
         return self._metrics.metrics.metrics
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
@@ -266,7 +266,7 @@ class KafkaProducer:
         return self._metrics.jmx_reporter.beans()
 
     def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
-        """The partitions of a topic. Raises ApiError REQUEST_TIMED_OUT when it is not known within ``max.block.ms``."""
+        """The partitions of a topic. Raises ApiError REQUEST_TIMED_OUT if it is not known within ``max.block.ms``."""
         deadline_ms = self._time.hi_res_ms() + self._max_block_ms
         self._metadata.add(topic)
         cluster = self._metadata.fetch()
@@ -275,13 +275,13 @@ class KafkaProducer:
         return cluster.partitions_for_topic(topic)
 
     def close(self, timeout_ms: float | None = None) -> None:
-        """Send what waits, for at most ``timeout_ms``, then end: what has no outcome by then fails.
+        """Send all queued records, for at most ``timeout_ms``, then close. Records without an outcome by then fail.
 
-        From within a callback nothing can be sent any more, for it is the producer's thread that would have to: there
-        the timeout is 0.
+        Within a callback nothing more can be sent, because the callback runs in the producer's thread: there the
+        timeout is 0.
         """
         if self._is_in_fork:
-            return  # connections and batches are the other process's
+            return  # connections and batches belong to the other process
         is_first, self._closed = not self._closed, True
         self._accumulator.close()
         if threading.current_thread() is self._sender:
@@ -310,7 +310,7 @@ class KafkaProducer:
 
     @property
     def _is_in_fork(self) -> bool:
-        """Whether the producer was left behind: threads do not go on in a fork, and locks may be held for ever."""
+        """Whether the process was forked: threads do not survive a fork, and locks may be held for ever."""
         return self._forks_before != _forks
 
     def __enter__(self) -> Self:
@@ -319,7 +319,7 @@ class KafkaProducer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ── Its parts ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
 
     def _new_accumulator(self, api_versions: ApiVersions) -> RecordAccumulator:
         config = self.config
@@ -384,14 +384,14 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 
 
 def _ensure_callable(callback: object) -> None:
-    """Otherwise only the log would tell, when the record is stored."""
+    """Check a callback now. Otherwise only the log would show the mistake, after the record is stored."""
     if not callable(callback):
         kind = type(callback).__name__
         raise TypeError(f"a callback is called as callback(metadata, error), and a {kind} cannot be called")
 
 
 def _ensure_record(record: object) -> None:
-    """Whoever gives ``send`` something else, such as a topic and a value, hears what it takes."""
+    """Raise a helpful TypeError for other arguments of ``send``, such as a topic and a value."""
     if not isinstance(record, ProducerRecord):
         kind = type(record).__name__
         raise TypeError(f"send takes a ProducerRecord, not a {kind}: ProducerRecord(topic, value)") from None

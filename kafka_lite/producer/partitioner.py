@@ -1,4 +1,4 @@
-"""Which partition a record goes to.
+"""Chooses the partition of a record.
 
 Kafka 0.10.2: clients/.../producer/Partitioner.java, internals/DefaultPartitioner.java · book 2.1.1
 """
@@ -16,20 +16,20 @@ from kafka_lite.producer.producer_record import ProducerRecord
 
 
 class Partitioner(ABC):
-    """Chooses a partition for a record that names none."""
+    """Chooses a partition for a record that does not specify one."""
 
     def configure(self, configs: Mapping[str, object]) -> None:  # noqa: B027 - most need none
         """Called once with the producer's configuration."""
 
     @abstractmethod
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:
-        """The number of a partition of the record's topic, which ``cluster`` knows; ``key`` is the serialized one."""
+        """A partition number of the record's topic, which ``cluster`` contains. ``key`` is the serialized key."""
 
     def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:  # noqa: ARG002
-        """A batch has to be begun in the partition that was chosen: the moment to go on to another one (KIP-480).
+        """A new batch must be started in the chosen partition: the moment to switch to another one (KIP-480).
 
-        Returns whether ``partition`` shall be asked once more. To ask in any case would let those that take turns leave
-        out every other partition (Kafka's did: KAFKA-9965).
+        Returns whether ``partition`` is to be called again. If it were called in any case, round-robin would skip every
+        other partition (as Kafka's did: KAFKA-9965).
         """
         return False
 
@@ -38,10 +38,10 @@ class Partitioner(ABC):
 
 
 class DefaultPartitioner(Partitioner):
-    """By the hash of the key; records without one stick to a partition until its batch is full (KIP-480).
+    """By the hash of the key. Records without a key stick to a partition until its batch is full (KIP-480).
 
-    Every record of a batch costs the broker less than a batch of its own. 0.10.2 sent records without keys round-robin,
-    which filled all batches slowly: see :class:`RoundRobinPartitioner`.
+    One full batch costs the broker less than many small ones. 0.10.2 sends records without keys round-robin, which
+    fills all batches slowly: see :class:`RoundRobinPartitioner`.
     """
 
     def __init__(self, random_source: random.Random | None = None) -> None:
@@ -49,20 +49,20 @@ class DefaultPartitioner(Partitioner):
         self._sticky: dict[str, int] = {}
 
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:
-        """Key or no key."""
+        """By the key, or the sticky partition."""
         if key is not None:
             return partition_for_key(key, len(cluster.partitions_for_topic(record.topic)))
         sticky = self._sticky.get(record.topic)
         return sticky if sticky is not None else self._choose(record.topic, cluster, None)
 
     def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:
-        """Leave the partition whose batch is full, or gone, unless another thread has done so."""
+        """Leave the partition whose batch is full, unless another thread has done so already."""
         if self._sticky.get(topic) in (None, previous_partition):
             self._choose(topic, cluster, previous_partition)
         return True
 
     def _choose(self, topic: str, cluster: Cluster, previous: int | None) -> int:
-        """Another partition, one with a leader if there is any."""
+        """Choose another partition at random, one with a leader if there is any."""
         infos = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
         others = [info.partition for info in infos if info.partition != previous]
         chosen = self._random.choice(others) if others else infos[0].partition
@@ -71,22 +71,22 @@ class DefaultPartitioner(Partitioner):
 
 
 class UniformStickyPartitioner(DefaultPartitioner):
-    """Sticks to a partition whether there is a key or not."""
+    """Sticks to a partition even for records with keys."""
 
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:  # noqa: ARG002
-        """As without a key."""
+        """The sticky partition."""
         return super().partition(record, None, cluster)
 
 
 class RoundRobinPartitioner(Partitioner):
-    """One partition after the other, those with a leader only, keys or not: 0.10.2's way for records without keys."""
+    """Takes the partitions with a leader in turn, with or without keys; 0.10.2 does so for records without keys."""
 
     def __init__(self) -> None:
         self._counters: dict[str, itertools.count[int]] = {}
 
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:  # noqa: ARG002
-        """The next one."""
-        # next() of a count is one step for other threads; a count made twice at the beginning does no harm.
+        """The next partition in turn."""
+        # next() of a count is atomic, and a count that two threads create at the start does no harm.
         number = next(self._counters.setdefault(record.topic, itertools.count(random.randrange(1 << 16))))
         available = cluster.available_partitions_for_topic(record.topic)
         infos = available or cluster.partitions_for_topic(record.topic)
@@ -94,20 +94,20 @@ class RoundRobinPartitioner(Partitioner):
 
 
 class CheckedPartitioner(Partitioner):
-    """A partitioner of the user's, whose choice may be anything.
+    """Checks the choices of a user's partitioner.
 
-    Nothing would ever be sent to a partition that there is not; only ``delivery.timeout.ms`` would end what lies there.
+    Records for a nonexistent partition would never be sent, and would only expire after ``delivery.timeout.ms``.
     """
 
     def __init__(self, partitioner: Partitioner) -> None:
         self._partitioner = partitioner
 
     def configure(self, configs: Mapping[str, object]) -> None:
-        """See there."""
+        """Configure the user's partitioner."""
         self._partitioner.configure(configs)
 
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:
-        """Its choice. Raises ValueError when that is no partition of the topic."""
+        """The user's choice. Raises ValueError if it is no partition of the topic."""
         chosen = self._partitioner.partition(record, key, cluster)
         count = cluster.partition_count_for_topic(record.topic) or 0
         if type(chosen) is not int or not 0 <= chosen < count:
@@ -118,19 +118,19 @@ class CheckedPartitioner(Partitioner):
         return chosen
 
     def on_new_batch(self, topic: str, cluster: Cluster, previous_partition: int) -> bool:
-        """Its answer."""
+        """The user's decision."""
         return self._partitioner.on_new_batch(topic, cluster, previous_partition)
 
     def close(self) -> None:
-        """See there."""
+        """Close the user's partitioner."""
         self._partitioner.close()
 
 
 def checked(partitioner: Partitioner) -> Partitioner:
-    """The partitioner, or one that checks it: those of this module are trusted, for they see every record."""
+    """The partitioner, checked unless it is one of this module: those are trusted, since they handle every record."""
     return partitioner if type(partitioner).__module__ == __name__ else CheckedPartitioner(partitioner)
 
 
 def partition_for_key(key: bytes, number_of_partitions: int) -> int:
-    """Where the records of a key are, as Java's, and every other, client has it."""
+    """The partition of a key, the same as with Java and most other clients."""
     return to_positive(murmur2(key)) % number_of_partitions

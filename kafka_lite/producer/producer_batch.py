@@ -1,4 +1,4 @@
-"""Records for one partition that are sent, acknowledged, retried and expire together.
+"""Records of one partition that are sent, acknowledged, retried and expired together.
 
 Kafka 0.10.2: clients/.../producer/internals/RecordBatch.java (ProducerBatch since 0.11),
 clients/.../producer/Callback.java · book 2.1.1
@@ -22,23 +22,23 @@ from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 logger = logging.getLogger(__name__)
 
 Callback = Callable[[RecordMetadata | None, Exception | None], None]
-"""Called once per record: with its place, or with the error."""
+"""Called once per record, with its metadata or the error."""
 
 
 class FinalState(Enum):
-    """How a batch ended."""
+    """The outcome of a batch."""
 
     ABORTED = auto()
-    """The producer was closed, or the batch expired: an answer may still come, and changes nothing."""
+    """The producer was closed, or the batch expired. A response may still come, and is ignored."""
     FAILED = auto()
     SUCCEEDED = auto()
 
 
 class ProducerBatch:
-    """A batch on its way from ``append`` to acknowledgement.
+    """A batch, from ``append`` to its acknowledgement.
 
-    ``created_ms`` is when its first record came (``delivery.timeout.ms`` counts from there), ``last_attempt_ms`` when
-    an attempt failed last.
+    ``created_ms`` is the time of its first record, from which ``delivery.timeout.ms`` counts. ``last_attempt_ms`` is
+    the time of its last failed attempt.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class ProducerBatch:
         self.buffer = buffer
         self.created_ms = created_ms
         self.is_part = False
-        """Whether it came of a batch that was split."""
+        """Whether it is part of a batch that was split."""
         self.attempts = 0
         self.last_attempt_ms = created_ms
         self.final_state: FinalState | None = None
         self.in_flight = False
-        """Whether it lies in a request without an answer."""
+        """Whether it is in a request without a response yet."""
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
         self.base_sequence = NO_SEQUENCE
@@ -69,12 +69,12 @@ class ProducerBatch:
         self._callbacks: dict[FutureRecordMetadata, Callback] = {}
         self._built: Buffer | None = None
 
-    # ── Filling ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── filling ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def try_append(
         self, timestamp: int, key: bytes | None, value: bytes | None, headers: Headers, callback: Callback | None
     ) -> FutureRecordMetadata | None:
-        """Add a record; None when it does not fit, or the batch is on its way."""
+        """Add a record; None if it does not fit or the batch is closed."""
         records = self._records
         if self._built is not None or not records.append(timestamp, key, value, headers):
             return None
@@ -91,89 +91,89 @@ class ProducerBatch:
         return future
 
     def trim(self) -> None:
-        """Take no more records, and keep no more memory than those that are here need."""
+        """Accept no more records, and release the unused part of the buffer."""
         self._records.trim()
 
     @property
     def is_full(self) -> bool:
-        """Whether the batch takes nothing more."""
+        """Whether the batch accepts no more records."""
         return self._built is not None or self._records.is_full
 
     @property
     def record_count(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return self._records.count
 
     @property
     def magic(self) -> int:
-        """Message format."""
+        """The message format."""
         return self._records.magic
 
-    # ── On its way ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
-        """Take no more records: encode the batch, unless that is done."""
+        """Accept no more records, and encode the batch unless that is done."""
         if self._built is None:
             self._built = self._records.build(self.producer_id, self.producer_epoch, self.base_sequence)
 
     @property
     def records(self) -> Buffer:
-        """The encoded batch, once it is closed."""
+        """The encoded batch. Closes it if necessary."""
         self.close()
         assert self._built is not None
         return self._built
 
     @property
     def size_in_bytes(self) -> int:
-        """Of the batch as it is now."""
+        """The size of the batch, estimated until it is closed."""
         return self._records.estimated_size_in_bytes if self._built is None else len(self._built)
 
     @property
     def plain_size_in_bytes(self) -> int:
-        """Of the batch before compression."""
+        """The size of the batch before compression."""
         return self._records.estimated_size_in_bytes
 
     @property
     def max_record_size(self) -> int:
-        """Bytes of its largest record, before compression."""
+        """The size of the largest record before compression."""
         return self._records.max_record_size
 
     @property
     def has_sequence(self) -> bool:
-        """Whether the batch has its number."""
+        """Whether the batch has a sequence number."""
         return self.base_sequence != NO_SEQUENCE
 
     def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
-        """Number the batch; one that is closed already is stamped anew."""
+        """Set producer id, epoch and sequence number, also in the encoded batch if it is closed already."""
         self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
         if self._built is not None and self.magic >= MAGIC_V2:
             batch = DefaultRecordBatch(self._built, 0, len(self._built))
             batch.set_producer_state(producer_id, producer_epoch, base_sequence)
 
     def reset_producer_state(self) -> None:
-        """Take the number away: the batch will get another."""
+        """Remove the sequence number, because the batch will get a new one."""
         self.producer_id, self.producer_epoch, self.base_sequence = NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE
 
     def reenqueued(self, now_ms: float) -> None:
-        """The attempt failed, there will be another."""
+        """An attempt has failed, and the batch will be retried."""
         self.attempts += 1
         self.last_attempt_ms = now_ms
         self.in_flight = False
 
     @property
     def in_retry(self) -> bool:
-        """Whether it was tried before."""
+        """Whether the batch was attempted before."""
         return self.attempts > 0
 
     def waited_ms(self, now_ms: float) -> float:
-        """Since it was begun, or given up last."""
+        """The time since it was created or last failed, ms."""
         return max(0.0, now_ms - self.last_attempt_ms)
 
     def has_reached_delivery_timeout(self, delivery_timeout_ms: float, now_ms: float) -> bool:
-        """Whether its time is up."""
+        """Whether the delivery timeout has expired."""
         return now_ms - self.created_ms >= delivery_timeout_ms
 
-    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── completing ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def is_done(self) -> bool:
@@ -181,15 +181,15 @@ class ProducerBatch:
         return self.final_state is not None
 
     def complete(self, base_offset: int, log_append_time_ms: int) -> bool:
-        """Acknowledged; true for the call that ends the batch."""
+        """Acknowledge the batch; true if this call completes it."""
         return self._end(FinalState.SUCCEEDED, base_offset, log_append_time_ms, None)
 
     def fail(self, error_of: Callable[[int], Exception]) -> bool:
-        """Failed, with an error for each place; true for the call that ends the batch."""
+        """Fail the batch, with an error by record index; true if this call completes it."""
         return self._end(FinalState.FAILED, UNKNOWN_OFFSET, NO_TIMESTAMP, error_of)
 
     def abort(self, error: Exception) -> bool:
-        """Given up, whatever its request may bring; true for the call that ends the batch."""
+        """Give the batch up, whatever the outcome of its request; true if this call completes it."""
         return self._end(FinalState.ABORTED, UNKNOWN_OFFSET, NO_TIMESTAMP, lambda _place: error)
 
     def _end(
@@ -215,11 +215,11 @@ class ProducerBatch:
         error = future.error_if_failed()
         try:
             callback(None if error else future.value(), error)
-        except BaseException:  # sys.exit() in a callback would end the thread, and nobody would hear of any record
+        except BaseException:  # sys.exit() in a callback would end the thread, and no other record would complete
             logger.exception("Error executing user-provided callback on message")
 
     def take_thunks(self) -> list[tuple[Callback | None, FutureRecordMetadata]]:
-        """Callbacks and futures, which other batches take over: this one is split."""
+        """Remove callbacks and futures, which other batches take over because this one is split."""
         futures, callbacks = self._futures, self._callbacks
         self._futures, self._callbacks = [], {}
         return [(callbacks.get(future), future) for future in futures]

@@ -1,4 +1,4 @@
-"""Code of the user's that sees every record before it is serialized, and again when it is acknowledged.
+"""The user's hooks for records before they are serialized, and again when they are acknowledged.
 
 Kafka 0.10.2: clients/.../producer/ProducerInterceptor.java, internals/ProducerInterceptors.java · book 2.1.1
 """
@@ -14,24 +14,24 @@ logger = logging.getLogger(__name__)
 
 
 class ProducerInterceptor:
-    """Override what is needed. What a method raises is logged, and the record goes its way."""
+    """Override what you need. An exception in a method is logged, and does not affect the record."""
 
     def configure(self, configs: Mapping[str, object]) -> None:
         """Called once with the producer's configuration."""
 
     def on_send(self, record: ProducerRecord) -> ProducerRecord:
-        """In the thread of the caller of ``send``; the record that is returned takes the place of the one given."""
+        """Called in the thread that calls ``send``. The result replaces the record."""
         return record
 
     def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """When the record is acknowledged or has failed; mostly in the producer's thread, so be quick."""
+        """Called when the record is acknowledged or has failed, usually in the producer's thread. Must be quick."""
 
     def close(self) -> None:
         """Called once, when the producer closes."""
 
 
 class ProducerInterceptors:
-    """A chain of them: each sees the record as the one before has left it."""
+    """A chain of interceptors. Each one gets the record that the previous one returned."""
 
     def __init__(self, interceptors: Sequence[ProducerInterceptor]) -> None:
         self._interceptors = interceptors
@@ -49,7 +49,7 @@ class ProducerInterceptors:
         return record
 
     def on_acknowledgement(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """Tell all."""
+        """Notify all interceptors."""
         for interceptor in self._interceptors:
             try:
                 interceptor.on_acknowledgement(metadata, error)
@@ -57,7 +57,7 @@ class ProducerInterceptors:
                 logger.exception("Error executing interceptor on_acknowledgement")
 
     def close(self) -> None:
-        """Close all."""
+        """Close all interceptors."""
         for interceptor in self._interceptors:
             try:
                 interceptor.close()
@@ -66,7 +66,7 @@ class ProducerInterceptors:
 
 
 def _record_of(interceptor: ProducerInterceptor, returned: object) -> ProducerRecord:
-    """What an interceptor has returned, if that is a record: to forget the ``return`` is an easy mistake."""
+    """Check that an interceptor has returned a record, because a missing ``return`` is an easy mistake."""
     if not isinstance(returned, ProducerRecord):
         raise TypeError(f"{type(interceptor).__name__}.on_send returned {returned!r}, and not a ProducerRecord")
     return returned

@@ -1,4 +1,4 @@
-"""All that a producer measures, and who is told of it.
+"""The producer's metrics.
 
 Kafka 0.10.2: clients/.../producer/KafkaProducer.java, clients/.../producer/internals/BufferPool.java,
 RecordAccumulator.java; since 3.0 KafkaProducerMetrics.java · book 2.1.1
@@ -20,17 +20,17 @@ from kafka_lite.producer.sender_metrics import GROUP, SenderMetrics
 
 
 class ProducerMetrics(ClientMetrics):
-    """The metrics of one producer: its own, the sender's, the pool's, and its connections'."""
+    """The metrics of one producer: its own, and those of the sender, the buffer pool and the connections."""
 
     def __init__(self, config: ProducerConfig, time: Time) -> None:
-        """Raises ConfigError for a reporter that cannot be made."""
+        """Raises ConfigError for a reporter that cannot be created."""
         super().__init__("producer", config, time)
         self.sender = SenderMetrics(self.metrics, self.nodes, time)
         self._flush_time = self._total_time("flush", "time that threads have spent in flush, ns")
         self._metadata_wait = self._total_time("metadata-wait", "time that threads have waited for metadata, ns")
 
     def measure_pool(self, pool: BufferPool) -> None:
-        """Show how much memory is in use, and how often threads wait for it."""
+        """Add the metrics of the buffer pool: memory in use, and waiting threads."""
         self._gauge("waiting-threads", "threads that wait for memory", lambda: pool.queued)
         self._gauge("buffer-total-bytes", "memory for records, bytes", lambda: pool.total_memory)
         self._gauge("buffer-available-bytes", "what is left of it, bytes", lambda: pool.available_memory)
@@ -43,16 +43,16 @@ class ProducerMetrics(ClientMetrics):
         self.metrics.add_metric(self.metrics.metric_name(name, GROUP, description), lambda _c, _n: float(read()))
 
     def flushed(self, begin_ms: float) -> None:
-        """A flush, which began then, is over."""
+        """A flush that began at this time has ended."""
         self._record_since(begin_ms, self._flush_time)
 
     def waited_for_metadata(self, begin_ms: float) -> None:
-        """A thread, which began to wait then, waits no longer."""
+        """A wait for metadata that began at this time has ended."""
         self._record_since(begin_ms, self._metadata_wait)
 
 
 class _PoolRates:
-    """What has been added to the pool's counters, as rates."""
+    """The increments of the pool's counters, as rates."""
 
     def __init__(self, metrics: Metrics, pool: BufferPool, time: Time) -> None:
         self._pool = pool
@@ -69,7 +69,7 @@ class _PoolRates:
         self._exhaustion.add(rate, Rate())
 
     def collect(self) -> None:
-        """Record what has been added since the last time, as of then."""
+        """Record the increments since the last call, as of that time."""
         now_ms = self._time.hi_res_ms()
         since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
         waited_ms, exhausted = self._pool.waited_ms, self._pool.exhausted

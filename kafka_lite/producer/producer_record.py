@@ -1,4 +1,4 @@
-"""What a user gives to a producer, and what the producer gives back.
+"""The record that a user sends, and the metadata that the producer returns.
 
 Kafka 0.10.2: clients/.../producer/ProducerRecord.java, RecordMetadata.java · book 2.1.1
 """
@@ -17,10 +17,10 @@ UNKNOWN_OFFSET = -1
 
 @dataclass(slots=True)
 class ProducerRecord:
-    """A record to send. ``key`` and ``value`` are whatever the serializers take.
+    """A record to send. ``key`` and ``value`` are whatever the serializers accept.
 
-    Without a ``partition`` the partitioner chooses one; without a ``timestamp`` (ms since the epoch) it is now. To make
-    a frozen one would take twice the time, for every record that is sent.
+    Without a ``partition``, the partitioner chooses one. Without a ``timestamp`` (ms since the epoch), the current time
+    is used. Not frozen, because creating a frozen one takes twice as long, for every record.
     """
 
     topic: str
@@ -44,7 +44,7 @@ class ProducerRecord:
 
 
 def _check_headers(headers: object) -> None:
-    """Raise ValueError for what are no headers: as they are encoded, in another place, that would be hard to tell."""
+    """Raise ValueError for invalid headers. Encoding would fail later, where the cause is hard to find."""
     for header in headers if isinstance(headers, list | tuple) else [headers]:
         if not (
             isinstance(header, tuple | list)
@@ -57,12 +57,12 @@ def _check_headers(headers: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordMetadata:
-    """Where a record lies now."""
+    """The position of a stored record."""
 
     topic: str
     partition: int
     offset: int
-    """-1 with acks=0: nobody said."""
+    """-1 with acks=0, because the broker does not respond."""
     timestamp: int = NO_TIMESTAMP
     """The record's, or the broker's if the topic has LogAppendTime; ms since the epoch."""
     serialized_key_size: int = -1
@@ -72,10 +72,10 @@ class RecordMetadata:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """Topic and number alone."""
+        """The topic and the partition number."""
         return TopicPartition(self.topic, self.partition)
 
     @property
     def has_offset(self) -> bool:
-        """Whether the broker said where."""
+        """Whether the broker has returned an offset."""
         return self.offset != UNKNOWN_OFFSET

@@ -1,4 +1,4 @@
-"""Records wait here, gathered into batches by partition, until the sender takes them.
+"""Collects records in batches by partition until the sender takes them.
 
 Kafka 0.10.2: clients/.../producer/internals/RecordAccumulator.java (RecordAppendResult, ReadyCheckResult)
 · book 2.1.1, 2.1.2
@@ -30,29 +30,30 @@ logger = logging.getLogger(__name__)
 
 
 class RecordAppendResult:
-    """What ``append`` did."""
+    """The result of ``append``."""
 
     __slots__ = ("batch_is_full", "future", "new_batch_created")
 
     def __init__(self, future: FutureRecordMetadata, batch_is_full: bool, new_batch_created: bool) -> None:
         self.future = future
         self.batch_is_full = batch_is_full
-        """Whether by this record there is something to send whatever ``linger.ms`` says."""
+        """Whether a batch is now ready to be sent, regardless of ``linger.ms``."""
         self.new_batch_created = new_batch_created
 
 
 @dataclass
 class ReadyCheckResult:
-    """Which brokers can be sent to."""
+    """The brokers that have batches to be sent."""
 
     ready_nodes: set[Node] = field(default_factory=set)
     next_ready_check_delay_ms: float = math.inf
-    """When to look again, if nothing happens before."""
+    """When to check again at the latest, ms."""
     unknown_leader_topics: set[str] = field(default_factory=set)
 
 
 class RecordAccumulator:
-    """A queue of batches for each partition: in at the right, out at the left, retried ones at the left again.
+    """A queue of batches for each partition. Batches enter at the right and leave at the left, where retried ones
+    return.
 
     ::
 
@@ -60,8 +61,8 @@ class RecordAccumulator:
                    t-1  [ filling ]                         ready ─▶ which leaders ─▶ drain ─▶ one list for each
                    t-2  [ retry ] [ filling ]
 
-    Any thread appends; the sender's thread calls ``ready``, ``drain``, ``reenqueue`` and ``expired_batches``. One lock
-    guards the queues. It is held for the time of copying a record, never while waiting for memory.
+    Any thread appends. The sender's thread calls ``ready``, ``drain``, ``reenqueue`` and ``expired_batches``. One lock
+    guards the queues. It is held while a record is copied, but never while waiting for memory.
     """
 
     def __init__(
@@ -99,10 +100,10 @@ class RecordAccumulator:
         self._sender: threading.Thread | None = None
 
     def taken_by(self, sender: threading.Thread) -> None:
-        """This thread takes the batches and ends them: it must neither wait for their ends nor for their memory."""
+        """Set the thread that drains and completes batches: it must not block on batch completion or buffer memory."""
         self._sender = self._pool.freed_by = sender
 
-    # ── Appending ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── appending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def append(
         self,
@@ -114,9 +115,9 @@ class RecordAccumulator:
         callback: Callback | None,
         max_time_to_block_ms: float,
     ) -> RecordAppendResult:
-        """Add a record to the last batch of its partition, or begin another.
+        """Add a record to the last batch of its partition, or start a new one.
 
-        Raises BufferExhaustedError when there is no memory for ``max_time_to_block_ms``, ProducerClosedError.
+        Raises BufferExhaustedError if there is no memory for ``max_time_to_block_ms``, ProducerClosedError.
         """
         with self._lock:
             result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
@@ -140,9 +141,9 @@ class RecordAccumulator:
         headers: Headers,
         callback: Callback | None,
     ) -> RecordAppendResult | None:
-        """Add a record to the last batch of its partition; None when there is none, or it is full.
+        """Add a record to the last batch of its partition; None if there is none, or it is full.
 
-        For records that may go to any partition: where another batch is begun is for the partitioner to say.
+        For records without a fixed partition: if a new batch is needed, the partitioner decides where.
         """
         with self._lock:
             return self._try_append(topic_partition, timestamp, key, value, headers, callback)
@@ -157,16 +158,16 @@ class RecordAccumulator:
         callback: Callback | None,
         max_time_to_block_ms: float,
     ) -> RecordAppendResult:
-        """Begin another batch with the record, unless a thread that was quicker has begun one with room for it.
+        """Start a new batch with the record, unless another thread has started one with room for it.
 
-        Memory is waited for without the lock, up to ``max_time_to_block_ms``, and given back when it is not needed.
+        Waits for memory without the lock, for up to ``max_time_to_block_ms``, and returns it if it is not needed.
         """
         magic = self._max_usable_magic()
         size = max(self._batch_size_bytes, RecordsBuffer.estimate_size(magic, key, value, headers))
         buffer = self._pool.allocate(size, max_time_to_block_ms)
         with self._lock:
             try:
-                # Others may have begun a batch while this thread waited for memory.
+                # Another thread may have started a batch while this one waited for memory.
                 result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
                 if result is None:
                     batch = self._new_batch(topic_partition, buffer, magic)
@@ -177,7 +178,7 @@ class RecordAccumulator:
             if result is not None:
                 self._pool.deallocate(buffer)
                 return result
-            assert future is not None, "the buffer was made for it"
+            assert future is not None, "the buffer was allocated for this record"
             queue = self._batches.setdefault(topic_partition, deque())
             queue.append(batch)
             self._incomplete[batch] = None
@@ -192,7 +193,7 @@ class RecordAccumulator:
         headers: Headers,
         callback: Callback | None,
     ) -> RecordAppendResult | None:
-        """Append to the partition's last batch, with the lock held; None when there is none, or no room in it.
+        """Append to the partition's last batch, with the lock held; None if there is none, or it has no room.
 
         Raises ProducerClosedError.
         """
@@ -203,7 +204,7 @@ class RecordAccumulator:
             return None
         last = queue[-1]
         future = last.try_append(timestamp, key, value, headers, callback)
-        # Of full batches before the last one the sender was told when the last one was begun.
+        # The sender already knows of full batches before the last one, since the last one was started.
         return None if future is None else RecordAppendResult(future, last.is_full, False)
 
     def _new_batch(self, topic_partition: TopicPartition, buffer: bytearray, magic: int) -> ProducerBatch:
@@ -212,13 +213,13 @@ class RecordAccumulator:
         batch.result.ended_by = self._sender
         return batch
 
-    # ── Which brokers are ready ───────────────────────────────────────────────────────────────────────────────────
+    # ── which brokers are ready ───────────────────────────────────────────────────────────────────────────────────
 
     def ready(self, cluster: Cluster, now_ms: float) -> ReadyCheckResult:
-        """The brokers that lead a partition with something to send.
+        """The brokers that lead partitions with batches to be sent.
 
-        That is a batch which is full, or old enough (``linger.ms``, or the backoff of a retry), or any batch while
-        memory is scarce, a flush waits, or the producer closes.
+        A batch is ready if it is full or old enough (``linger.ms``, or the backoff of a retry). Every batch is ready
+        while memory is exhausted, a flush is in progress, or the producer is closing.
         """
         result = ReadyCheckResult()
         with self._lock:
@@ -237,7 +238,8 @@ class RecordAccumulator:
     def _check(
         self, queue: deque[ProducerBatch], leader: Node, hurry: bool, now_ms: float, result: ReadyCheckResult
     ) -> None:
-        """Note in ``result`` that the leader can be sent the queue's first batch, or in how many ms to look again."""
+        """Add the leader to ``result`` if the queue's first batch is ready; otherwise lower the delay until the next
+        check."""
         batch = queue[0]
         backing_off = self._is_backing_off(batch, now_ms)
         time_to_wait_ms = self._retry_backoff_ms if backing_off else self._linger_ms
@@ -254,25 +256,25 @@ class RecordAccumulator:
 
     @property
     def has_undrained(self) -> bool:
-        """Whether a batch waits here."""
+        """Whether any batch is queued."""
         with self._lock:
             return any(self._batches.values())
 
-    # ── Draining ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── draining ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def drain(
         self, cluster: Cluster, nodes: Iterable[Node], max_size_bytes: int, now_ms: float
     ) -> dict[int, list[ProducerBatch]]:
-        """For each broker at most one batch of each partition that it leads, ``max_size_bytes`` in all; closed.
+        """For each broker, at most one closed batch of each partition that it leads, up to ``max_size_bytes`` in total.
 
-        A batch that alone is larger goes alone. Who comes first changes from call to call, lest a partition starve.
+        A larger batch is drained alone. The first partition changes from call to call, so that none starves.
         """
         return {node.id: self._drain_node(cluster, node, max_size_bytes, now_ms) for node in nodes}
 
     def _drain_node(self, cluster: Cluster, node: Node, max_size_bytes: int, now_ms: float) -> list[ProducerBatch]:
-        """Batches for one node, one of each partition at most, of ``max_size_bytes`` in all (or one that is larger).
+        """Batches for one node: at most one per partition, up to ``max_size_bytes`` in total, or a single larger one.
 
-        Begins with the partition at which the last call ended, so that all have their turn.
+        Starts with the partition at which the last call ended, so that all get their turn.
         """
         partitions = cluster.partitions_for_node(node.id)
         ready: list[ProducerBatch] = []
@@ -298,7 +300,7 @@ class RecordAccumulator:
         return ready
 
     def _close(self, batch: ProducerBatch) -> bool:
-        """Encode and compress, outside of the lock, for nobody else has the batch now; false when that failed."""
+        """Encode and compress, without the lock, since only this thread has the batch; false if that failed."""
         try:
             batch.close()
         except Exception as error:
@@ -316,24 +318,24 @@ class RecordAccumulator:
         return self._transactions is None or self._transactions.may_send(batch)
 
     def mute_partition(self, partition: TopicPartition) -> None:
-        """Drain nothing of the partition: a batch is in flight, and the order must be kept."""
+        """Do not drain the partition: a batch is in flight, and the order must be kept."""
         self._muted.add(partition)
 
     def unmute_partition(self, partition: TopicPartition) -> None:
-        """Go on with the partition."""
+        """Drain the partition again."""
         self._muted.discard(partition)
 
-    # ── Retries ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── retries ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def reenqueue(self, batch: ProducerBatch, now_ms: float) -> None:
-        """Put back a batch whose attempt failed: to the left, or by its number if there are numbers."""
+        """Put back a batch for a retry: at the left, or by sequence number if it has one."""
         batch.reenqueued(now_ms)
         with self._lock:
             queue = self._batches.setdefault(batch.topic_partition, deque())
             self._insert(queue, batch)
 
     def _insert(self, queue: deque[ProducerBatch], batch: ProducerBatch) -> None:
-        """Retried batches are the first of the queue, in the order of their numbers."""
+        """Insert a retried batch before all new ones, in order of sequence numbers."""
         place = 0
         if batch.has_sequence and self._transactions is not None:
             order = self._transactions.order_of
@@ -342,9 +344,9 @@ class RecordAccumulator:
         queue.insert(place, batch)
 
     def split_and_reenqueue(self, batch: ProducerBatch) -> int:
-        """Make smaller batches of one that the broker found too large, and that ends thereby; returns how many.
+        """Split a batch that the broker found too large, which completes it; returns the number of parts.
 
-        Each but the last is filled up to half of the size that was refused, at least ``batch.size``.
+        Parts are filled up to ``batch.size``, or up to half of the refused size if that was not larger.
         """
         limit = max(self._batch_size_bytes, 1)
         if batch.size_in_bytes <= limit:
@@ -356,10 +358,10 @@ class RecordAccumulator:
             queue = self._batches.setdefault(batch.topic_partition, deque())
             for part in reversed(parts):
                 self._incomplete[part] = None
-                self._insert(queue, part)  # behind a batch of a smaller number that waits for its retry
+                self._insert(queue, part)  # after a batch with a smaller number that waits for its retry
             del self._incomplete[batch]
         self._pool.exchange(batch.buffer, [part.buffer for part in parts])
-        batch.result.done()  # who waits for it goes on to the parts, which must be known by now
+        batch.result.done()  # threads that wait for it now wait for the parts, which must be registered by now
         return len(parts)
 
     def _split(self, batch: ProducerBatch, limit: int) -> list[ProducerBatch]:
@@ -371,7 +373,8 @@ class RecordAccumulator:
             future = parts[-1].try_append(*fields, callback) if parts else None
             if future is None:
                 size = max(limit, RecordsBuffer.estimate_size(batch.magic, record.key, record.value, headers))
-                # Not from the pool: the sender must not wait. The memory of the whole will be counted for its parts.
+                # Not from the pool, because the sender must not wait. The whole batch's memory is exchanged for that of
+                # its parts.
                 part = ProducerBatch(
                     batch.topic_partition, bytearray(size), batch.magic, self._compression, batch.created_ms,
                     self._compression_level,
@@ -383,11 +386,11 @@ class RecordAccumulator:
             assert future is not None
             old_future.chain(future)
         for part in parts:
-            part.trim()  # were more appended, the number of the next batch would be taken already
+            part.trim()  # another record would take the sequence number of the next batch
         return parts
 
     def expired_batches(self, now_ms: float) -> list[ProducerBatch]:
-        """Take out the batches that have waited longer than ``delivery.timeout.ms``."""
+        """Remove and return batches whose ``delivery.timeout.ms`` has expired."""
         expired = []
         with self._lock:
             for queue in self._batches.values():
@@ -396,27 +399,27 @@ class RecordAccumulator:
         return expired
 
     def next_expiry_ms(self, now_ms: float) -> float:
-        """When the first batch that waits here expires, at least 0; infinity when none waits."""
+        """The time until the first queued batch expires, ms, at least 0; infinity without batches."""
         with self._lock:
             oldest = min((queue[0].created_ms for queue in self._batches.values() if queue), default=math.inf)
         return max(0.0, oldest + self._delivery_timeout_ms - now_ms)
 
-    # ── The end of a batch, of many, of all ───────────────────────────────────────────────────────────────────────
+    # ── completing batches, flush, close ──────────────────────────────────────────────────────────────────────────
 
     def deallocate(self, batch: ProducerBatch) -> None:
-        """A batch has ended: its memory is free again."""
+        """Release the memory of a completed batch."""
         with self._lock:
             known = self._incomplete.pop(batch, batch) is None
         if known:
             self._pool.deallocate(batch.buffer)
 
     def begin_flush(self) -> None:
-        """From now on everything is ready, until ``await_flush_completion``."""
+        """Make all batches ready until ``await_flush_completion`` returns."""
         with self._lock:
             self._flushes_in_progress += 1
 
     def await_flush_completion(self, timeout_ms: float | None = None) -> bool:
-        """Wait until every record that was here at the beginning has ended; false after ``timeout_ms``."""
+        """Wait until all records that were appended before have completed; false after ``timeout_ms``."""
         deadline_ms = math.inf if timeout_ms is None else self._time.hi_res_ms() + timeout_ms
         try:
             with self._lock:
@@ -432,7 +435,7 @@ class RecordAccumulator:
                 self._flushes_in_progress -= 1
 
     def _await_parts(self, deadline_ms: float) -> bool:
-        """Wait for the parts of batches that were split."""
+        """Wait for the parts of split batches."""
         while True:
             with self._lock:
                 parts = [batch for batch in self._incomplete if batch.is_part]
@@ -444,12 +447,12 @@ class RecordAccumulator:
 
     @property
     def has_incomplete(self) -> bool:
-        """Whether a record has not ended."""
+        """Whether any record has not completed."""
         with self._lock:
             return bool(self._incomplete)
 
     def take_undrained(self) -> list[ProducerBatch]:
-        """Take out the batches that wait here."""
+        """Remove and return all queued batches."""
         with self._lock:
             taken = [batch for queue in self._batches.values() for batch in queue]
             for queue in self._batches.values():
@@ -457,14 +460,14 @@ class RecordAccumulator:
         return taken
 
     def abort_incomplete_batches(self, error: Exception) -> None:
-        """End everything with ``error``, also what threads are about to append."""
+        """Fail all batches with ``error``, including those that other threads are appending to."""
         self.close()
         self._pool.close()
         self._abort_batches(error)
         while self._has_appends_in_progress:
             self._time.sleep(1)
             self._abort_batches(error)
-        self._abort_batches(error)  # what was appended just before the last look
+        self._abort_batches(error)  # those that were appended just before the last check
 
     @property
     def _has_appends_in_progress(self) -> bool:
@@ -481,13 +484,13 @@ class RecordAccumulator:
             self.deallocate(batch)
 
     def close(self) -> None:
-        """Take no more records."""
+        """Accept no more records."""
         with self._lock:
             self._closed = True
 
 
 def expired_error(batch: ProducerBatch, now_ms: float) -> Exception:
-    """Why a batch was given up."""
+    """The error of an expired batch."""
     return Errors.REQUEST_TIMED_OUT.exception(
         f"Expiring {batch.record_count} record(s) for {batch.topic_partition}: "
         f"{now_ms - batch.created_ms:.0f} ms has passed since batch creation"

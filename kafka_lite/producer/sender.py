@@ -1,4 +1,4 @@
-"""The thread that takes batches out of the accumulator, sends them to the leaders, and ends or retries them.
+"""The thread that sends batches from the accumulator to the leaders, and completes or retries them.
 
 Kafka 0.10.2: clients/.../producer/internals/Sender.java · book 2.1.2
 """
@@ -45,21 +45,21 @@ INVALID_METADATA = frozenset({
     Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE,
     Errors.NETWORK_EXCEPTION, Errors.KAFKA_STORAGE_ERROR, Errors.FENCED_LEADER_EPOCH,
 })  # fmt: skip
-"""Errors that say: perhaps another broker leads by now."""
+"""Errors that suggest that another broker leads the partition by now."""
 
 PERHAPS_APPENDED = frozenset({
     Errors.NETWORK_EXCEPTION, Errors.REQUEST_TIMED_OUT, Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     Errors.KAFKA_STORAGE_ERROR, Errors.UNKNOWN_SERVER_ERROR,
 })  # fmt: skip
-"""Errors that leave open whether the leader has the batch in its log; those behind it may be there as well then."""
+"""Errors after which the leader may have appended the batch all the same, and later batches as well."""
 
 PRODUCE_VERSIONS = {MAGIC_V0: (0, 1), MAGIC_V1: (2, 2), MAGIC_V2: (3, 11)}
-"""Which versions of Produce bear which message format."""
+"""The versions of Produce for each message format."""
 ZSTD_VERSIONS = (7, 11)
 
 
 class Sender(ShutdownableThread):
-    """Each turn: which leaders are ready (accumulator), which of them are connected (client), one request for each.
+    """Each turn: find leaders with ready batches, connect to them, and send one request to each.
 
     ::
 
@@ -109,10 +109,10 @@ class Sender(ShutdownableThread):
         self._init_backoff_until_ms = -math.inf
         self._force_close = False
 
-    # ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the loop ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def do_work(self) -> None:
-        """One turn. What goes wrong in it is a bug, and must not end the producer's only thread."""
+        """One turn. An exception in it is a bug, and must not end the producer's only thread."""
         try:
             self.run_once()
         except Exception:
@@ -120,42 +120,42 @@ class Sender(ShutdownableThread):
             self._time.sleep(10)  # lest a bug fill the disk with logs
 
     def wake_up(self) -> None:
-        """There is something to do."""
+        """Wake up the thread, because there is something to do."""
         self._client.wakeup()
 
     def force_close(self) -> None:
-        """End at once, whatever waits."""
+        """End at once, without sending what is left."""
         self._force_close = True
         self.initiate_shutdown()
         self.wake_up()
 
     def on_exit(self) -> None:
-        """Send what is left, then close; or give it up when told to."""
-        while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_answers):
+        """Send what is left, then close; or give it up if closed by force."""
+        while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_responses):
             self.do_work()
         self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))  # nobody fetches any
         self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
         self._client.close()
 
     @property
-    def _awaits_answers(self) -> bool:
+    def _awaits_responses(self) -> bool:
         return self._accumulator.has_incomplete and self._client.in_flight_request_count() > 0
 
     def run_once(self) -> None:
-        """Send what is ready, receive what has come."""
+        """Send what is ready, and handle responses."""
         now_ms = self._time.hi_res_ms()
         timeout_ms = min(self._prepare_producer_id(now_ms), self._send_producer_data(now_ms))
         self._client.poll(timeout_ms, now_ms)
 
-    # ── Batches ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _send_producer_data(self, now_ms: float) -> float:
-        """Hand over to the client what is ready; returns how long to wait at most before the next turn."""
+        """Send what is ready; returns how long the next turn may wait, ms."""
         cluster = self._metadata.fetch()
         result = self._accumulator.ready(cluster, now_ms)
         if result.unknown_leader_topics:
             for topic in result.unknown_leader_topics:
-                self._metadata.add(topic)  # it may have been forgotten as unused
+                self._metadata.add(topic)  # it may have expired as unused
             self._metadata.request_update()
         nodes, not_ready_ms = self._connected(result.ready_nodes, now_ms)
         drained = self._accumulator.drain(cluster, nodes, self._max_request_size_bytes, now_ms)
@@ -170,7 +170,7 @@ class Sender(ShutdownableThread):
         return min(result.next_ready_check_delay_ms, not_ready_ms, self._next_expiry_ms(now_ms))
 
     def _connected(self, nodes: Iterable[Node], now_ms: float) -> tuple[list[Node], float]:
-        """Those of the nodes that can be sent to, and how long the others are left alone at least."""
+        """The nodes that are ready, and the shortest backoff of the others, ms."""
         connected, not_ready_ms = [], math.inf
         for node in nodes:
             if self._client.ready(node, now_ms):
@@ -180,13 +180,13 @@ class Sender(ShutdownableThread):
         return connected, not_ready_ms
 
     def _next_expiry_ms(self, now_ms: float) -> float:
-        # Those that were given up already wait for nothing but their answer.
+        # Batches that were given up only wait for their responses.
         oldest = min((batch.created_ms for batch in self._in_flight if not batch.is_done), default=math.inf)
         in_flight_ms = max(0.0, oldest + self._delivery_timeout_ms - now_ms)
         return min(self._accumulator.next_expiry_ms(now_ms), in_flight_ms)
 
     def _expire(self, now_ms: float) -> None:
-        """Give up batches whose ``delivery.timeout.ms`` is over, whether they wait or are in flight."""
+        """Give up batches after ``delivery.timeout.ms``, whether they are queued or in flight."""
         for batch in self._accumulator.expired_batches(now_ms):
             self._give_up(batch, now_ms)
         for batch in list(self._in_flight):
@@ -200,7 +200,7 @@ class Sender(ShutdownableThread):
         if batch.abort(error):
             self._metrics.failed(batch.topic_partition.topic, batch.record_count)
             if not batch.in_flight:
-                # The memory of one in flight is in use until its request has ended.
+                # The memory of a batch in flight is in use until its request has completed.
                 self._accumulator.deallocate(batch)
 
     def _send_produce_requests(self, drained: dict[int, list[ProducerBatch]], now_ms: float) -> None:
@@ -209,13 +209,13 @@ class Sender(ShutdownableThread):
                 self._send_produce_request(node_id, batches, now_ms)
 
     def _send_produce_request(self, node_id: int, batches: list[ProducerBatch], now_ms: float) -> None:
-        """One request for one broker, in the newest format that all its batches can have."""
+        """Send one request to a broker, in the newest format that all its batches allow."""
         magic = min(self._api_versions.max_usable_produce_magic, *(batch.magic for batch in batches))
         try:
             request = produce_request(batches, magic, self._acks, self._request_timeout_ms)
         except Exception as error:
             logger.exception("Failed to convert batches for node %d to message format v%d", node_id, magic)
-            outcome = answer(Errors.UNKNOWN_SERVER_ERROR, f"not sent: {error}")
+            outcome = outcome_of(Errors.UNKNOWN_SERVER_ERROR, f"not sent: {error}")
             for batch in batches:
                 batch.in_flight = False
             self._complete_all(batches, outcome, now_ms)
@@ -229,7 +229,7 @@ class Sender(ShutdownableThread):
         self._client.send(client_request, now_ms)
         self._metrics.request_sent(batches, now_ms)
 
-    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _handle_produce_response(self, batches: dict[TopicPartition, ProducerBatch], response: ClientResponse) -> None:
         now_ms = response.received_time_ms
@@ -237,25 +237,25 @@ class Sender(ShutdownableThread):
             batch.in_flight = False
             self._in_flight.pop(batch, None)
         if response.was_disconnected:
-            outcome = answer(Errors.NETWORK_EXCEPTION, f"Disconnected from node {response.destination}")
+            outcome = outcome_of(Errors.NETWORK_EXCEPTION, f"Disconnected from node {response.destination}")
             self._complete_all(batches.values(), outcome, now_ms)
         elif response.version_mismatch is not None:
-            outcome = answer(Errors.UNSUPPORTED_VERSION, str(response.version_mismatch))
+            outcome = outcome_of(Errors.UNSUPPORTED_VERSION, str(response.version_mismatch))
             self._complete_all(batches.values(), outcome, now_ms)
         elif response.response is None:
-            self._metrics.request_answered(response.destination, response.request_latency_ms, 0, now_ms)
-            self._complete_all(batches.values(), answer(Errors.NONE), now_ms)  # acks=0: nobody will ever say
+            self._metrics.response_received(response.destination, response.request_latency_ms, 0, now_ms)
+            self._complete_all(batches.values(), outcome_of(Errors.NONE), now_ms)  # acks=0: the broker does not respond
         else:
-            answered = cast(ProduceResponse, response.response)
-            latency_ms, throttle_time_ms = response.request_latency_ms, answered.throttle_time_ms
-            self._metrics.request_answered(response.destination, latency_ms, throttle_time_ms, now_ms)
-            self._handle_answers(batches, answered, now_ms)
+            result = cast(ProduceResponse, response.response)
+            latency_ms, throttle_time_ms = response.request_latency_ms, result.throttle_time_ms
+            self._metrics.response_received(response.destination, latency_ms, throttle_time_ms, now_ms)
+            self._handle_partitions(batches, result, now_ms)
 
     def _complete_all(self, batches: Iterable[ProducerBatch], outcome: PartitionProduceResponse, now_ms: float) -> None:
         for batch in batches:
             self._complete_batch(batch, outcome, now_ms)
 
-    def _handle_answers(
+    def _handle_partitions(
         self, batches: dict[TopicPartition, ProducerBatch], response: ProduceResponse, now_ms: float
     ) -> None:
         left = dict(batches)
@@ -264,16 +264,16 @@ class Sender(ShutdownableThread):
                 batch = left.pop(TopicPartition(topic.name, each.index), None)
                 if batch is not None:
                     self._complete_batch(batch, each, now_ms)
-        outcome = answer(Errors.UNKNOWN_SERVER_ERROR, "the broker's answer does not mention the partition")
+        outcome = outcome_of(Errors.UNKNOWN_SERVER_ERROR, "the broker's response does not mention the partition")
         self._complete_all(left.values(), outcome, now_ms)
 
     def _complete_batch(self, batch: ProducerBatch, outcome: PartitionProduceResponse, now_ms: float) -> None:
-        """End one batch, or put it back."""
+        """Complete or retry one batch."""
         error = Errors.for_code(outcome.error_code)
         if error is Errors.NONE or (error is Errors.DUPLICATE_SEQUENCE_NUMBER and batch.has_sequence):
             self._succeed(batch, outcome)
         elif batch.is_done:
-            self._forget(batch, error)  # given up meanwhile: only its memory was still in use
+            self._forget(batch, error)  # it was given up, and only its memory was still in use
         elif error is Errors.MESSAGE_TOO_LARGE and batch.record_count > 1:
             self._split(batch)
         elif self._can_retry(batch, error, now_ms):
@@ -308,7 +308,7 @@ class Sender(ShutdownableThread):
 
     def _forget(self, batch: ProducerBatch, error: Errors) -> None:
         if self._transactions is not None:
-            # A batch that was tried before may have been appended then, whatever is said of it now.
+            # An earlier attempt may have appended the batch, whatever the outcome of this one.
             has_refused = error not in PERHAPS_APPENDED and batch.attempts == 0
             self._transactions.failed(batch, broker_has_refused=has_refused)
         self._accumulator.deallocate(batch)
@@ -318,10 +318,10 @@ class Sender(ShutdownableThread):
             self._metrics.failed(batch.topic_partition.topic, batch.record_count)
         self._forget(batch, error)
 
-    # ── The producer's id ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── the producer id ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _prepare_producer_id(self, now_ms: float) -> float:
-        """Ask for an id when it is time to; returns how long to wait at most before the next turn."""
+        """Request a producer id if one is needed; returns how long the next turn may wait, ms."""
         manager = self._transactions
         if manager is None:
             return math.inf
@@ -349,10 +349,10 @@ class Sender(ShutdownableThread):
         if response.version_mismatch is not None:
             manager.unsupported(Errors.UNSUPPORTED_VERSION.exception(str(response.version_mismatch)))
             return
-        answered = cast(InitProducerIdResponse | None, response.response)
-        error = Errors.NETWORK_EXCEPTION if answered is None else Errors.for_code(answered.error_code)
-        if answered is not None and error is Errors.NONE:
-            manager.initialized(answered.producer_id, answered.producer_epoch)
+        result = cast(InitProducerIdResponse | None, response.response)
+        error = Errors.NETWORK_EXCEPTION if result is None else Errors.for_code(result.error_code)
+        if result is not None and error is Errors.NONE:
+            manager.initialized(result.producer_id, result.producer_epoch)
         elif error.retriable:
             manager.initialization_failed()
             self._init_backoff_until_ms = response.received_time_ms + self._retry_backoff_ms
@@ -368,7 +368,7 @@ class Sender(ShutdownableThread):
 
 
 def produce_request(batches: Sequence[ProducerBatch], magic: int, acks: int, timeout_ms: float) -> ProduceRequest:
-    """The batches by topic and partition, converted where they are newer than ``magic``."""
+    """The batches by topic and partition, converted down if they are newer than ``magic``."""
     topics: dict[str, list[PartitionProduceData]] = {}
     for batch in batches:
         records: Buffer = batch.records
@@ -380,8 +380,8 @@ def produce_request(batches: Sequence[ProducerBatch], magic: int, acks: int, tim
     return ProduceRequest(acks=acks, timeout_ms=int(timeout_ms), topic_data=topic_data)
 
 
-def answer(error: Errors, message: str | None = None) -> PartitionProduceResponse:
-    """An outcome that no broker has sent."""
+def outcome_of(error: Errors, message: str | None = None) -> PartitionProduceResponse:
+    """An outcome without a broker's response."""
     return PartitionProduceResponse(
         error_code=error.code, base_offset=-1, log_append_time_ms=NO_TIMESTAMP, error_message=message
     )
@@ -390,7 +390,7 @@ def answer(error: Errors, message: str | None = None) -> PartitionProduceRespons
 def errors_of_records(
     error: Errors, outcome: PartitionProduceResponse, batch: ProducerBatch
 ) -> Callable[[int], Exception]:
-    """The error of each record: the broker may have said which ones it refused (KIP-467)."""
+    """The error of each record. The broker may have said which records it refused (KIP-467)."""
     text = f"{batch.topic_partition}: {outcome.error_message or error.message}"
     refused = {each.batch_index: each.batch_index_error_message for each in outcome.record_errors}
     if not refused or batch.record_count == 1:
@@ -401,7 +401,7 @@ def errors_of_records(
         if place in refused:
             return error.exception(refused[place] or text)
         return error.exception(
-            f"{batch.topic_partition}: nothing of the batch was appended, because of the records at {sorted(refused)}"
+            f"{batch.topic_partition}: the batch was not appended, because of the records at {sorted(refused)}"
         )
 
     return error_of

@@ -1,4 +1,4 @@
-"""What the sender measures: of all records, and of each topic's.
+"""The sender's metrics, in total and per topic.
 
 Kafka 0.10.2: clients/.../producer/internals/Sender.java (SenderMetrics; SenderMetricsRegistry since 1.0) · book 2.1.2
 """
@@ -21,9 +21,9 @@ GROUP = "producer-metrics"
 TOPIC_GROUP = "producer-topic-metrics"
 
 COLLECT_AT = 64
-"""So many requests are noted before they are worked into the statistics, unless somebody reads them earlier."""
+"""How many requests are noted before they are added to the statistics, unless a reader comes first."""
 COLLECT_EVERY_MS = 1000
-"""Or for so long, lest what the selector has counted be taken for younger than it is."""
+"""The longest time before that, so that the selector's counts are not attributed to a later time."""
 
 
 class SentBatch(NamedTuple):
@@ -38,8 +38,8 @@ class SentBatch(NamedTuple):
     max_record_bytes: int
 
 
-class Answered(NamedTuple):
-    """What is noted of an answer."""
+class ReceivedResponse(NamedTuple):
+    """What is noted of a response."""
 
     node: str
     latency_ms: float
@@ -48,20 +48,20 @@ class Answered(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """What is noted of records that did not get through."""
+    """What is noted of records whose attempt failed."""
 
     topic: str
     records: int
     now_ms: float
     is_final: bool
-    """Whether they were given up; otherwise they are sent again."""
+    """Whether they were given up; otherwise they are retried."""
 
 
 class SenderMetrics:
-    """``producer-metrics`` of the client, ``producer-topic-metrics`` of each topic.
+    """``producer-metrics`` of the client, and ``producer-topic-metrics`` of each topic.
 
-    Kafka records every batch into eight sensors. Here the sender's thread only notes what it sends and what is
-    answered, and works in 64 requests at a time: so a batch costs about 2 µs.
+    Kafka records every batch with eight sensors. Here the sender's thread only notes requests and responses, and adds
+    them to the statistics 64 requests at a time, which costs about 2 µs per batch.
     """
 
     def __init__(self, metrics: Metrics, nodes: NodeMetrics | None = None, time: Time = SYSTEM_TIME) -> None:
@@ -69,7 +69,7 @@ class SenderMetrics:
         self._nodes = nodes
         self._time = time
         self._sent: deque[tuple[float, list[SentBatch]]] = deque()
-        self._answered: deque[Answered] = deque()
+        self._responses: deque[ReceivedResponse] = deque()
         self._troubles: deque[Trouble] = deque()
         self._collected_ms = time.hi_res_ms()
         self._topics: dict[str, _TopicSensors] = {}
@@ -80,7 +80,7 @@ class SenderMetrics:
         waited = "ms that a batch has waited to be sent"
         self._queue_time = self._sensor("queue-time", _avg("record-queue-time", waited))
         self._queue_time_max = self._sensor("queue-time-max", _max("record-queue-time", waited))
-        latency = "ms from a request to its answer"
+        latency = "ms from a request to its response"
         self._latency = self._sensor("request-time", _avg("request-latency", latency))
         self._latency_max = self._sensor("request-time-max", _max("request-latency", latency))
         throttled = "ms that a broker held a request back for a quota"
@@ -103,21 +103,21 @@ class SenderMetrics:
         return _new_sensor(self._metrics, name, GROUP, None, stats)
 
     def measure(self, in_flight: Callable[[], int], metadata: Metadata) -> None:
-        """Show what others know: requests under way, and how old the metadata is."""
+        """Add metrics of other parts: requests in flight, and the age of the metadata."""
 
         def age_s(_config: MetricConfig, now_ms: float) -> float:
             return (now_ms - metadata.last_successful_update_ms) / 1000
 
         name = self._metrics.metric_name
         self._metrics.add_metric(
-            name("requests-in-flight", GROUP, "requests without an answer"), lambda _c, _n: float(in_flight())
+            name("requests-in-flight", GROUP, "requests without a response"), lambda _c, _n: float(in_flight())
         )
         self._metrics.add_metric(name("metadata-age", GROUP, "seconds since metadata was fetched"), age_s)
 
-    # ── On the way of a request ───────────────────────────────────────────────────────────────────────────────────
+    # ── noting ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def request_sent(self, batches: Iterable[ProducerBatch], now_ms: float) -> None:
-        """A request is on its way."""
+        """A request was sent."""
         noted = [
             SentBatch(
                 batch.topic_partition.topic, batch.record_count, batch.size_in_bytes, batch.plain_size_in_bytes,
@@ -130,12 +130,12 @@ class SenderMetrics:
             self._collected_ms = now_ms
             self._metrics.collect()
 
-    def request_answered(self, node: str, latency_ms: float, throttle_time_ms: int, now_ms: float) -> None:
-        """The answer is here."""
-        self._answered.append(Answered(node, latency_ms, throttle_time_ms, now_ms))
+    def response_received(self, node: str, latency_ms: float, throttle_time_ms: int, now_ms: float) -> None:
+        """A response has arrived."""
+        self._responses.append(ReceivedResponse(node, latency_ms, throttle_time_ms, now_ms))
 
     def retried(self, topic: str, records: int) -> None:
-        """The records of a batch will be sent again."""
+        """The records of a batch will be retried."""
         self._note(Trouble(topic, records, self._time.hi_res_ms(), is_final=False))
 
     def failed(self, topic: str, records: int) -> None:
@@ -151,15 +151,15 @@ class SenderMetrics:
         """A batch was split."""
         self._splits.record()
 
-    # ── Working in ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── adding to the statistics ──────────────────────────────────────────────────────────────────────────────────
 
     def collect(self) -> None:
-        """Work what was noted into the statistics; a collector of ``Metrics``."""
+        """Add what was noted to the statistics. A collector of ``Metrics``."""
         if self._sent:
             sent = [self._sent.popleft() for _ in range(len(self._sent))]
             self._collect_sent(sent[-1][0], [noted for _, noted in sent])
-        if self._answered:
-            self._collect_answered([self._answered.popleft() for _ in range(len(self._answered))])
+        if self._responses:
+            self._collect_responses([self._responses.popleft() for _ in range(len(self._responses))])
         for _ in range(len(self._troubles)):
             self._collect_trouble(self._troubles.popleft())
 
@@ -180,19 +180,19 @@ class SenderMetrics:
         for topic, mine in by_topic.items():
             self._topic(topic).collect(mine, now_ms)
 
-    def _collect_answered(self, answered: list[Answered]) -> None:
-        now_ms, count = answered[-1].now_ms, len(answered)
-        self._latency.record(sum(each.latency_ms for each in answered), now_ms, count)
-        self._latency_max.record(max(each.latency_ms for each in answered), now_ms)
-        self._throttle_time.record(sum(each.throttle_time_ms for each in answered), now_ms, count)
-        self._throttle_time_max.record(max(each.throttle_time_ms for each in answered), now_ms)
+    def _collect_responses(self, responses: list[ReceivedResponse]) -> None:
+        now_ms, count = responses[-1].now_ms, len(responses)
+        self._latency.record(sum(each.latency_ms for each in responses), now_ms, count)
+        self._latency_max.record(max(each.latency_ms for each in responses), now_ms)
+        self._throttle_time.record(sum(each.throttle_time_ms for each in responses), now_ms, count)
+        self._throttle_time_max.record(max(each.throttle_time_ms for each in responses), now_ms)
         if self._nodes is not None:
-            for node in {each.node for each in answered}:
-                latencies = [each.latency_ms for each in answered if each.node == node]
+            for node in {each.node for each in responses}:
+                latencies = [each.latency_ms for each in responses if each.node == node]
                 self._nodes.latency(node, sum(latencies), max(latencies), len(latencies), now_ms)
 
     def _collect_trouble(self, trouble: Trouble) -> None:
-        of_topic = self._topics.get(trouble.topic)  # none of a topic to which nothing was sent
+        of_topic = self._topics.get(trouble.topic)  # None for a topic to which nothing was sent
         if trouble.is_final:
             self._errors.record(trouble.records, trouble.now_ms)
             if of_topic is not None:
@@ -210,7 +210,7 @@ class SenderMetrics:
 
 
 class _TopicSensors:
-    """The sensors of one topic; they come with its first batch."""
+    """The sensors of one topic, created with its first batch."""
 
     def __init__(self, metrics: Metrics, topic: str) -> None:
         def sensor(name: str, *stats: tuple[str, str, MeasurableStat]) -> Sensor:
@@ -224,14 +224,14 @@ class _TopicSensors:
         self.errors = sensor("record-errors", *_meter("record-error", "records that were given up"))
 
     def collect(self, batches: list[SentBatch], now_ms: float) -> None:
-        """These batches of the topic were sent."""
+        """Batches of the topic were sent."""
         self._records.record(sum(batch.records for batch in batches), now_ms)
         self._bytes.record(sum(batch.size_bytes for batch in batches), now_ms)
         self._compression_rate.record(sum(map(ratio_of, batches)), now_ms, len(batches))
 
 
 def ratio_of(batch: SentBatch) -> float:
-    """Size after compression by size before."""
+    """The size after compression divided by the size before."""
     return batch.size_bytes / batch.plain_bytes
 
 

@@ -1,4 +1,4 @@
-"""The producer's id and the numbers of its batches, by which a broker knows a batch that it has already.
+"""The producer's id and the sequence numbers of its batches, by which a broker recognizes duplicates.
 
 Kafka 0.11: clients/.../producer/internals/TransactionManager.java · book 10.3
 """
@@ -20,16 +20,16 @@ logger = logging.getLogger(__name__)
 
 
 class State(Enum):
-    """What the producer knows of its id."""
+    """The state of the producer id."""
 
     UNINITIALIZED = auto()
-    """action: ask for an id · transition: INITIALIZING when the request is sent."""
+    """action: request an id · transition: INITIALIZING when the request is sent."""
     INITIALIZING = auto()
-    """action: wait for the answer · transition: READY, back to UNINITIALIZED on an error that passes, or DISABLED."""
+    """action: wait for the response · transition: READY, UNINITIALIZED on a retriable error, or DISABLED."""
     READY = auto()
-    """action: number batches · transition: UNINITIALIZED when a number is lost for good."""
+    """action: number batches · transition: UNINITIALIZED when a sequence number is lost for good."""
     DISABLED = auto()
-    """action: send without numbers, to brokers that know none · transition: none."""
+    """action: send without numbers, to brokers that do not support them · transition: none."""
     FATAL_ERROR = auto()
     """action: fail every batch · transition: none."""
 
@@ -45,34 +45,35 @@ VALID_PREVIOUS_STATES: dict[State, frozenset[State]] = {
 
 @dataclass
 class TopicPartitionEntry:
-    """The numbers of one partition."""
+    """The sequence numbers of one partition."""
 
     next_sequence: int = 0
-    """What the next new batch gets."""
+    """The number of the next new batch."""
     last_acked_sequence: int = NO_SEQUENCE
-    """The last number that a broker acknowledged."""
+    """The last number that the broker has acknowledged."""
     in_flight: list[ProducerBatch] = field(default_factory=list)
-    """Batches with a number and without an end, in the order of the numbers; some of them wait for a retry."""
+    """Numbered batches without an outcome, in order of their numbers. Some of them wait for a retry."""
     unresolved: bool = False
-    """Whether a batch with a number was given up, and nobody knows whether the broker has it."""
+    """Whether a numbered batch was given up, and it is unknown whether the broker has appended it."""
     needs_reset: bool = False
-    """Whether the broker misses a number for good: the partition goes on with a new id."""
+    """Whether the broker misses a number for good, so that the partition needs a new producer id."""
 
 
 class TransactionManager:
-    """The idempotent half: ids and sequence numbers. One thread, the sender's, calls it (and the accumulator for it).
+    """The idempotent half: producer ids and sequence numbers. Only used in the sender's thread, also via the
+    accumulator.
 
-    A broker appends a batch of a producer only if its first number follows the last one of the partition, and answers
-    one that it has already as if it had just appended it. So batches must be numbered in the order in which they are
-    sent, keep their number when they are sent again, and be sent again in that order:
+    A broker appends a producer's batch only if its first number follows the last one of the partition. For a duplicate,
+    it responds as if it had just appended it. So batches must be numbered in the order in which they are sent, keep
+    their numbers in retries, and be retried in that order:
 
     * a retried batch goes before all new ones of its partition (``RecordAccumulator`` sorts by number), and
-    * nothing but the *oldest* batch in flight may be sent again (``may_send``).
+    * only the *oldest* batch in flight may be retried (``may_send``).
 
-    When a batch is given up, its number may or may not be known to the broker. New batches of the partition wait until
-    those in flight have ended. If the broker has acknowledged the last number by then, it had the batch; otherwise, or
-    when the broker itself says that numbers are missing, the producer takes a new id and starts at 0. Before that, the
-    batches of all *other* partitions must have ended: with another id a broker could not tell that it has them.
+    When a batch is given up, the broker may or may not have appended it. New batches of the partition then wait until
+    those in flight have completed. If the broker has acknowledged the last number by then, it has the batch. Otherwise,
+    or if the broker itself reports missing numbers, the producer requests a new id and starts at 0. Before that, the
+    batches of all *other* partitions must complete: under a new id, a broker could not recognize them as duplicates.
     """
 
     def __init__(self, explicitly_enabled: bool = True) -> None:
@@ -80,43 +81,41 @@ class TransactionManager:
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
         self.error: Exception | None = None
-        """Why the state is FATAL_ERROR."""
+        """The reason for FATAL_ERROR."""
         self._explicitly_enabled = explicitly_enabled
         self._partitions: dict[TopicPartition, TopicPartitionEntry] = {}
 
-    # ── The id ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the producer id ───────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def needs_producer_id(self) -> bool:
-        """Whether it is time to ask for an id."""
+        """Whether an id must be requested."""
         return self.state is State.UNINITIALIZED
 
     def initializing(self) -> None:
-        """The broker was asked."""
+        """An id was requested."""
         self._transition_to(State.INITIALIZING)
 
     def initialized(self, producer_id: int, producer_epoch: int) -> None:
-        """The broker has given an id."""
+        """The broker has returned an id."""
         self._transition_to(State.READY)
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
         logger.info("Producer id set to %d with epoch %d", producer_id, producer_epoch)
 
     def initialization_failed(self) -> None:
-        """The broker could not give an id just now."""
+        """The broker could not return an id, but may later."""
         self._transition_to(State.UNINITIALIZED)
 
     def unsupported(self, error: Exception) -> None:
-        """The broker has no ids (0.10 and before): do without, unless the user has insisted."""
+        """The broker has no producer ids (0.10 and before): do without, unless idempotence was enabled explicitly."""
         if self._explicitly_enabled:
             self.fatal(error)
             return
-        logger.warning(
-            "The brokers do not support idempotence, batches that are sent again may be there twice: %s", error
-        )
+        logger.warning("The brokers do not support idempotence, so retried batches may be stored twice: %s", error)
         self._transition_to(State.DISABLED)
 
     def fatal(self, error: Exception) -> None:
-        """Nothing can be sent any more."""
+        """No more batches can be sent."""
         self.error = error
         self._transition_to(State.FATAL_ERROR)
 
@@ -125,22 +124,22 @@ class TransactionManager:
             raise RuntimeError(f"producer id: from {self.state.name} to {new.name}")
         self.state = new
 
-    # ── The numbers ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── sequence numbers ──────────────────────────────────────────────────────────────────────────────────────────
 
     def may_send(self, batch: ProducerBatch) -> bool:
-        """Whether the batch's turn has come."""
+        """Whether the batch may be sent now."""
         if self.state is State.DISABLED:
             return True
         entry = self._entry(batch.topic_partition)
         if batch.has_sequence:
             return entry.in_flight[0] is batch and not entry.needs_reset
-        # A broker that has never heard of the producer takes any number for the first. Were there several under way,
-        # and the first of them refused, the second would be appended in its place.
+        # A broker that does not know the producer accepts any number as the first. If several batches were in flight
+        # and the first one was refused, the second would be appended in its place.
         is_known = entry.last_acked_sequence != NO_SEQUENCE or not entry.in_flight
         return self.state is State.READY and is_known and not entry.unresolved and not self._reset_is_due
 
     def number(self, batch: ProducerBatch) -> None:
-        """Give a new batch its number; one that is sent again keeps its own."""
+        """Give a new batch its sequence number. A retried batch keeps its own."""
         if self.state is State.DISABLED or batch.has_sequence:
             return
         entry = self._entry(batch.topic_partition)
@@ -149,7 +148,7 @@ class TransactionManager:
         entry.in_flight.append(batch)
 
     def split(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
-        """The parts of a batch share its numbers, and take its place among those in flight."""
+        """Distribute a batch's numbers over its parts, which take its place among those in flight."""
         if not batch.has_sequence:
             return
         in_flight = self._entry(batch.topic_partition).in_flight
@@ -160,13 +159,13 @@ class TransactionManager:
         in_flight[place : place + 1] = parts
 
     def order_of(self, batch: ProducerBatch) -> int:
-        """By what batches in retry are sorted: their place among those in flight (numbers wrap, places do not)."""
+        """The sort key of retried batches: their position among those in flight, because numbers may wrap."""
         return self._entry(batch.topic_partition).in_flight.index(batch)
 
-    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def completed(self, batch: ProducerBatch) -> None:
-        """The broker has the batch."""
+        """The broker has appended the batch."""
         if not batch.has_sequence:
             return
         entry = self._entry(batch.topic_partition)
@@ -174,7 +173,7 @@ class TransactionManager:
         self._forget(entry, batch)
 
     def failed(self, batch: ProducerBatch, broker_has_refused: bool) -> None:
-        """The batch was given up. ``broker_has_refused``: certainly not appended, so its number is missing."""
+        """The batch was given up. ``broker_has_refused``: it was certainly not appended, so its number is missing."""
         if not batch.has_sequence:
             return
         entry = self._entry(batch.topic_partition)
@@ -185,7 +184,7 @@ class TransactionManager:
             entry.unresolved = True
 
     def can_retry(self, batch: ProducerBatch, error: Errors) -> bool:
-        """Whether an error that tells of missing numbers passes when the batch is sent again."""
+        """Whether an error about missing numbers may disappear when the batch is retried."""
         if not batch.has_sequence or error not in (
             Errors.OUT_OF_ORDER_SEQUENCE_NUMBER,
             Errors.UNKNOWN_PRODUCER_ID,
@@ -195,8 +194,8 @@ class TransactionManager:
         entry = self._entry(batch.topic_partition)
         oldest = entry.in_flight[0] is batch
         if oldest:
-            # Nothing before it is on its way, so what the broker misses will never come.
-            logger.warning("%s answered %s: taking a new producer id", batch.topic_partition, error.name)
+            # No earlier batch is in flight, so the missing numbers will never arrive.
+            logger.warning("%s returned %s: taking a new producer id", batch.topic_partition, error.name)
             entry.needs_reset = True
         return True
 
@@ -204,14 +203,14 @@ class TransactionManager:
         if batch in entry.in_flight:
             entry.in_flight.remove(batch)
 
-    # ── A new id ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── a new producer id ─────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _reset_is_due(self) -> bool:
         return any(entry.needs_reset for entry in self._partitions.values())
 
     def maybe_resolve(self) -> None:
-        """Look at partitions that gave up a batch, and take a new id as soon as nothing stands against it."""
+        """Resolve partitions that gave up a batch, and request a new id once that is safe."""
         for partition, entry in self._partitions.items():
             if entry.unresolved and not entry.in_flight:
                 entry.unresolved = False
@@ -224,7 +223,7 @@ class TransactionManager:
     def _all_others_have_ended(self) -> bool:
         for entry in self._partitions.values():
             if any(batch.in_flight for batch in entry.in_flight):
-                return False  # its answer is still to come
+                return False  # its response is outstanding
             if entry.in_flight and not entry.needs_reset:
                 return False
         return True

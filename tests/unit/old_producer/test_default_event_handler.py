@@ -1,4 +1,4 @@
-"""Collation by broker and partition, retries, and what is lost when they end."""
+"""Collation by broker and partition, retries, and failures after the last retry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kafka_lite.record.records import batches
 
 
 class Broker:
-    """Stands for the connection to one broker: takes requests, answers, fails when told to."""
+    """Replaces the connection to one broker: accepts requests, responds, fails on demand."""
 
     def __init__(self) -> None:
         self.requests: list[ProduceRequest] = []
@@ -68,7 +68,7 @@ class Broker:
 
 
 class Pool:
-    """Stands for the connections."""
+    """Replaces the connections."""
 
     def __init__(self, *ids: int) -> None:
         self.brokers = {broker_id: Broker() for broker_id in ids}
@@ -111,7 +111,7 @@ class Handler(DefaultEventHandler):
 
 
 def keyed(number: int) -> KeyedMessage:
-    """For the partition of that number, of less than a hundred."""
+    """A message for the partition of that number, which is below a hundred."""
     return KeyedMessage("t", b"%d" % number, part_key=number)
 
 
@@ -122,7 +122,7 @@ def test_one_request_for_each_leader(monkeypatch: pytest.MonkeyPatch) -> None:
     assert handler.pool.brokers[1].values() == [{1: [b"1", b"4"]}]
 
 
-def test_only_what_failed_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_failed_messages_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0, 0], monkeypatch)
     handler.pool.brokers[0].failures = [{1: Errors.NOT_LEADER_OR_FOLLOWER}]
     handler.handle([keyed(0), keyed(1)])
@@ -131,7 +131,7 @@ def test_only_what_failed_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None
     assert handler.time.hi_res_ms() == 100
 
 
-def test_a_lost_connection_fails_all_of_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_connection_fails_the_whole_request(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0, 1], monkeypatch)
     handler.pool.brokers[1].failures = [ConnectionResetError("gone")]
     handler.handle([keyed(0), keyed(1)])
@@ -139,14 +139,14 @@ def test_a_lost_connection_fails_all_of_its_request(monkeypatch: pytest.MonkeyPa
     assert handler.pool.brokers[1].values() == [{1: [b"1"]}] * 2
 
 
-def test_messages_for_a_partition_without_a_leader_do_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_without_a_leader_do_not_block_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0, -1], monkeypatch, message_send_max_retries=1)
     with pytest.raises(FailedToSendMessageError, match="after 1 tries: topics t"):
         handler.handle([keyed(0), keyed(1)])
     assert handler.pool.brokers[0].values() == [{0: [b"0"]}]
 
 
-def test_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_comes_back_gets_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([-1], monkeypatch)
     sleep = handler.time.sleep
 
@@ -159,7 +159,7 @@ def test_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert handler.pool.brokers[1].values() == [{0: [b"0"]}]
 
 
-def test_without_keys_one_partition_until_metadata_are_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_without_keys_stick_to_a_partition_until_the_metadata_refresh(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0, 0, 0, 0], monkeypatch)
     chosen = set()
     for _ in range(20):
@@ -175,7 +175,7 @@ def test_without_keys_one_partition_until_metadata_are_fetched_again(monkeypatch
     assert chosen == {0, 1, 2, 3}
 
 
-def test_acks_0_needs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acks_0_needs_no_response(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0], monkeypatch, request_required_acks="0")
     handler.handle([keyed(0)])
     assert len(handler.pool.brokers[0].requests) == 1
@@ -190,7 +190,9 @@ def test_which_topics_are_compressed(monkeypatch: pytest.MonkeyPatch, topics: st
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_what_cannot_be_encoded(monkeypatch: pytest.MonkeyPatch, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_encoding_errors_raise_or_are_logged(
+    monkeypatch: pytest.MonkeyPatch, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     handler = Handler([0], monkeypatch, producer_type=kind)
     events = [KeyedMessage("t", "text"), keyed(0)]
     if kind == "sync":
@@ -202,7 +204,7 @@ def test_what_cannot_be_encoded(monkeypatch: pytest.MonkeyPatch, kind: str, capl
     assert handler.pool.brokers[0].values() == [{0: [b"0"]}]
 
 
-def test_keys_are_stored_unless_they_only_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partition_keys_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([0], monkeypatch)
     handler.handle([KeyedMessage("t", b"v", b"k"), KeyedMessage("t", b"w", part_key=b"p")])
     (batch, other) = batches(handler.pool.brokers[0].requests[0].topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
@@ -217,11 +219,11 @@ def test_keys_are_stored_unless_they_only_choose(monkeypatch: pytest.MonkeyPatch
         (b"\xff\x01", (1 * 31 - 1) * 31 + 1), (7, 7), (-1, -1), (1 << 40, 256), (True, 1231),
     ],
 )  # fmt: skip
-def test_hash_codes_are_javas(key: Any, code: int) -> None:
+def test_hash_codes_match_java(key: Any, code: int) -> None:
     assert java_hash_code(key) == code
 
 
-def test_no_hash_code() -> None:
+def test_keys_without_a_hash_code_are_refused() -> None:
     with pytest.raises(TypeError, match=r"partitioner\.class"):
         java_hash_code(1.5)
 

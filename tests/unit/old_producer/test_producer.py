@@ -1,4 +1,4 @@
-"""The producer's two ways: at once, and through a queue and a thread."""
+"""The synchronous and the asynchronous producer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.eventually import eventually
 
 
 class Handler:
-    """Takes messages; lets nothing through while closed."""
+    """Accepts messages, and blocks while closed."""
 
     def __init__(self) -> None:
         self.batches: list[list[object]] = []
@@ -56,21 +56,21 @@ def test_synchronous() -> None:
     sync.close()
 
 
-def test_a_batch_leaves_when_it_is_full_and_the_rest_at_the_end() -> None:
+def test_a_batch_is_sent_when_it_is_full_and_the_rest_on_close() -> None:
     handler = Handler()
     with producer(handler, producer_type="async", batch_num_messages=2, queue_buffering_max_ms=60_000) as asynchronous:
         asynchronous.send(*messages(*range(5)))
     assert handler.batches == [[0, 1], [2, 3], [4]]
 
 
-def test_a_batch_leaves_when_its_time_is_over() -> None:
+def test_a_batch_is_sent_when_its_time_is_over() -> None:
     handler = Handler()
     with producer(handler, producer_type="async", queue_buffering_max_ms=5) as asynchronous:
         asynchronous.send(*messages(1))
         assert eventually(lambda: handler.batches) == [[1]]
 
 
-def test_what_fails_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_failures_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     handler = Handler()
     handler.fail = True
     with producer(handler, producer_type="async", batch_num_messages=1) as asynchronous:
@@ -79,7 +79,7 @@ def test_what_fails_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> No
 
 
 @pytest.mark.parametrize("timeout_ms", [0, 10])
-def test_a_full_queue(timeout_ms: int) -> None:
+def test_a_full_queue_drops_messages(timeout_ms: int) -> None:
     handler = Handler()
     handler.gate.clear()
     settings = {"queue_buffering_max_messages": 2, "batch_num_messages": 1, "queue_enqueue_timeout_ms": timeout_ms}

@@ -1,4 +1,4 @@
-"""The old producer's beans have Kafka's names, and count."""
+"""The old producer's beans have Kafka's names and values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def values(stats: ProducerStatsRegistry, attribute: str) -> dict[str, object]:
     }
 
 
-def test_the_names_are_kafkas() -> None:
+def test_the_names_match_kafka() -> None:
     stats = ProducerStatsRegistry("me", MockTime())
     assert {str(name) for name in stats.beans()} == BEANS
     stats.topics.sent("t")
@@ -50,7 +50,7 @@ def test_topics_and_all_together() -> None:
     assert counts["ProducerTopicMetrics,name=DroppedMessagesPerSec,clientId=me,topic=u"] == 1
 
 
-def test_requests_with_and_without_an_answer() -> None:
+def test_requests_with_and_without_a_response() -> None:
     stats = ProducerStatsRegistry("me", MockTime())
     stats.requests.update("broker", 9092, 100, 5, 7)
     stats.requests.update("broker", 9092, 300, 15, None)
@@ -61,7 +61,7 @@ def test_requests_with_and_without_an_answer() -> None:
     assert counts["ProducerRequestMetrics,name=ProducerRequestThrottleRateAndTimeMs,clientId=me"] == 1
 
 
-def test_rates_follow_without_a_thread_that_ticks() -> None:
+def test_rates_are_updated_without_a_ticking_thread() -> None:
     time = MockTime()
     stats = ProducerStatsRegistry("me", time)
     for _ in range(50):

@@ -1,4 +1,4 @@
-"""Bounded memory: who gets it, who waits, who is told that there is none."""
+"""Bounded memory: allocation, waiting, exhaustion."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LONG_MS = 60_000
 
 
 def waiting(pool: BufferPool, count: int) -> None:
-    """Until so many threads wait."""
+    """Wait until this many threads are waiting."""
     while pool.queued < count:
         threading.Event().wait(0.001)
 
 
-def test_buffers_of_the_common_size_are_kept_and_given_again() -> None:
+def test_buffers_of_the_poolable_size_are_reused() -> None:
     pool = BufferPool(10 * SIZE, SIZE)
     buffer = pool.allocate(SIZE, 0)
     assert len(buffer) == SIZE
@@ -32,13 +32,13 @@ def test_buffers_of_the_common_size_are_kept_and_given_again() -> None:
     assert pool.allocate(SIZE, 0) is buffer
 
 
-def test_buffers_of_other_sizes_are_forgotten() -> None:
+def test_buffers_of_other_sizes_are_not_kept() -> None:
     pool = BufferPool(10 * SIZE, SIZE)
     pool.deallocate(pool.allocate(3 * SIZE, 0))
     assert pool.unallocated_memory == pool.available_memory == 10 * SIZE
 
 
-def test_free_buffers_make_room_for_a_large_one() -> None:
+def test_free_buffers_are_dropped_for_a_large_allocation() -> None:
     pool = BufferPool(10 * SIZE, SIZE)
     for buffer in [pool.allocate(SIZE, 0) for _ in range(10)]:
         pool.deallocate(buffer)
@@ -47,8 +47,8 @@ def test_free_buffers_make_room_for_a_large_one() -> None:
     assert pool.available_memory == 0
 
 
-def test_a_buffer_can_be_exchanged_for_others_without_waiting() -> None:
-    """What they are more is owed: nobody gets memory before it has come back."""
+def test_exchanging_a_buffer_does_not_wait() -> None:
+    """The excess is owed: no memory is allocated before it is returned."""
     pool = BufferPool(10 * SIZE, SIZE, MockTime())
     whole = pool.allocate(10 * SIZE, 0)
     parts = [bytearray(6 * SIZE), bytearray(5 * SIZE)]
@@ -62,7 +62,7 @@ def test_a_buffer_can_be_exchanged_for_others_without_waiting() -> None:
     assert pool.available_memory == 6 * SIZE
 
 
-def test_who_waits_while_memory_is_owed_gets_it_in_the_end() -> None:
+def test_a_thread_that_waits_while_memory_is_owed_gets_it_eventually() -> None:
     pool = BufferPool(10 * SIZE, SIZE)
     whole, got = pool.allocate(10 * SIZE, 0), []
     thread = threading.Thread(target=lambda: got.append(pool.allocate(2 * SIZE, LONG_MS)))
@@ -70,7 +70,7 @@ def test_who_waits_while_memory_is_owed_gets_it_in_the_end() -> None:
     waiting(pool, 1)
     parts = [bytearray(7 * SIZE), bytearray(4 * SIZE)]
     pool.exchange(whole, parts)
-    pool.deallocate(bytearray(SIZE // 2))  # still owed: the waiter must not be given, or take away, anything
+    pool.deallocate(bytearray(SIZE // 2))  # still owed, so the waiting thread must neither get nor consume anything
     for part in parts:
         pool.deallocate(part)
     thread.join(LONG_MS / 1000)
@@ -79,12 +79,12 @@ def test_who_waits_while_memory_is_owed_gets_it_in_the_end() -> None:
     assert pool.available_memory == 10 * SIZE + SIZE // 2
 
 
-def test_more_than_there_is() -> None:
+def test_more_than_the_total_memory_is_refused() -> None:
     with pytest.raises(ApiError, match=r"buffer\.memory is 1000"):
         BufferPool(10 * SIZE, SIZE).allocate(10 * SIZE + 1, LONG_MS)
 
 
-def test_waiting_in_vain_takes_nothing() -> None:
+def test_a_timed_out_allocation_takes_nothing() -> None:
     pool = BufferPool(2 * SIZE, SIZE, MockTime())
     held = pool.allocate(SIZE, 0)
     with pytest.raises(BufferExhaustedError, match="within the configured max blocking time 500 ms"):
@@ -95,8 +95,8 @@ def test_waiting_in_vain_takes_nothing() -> None:
     assert pool.available_memory == 2 * SIZE
 
 
-def test_nobody_overtakes() -> None:
-    """A large request that waits is not starved by small ones that come later."""
+def test_waiting_threads_are_served_in_order() -> None:
+    """A large allocation that waits is not starved by later small ones."""
     pool, order = BufferPool(2 * SIZE, SIZE), []
     held = [pool.allocate(SIZE, 0), pool.allocate(SIZE, 0)]
 
@@ -118,7 +118,7 @@ def test_nobody_overtakes() -> None:
     assert order == ["large", "small"]
 
 
-def test_closing_wakes_who_waits() -> None:
+def test_closing_wakes_up_waiting_threads() -> None:
     pool = BufferPool(SIZE, SIZE)
     pool.allocate(SIZE, 0)
     errors = []
@@ -139,7 +139,7 @@ def test_closing_wakes_who_waits() -> None:
         pool.allocate(SIZE, 0)
 
 
-def test_many_threads_never_have_more_than_there_is() -> None:
+def test_many_threads_never_allocate_more_than_the_total() -> None:
     pool, lock = BufferPool(5 * SIZE, SIZE), threading.Lock()
     in_use, highest = 0, 0
 

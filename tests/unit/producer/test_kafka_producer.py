@@ -1,4 +1,4 @@
-"""The producer's own thread left out: what ``send`` does in its caller's."""
+"""``send`` in the caller's thread, without the producer's own thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NODE = Node(0, "h", 1)
 
 
 class WaitingTime(MockTime):
-    """Does something whenever somebody waits."""
+    """Does something whenever a thread waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,13 +37,13 @@ class WaitingTime(MockTime):
 
 @pytest.fixture
 def no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor sockets."""
+    """Without sockets, too."""
     monkeypatch.setattr(Sender, "start", lambda _self: None)
     monkeypatch.setattr(client_utils, "Selector", lambda **_: MockSelector(MockTime()))
 
 
 @pytest.mark.usefixtures("no_thread")
-def test_a_topic_that_is_waited_for_is_not_forgotten_however_long_that_takes() -> None:
+def test_a_topic_does_not_expire_while_its_metadata_is_awaited() -> None:
     time = WaitingTime()
     configs = {"bootstrap.servers": "127.0.0.1:1", "max.block.ms": 10 * TOPIC_EXPIRY_MS}
     producer = KafkaProducer(configs, time=time)
@@ -82,7 +82,7 @@ class Heard(ProducerInterceptor):
         (ProducerRecord("t", b"v", partition=0, headers=[("h", b"")]), None, 0),
     ],
 )
-def test_records_that_are_refused_count_and_interceptors_hear_of_them(
+def test_refused_records_are_counted_and_reported_to_interceptors(
     record: ProducerRecord, error: type[Exception] | None, counts: int
 ) -> None:
     configs: dict[str, Any] = {"bootstrap.servers": "127.0.0.1:1", "interceptor.classes": f"{__name__}.Heard"}

@@ -1,4 +1,4 @@
-"""Which partition a record goes to, and that every client of Kafka agrees."""
+"""The partition of a record, which must be the same for every client of Kafka."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def cluster(leaders: int = 4, leaderless: int = 0) -> Cluster:
         (b"abc", 479470107),
     ],
 )  # fmt: skip
-def test_the_hash_is_javas(key: bytes, code: int) -> None:
+def test_the_hash_matches_java(key: bytes, code: int) -> None:
     assert murmur2(key) == code
 
 
-def test_no_sign() -> None:
+def test_the_hash_is_made_positive() -> None:
     assert to_positive(-(1 << 31)) == 0
     assert to_positive(-1) == 0x7FFFFFFF
 
 
-def test_equal_keys_meet() -> None:
+def test_equal_keys_go_to_the_same_partition() -> None:
     partitioner = DefaultPartitioner()
     assert {partitioner.partition(RECORD, b"abc", cluster(7)) for _ in range(10)} == {479470107 % 7}
     assert {partitioner.partition(RECORD, b"%d" % i, cluster(5)) for i in range(100)} == set(range(5))
@@ -49,7 +49,7 @@ def test_equal_keys_meet() -> None:
 @pytest.mark.parametrize(
     "partitioner", [DefaultPartitioner(random.Random(1)), UniformStickyPartitioner(random.Random(1))]
 )
-def test_without_keys_a_partition_is_kept_until_its_batch_is_full(partitioner: DefaultPartitioner) -> None:
+def test_records_without_keys_stick_to_a_partition_until_its_batch_is_full(partitioner: DefaultPartitioner) -> None:
     chosen = []
     for _ in range(20):
         (partition,) = {partitioner.partition(RECORD, None, cluster()) for _ in range(5)}
@@ -59,7 +59,7 @@ def test_without_keys_a_partition_is_kept_until_its_batch_is_full(partitioner: D
     assert set(chosen) == {0, 1, 2, 3}
 
 
-def test_a_second_thread_that_saw_the_same_batch_does_not_change_it_again() -> None:
+def test_two_threads_that_see_the_same_full_batch_switch_only_once() -> None:
     partitioner = DefaultPartitioner()
     first = partitioner.partition(RECORD, None, cluster())
     partitioner.on_new_batch("t", cluster(), first)
@@ -71,22 +71,22 @@ def test_a_second_thread_that_saw_the_same_batch_does_not_change_it_again() -> N
 def test_partitions_without_a_leader_are_avoided() -> None:
     for partitioner in (DefaultPartitioner(), RoundRobinPartitioner()):
         assert partitioner.partition(RECORD, None, cluster(1, 3)) == 0
-        assert partitioner.partition(RECORD, None, cluster(0, 3)) in {0, 1, 2}, "better any than none"
+        assert partitioner.partition(RECORD, None, cluster(0, 3)) in {0, 1, 2}, "any partition is better than none"
 
 
-def test_one_partition_is_better_than_none() -> None:
+def test_a_single_partition_is_kept() -> None:
     partitioner = DefaultPartitioner()
     partitioner.partition(RECORD, None, cluster(1))
     partitioner.on_new_batch("t", cluster(1), 0)
     assert partitioner.partition(RECORD, None, cluster(1)) == 0
 
 
-def test_sticking_in_spite_of_keys() -> None:
+def test_the_uniform_sticky_partitioner_ignores_keys() -> None:
     partitioner = UniformStickyPartitioner()
     assert len({partitioner.partition(RECORD, b"%d" % i, cluster()) for i in range(50)}) == 1
 
 
-def test_round_robin() -> None:
+def test_round_robin_takes_partitions_in_turn() -> None:
     partitioner = RoundRobinPartitioner()
     chosen = Counter(partitioner.partition(RECORD, b"same", cluster()) for _ in range(40))
     assert chosen == {0: 10, 1: 10, 2: 10, 3: 10}

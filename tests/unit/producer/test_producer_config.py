@@ -29,20 +29,20 @@ def test_acks(given: object, acks: int) -> None:
 
 
 @pytest.mark.parametrize("more", [{"acks": "1"}, {"retries": 0}, {"max_in_flight_requests_per_connection": 6}])
-def test_what_idempotence_needs(more: dict[str, object]) -> None:
+def test_idempotence_requires_other_settings(more: dict[str, object]) -> None:
     assert not config(**more).idempotence
     with pytest.raises(ConfigError, match=r"enable\.idempotence needs"):
         config(**more, enable_idempotence=True)
     assert not config(**more, enable_idempotence=False).idempotence
 
 
-def test_the_delivery_timeout_covers_a_request() -> None:
+def test_the_delivery_timeout_is_at_least_a_request_timeout() -> None:
     with pytest.raises(ConfigError, match="equal to or larger than"):
         config(delivery_timeout_ms=100)
     assert config(linger_ms=200_000)["delivery.timeout.ms"] == 230_000
 
 
-def test_refused() -> None:
+def test_invalid_values_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
         ProducerConfig({})
     with pytest.raises(ConfigError, match=r"compression\.type"):
@@ -51,6 +51,6 @@ def test_refused() -> None:
         config(batch_size="large")
 
 
-def test_unknown_keys_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_unknown_keys_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     assert config(lingr_ms=5).originals["lingr.ms"] == 5
     assert "'lingr.ms' was supplied but isn't a known config" in caplog.text

@@ -1,4 +1,4 @@
-"""Batches by partition: filling, readiness, draining, retries, splits, expiry, flush, the end."""
+"""Batches by partition: filling, readiness, draining, retries, splits, expiry, flush, close."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Accumulator:
 
 
 def two_numbered_batches_in_flight() -> tuple[Accumulator, TransactionManager, ProducerBatch, ProducerBatch]:
-    """The second and the third of a producer whose first the broker has acknowledged."""
+    """The second and the third batch of a producer, whose first batch is acknowledged."""
     manager = TransactionManager()
     manager.initializing()
     manager.initialized(1, 0)
@@ -83,7 +83,7 @@ def values(batch: ProducerBatch) -> list[bytes | None]:
     return [record.value for each in batches(batch.records) for record in each.records()]
 
 
-def test_records_gather_until_the_batch_is_full() -> None:
+def test_records_are_batched_until_the_batch_is_full() -> None:
     accumulator = Accumulator()
     first = accumulator.add()
     assert first.new_batch_created
@@ -99,7 +99,7 @@ def test_records_gather_until_the_batch_is_full() -> None:
     assert values(batch) == [VALUE] * 4
 
 
-def test_lingering() -> None:
+def test_a_batch_lingers_until_linger_ms() -> None:
     accumulator = Accumulator()
     accumulator.add()
     result = accumulator.ready(CLUSTER, accumulator.time.hi_res_ms())
@@ -108,7 +108,7 @@ def test_lingering() -> None:
     assert accumulator.ready_ids() == {0}
 
 
-def test_a_record_that_is_larger_than_a_batch_goes_alone() -> None:
+def test_a_record_larger_than_a_batch_is_sent_alone() -> None:
     accumulator = Accumulator()
     accumulator.add(value=b"v" * 2000)
     accumulator.add()
@@ -117,22 +117,22 @@ def test_a_record_that_is_larger_than_a_batch_goes_alone() -> None:
     assert values(small) == [VALUE]
 
 
-def test_leaders_that_nobody_knows() -> None:
+def test_topics_with_unknown_leaders_are_reported() -> None:
     accumulator = Accumulator()
     accumulator.add(TopicPartition("unknown", 0))
     assert accumulator.ready(CLUSTER, 0).unknown_leader_topics == {"unknown"}
 
 
-def test_one_batch_of_each_partition_and_another_first_next_time() -> None:
+def test_draining_takes_one_batch_per_partition_and_rotates_the_first() -> None:
     accumulator = Accumulator()
     for partition in (T0, T1, T2):
         accumulator.add(partition, count=12)
     assert {batch.topic_partition for batch in accumulator.drained()} == {T0, T1, T2}
     first = [accumulator.drained(NODES[0], max_bytes=1)[0].topic_partition for _ in range(4)]
-    assert set(first) == {T0, T1}, "nobody starves"
+    assert set(first) == {T0, T1}, "no partition starves"
 
 
-def test_the_size_of_a_request() -> None:
+def test_a_request_is_limited_in_size() -> None:
     accumulator = Accumulator()
     for partition in (T0, T1):
         accumulator.add(partition, count=4)
@@ -140,7 +140,7 @@ def test_the_size_of_a_request() -> None:
     assert len(accumulator.drained(NODES[0], max_bytes=600)) == 1
 
 
-def test_muted_partitions_rest() -> None:
+def test_muted_partitions_are_not_drained() -> None:
     accumulator = Accumulator()
     accumulator.add(count=8)
     accumulator.mute_partition(T0)
@@ -150,7 +150,7 @@ def test_muted_partitions_rest() -> None:
     assert len(accumulator.drained()) == 1
 
 
-def test_a_retried_batch_is_first_and_waits_for_its_backoff() -> None:
+def test_a_retried_batch_is_first_and_backs_off() -> None:
     accumulator = Accumulator()
     accumulator.add(value=b"1" * 400)
     accumulator.add(value=b"2" * 400)
@@ -163,7 +163,7 @@ def test_a_retried_batch_is_first_and_waits_for_its_backoff() -> None:
     assert accumulator.drained() == [batch]
 
 
-def test_retried_batches_are_sorted_by_number() -> None:
+def test_retried_batches_are_sorted_by_sequence_number() -> None:
     accumulator, manager, second, third = two_numbered_batches_in_flight()
     for batch in (second, third):
         accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
@@ -174,7 +174,7 @@ def test_retried_batches_are_sorted_by_number() -> None:
     assert accumulator.drained() == [third]
 
 
-def test_without_memory_everything_is_ready_and_somebody_is_told() -> None:
+def test_exhausted_memory_raises_and_makes_everything_ready() -> None:
     accumulator = Accumulator(memory=2 * BATCH_SIZE)
     accumulator.add(T0)
     accumulator.add(T1)
@@ -186,7 +186,7 @@ def test_without_memory_everything_is_ready_and_somebody_is_told() -> None:
     accumulator.add(T2)
 
 
-def test_who_waits_for_memory_makes_all_ready() -> None:
+def test_a_thread_waiting_for_memory_makes_everything_ready() -> None:
     accumulator = Accumulator(memory=BATCH_SIZE)
     accumulator.add(T0)
     assert accumulator.ready_ids() == set()
@@ -194,7 +194,7 @@ def test_who_waits_for_memory_makes_all_ready() -> None:
     assert accumulator.ready_ids() == {0}
 
 
-def test_expiry() -> None:
+def test_batches_expire_after_the_delivery_timeout() -> None:
     accumulator = Accumulator()
     accumulator.add(T0)
     accumulator.time.sleep(1000)
@@ -207,7 +207,7 @@ def test_expiry() -> None:
     assert accumulator.next_expiry_ms(0) == math.inf
 
 
-def test_splitting() -> None:
+def test_a_large_batch_is_split() -> None:
     accumulator = Accumulator()
     places: list[int] = []
     for number in range(4):
@@ -233,8 +233,8 @@ def test_splitting() -> None:
     assert not accumulator.has_incomplete
 
 
-def test_the_parts_of_a_batch_have_its_memory_and_no_more() -> None:
-    """Each has a header of its own, that is all."""
+def test_the_parts_of_a_batch_use_only_its_memory() -> None:
+    """Apart from a header for each part."""
     accumulator = Accumulator(memory=BATCH_SIZE)
     accumulator.add(count=4)
     (batch,) = accumulator.drained()
@@ -250,8 +250,8 @@ def test_the_parts_of_a_batch_have_its_memory_and_no_more() -> None:
     accumulator.add()
 
 
-def test_nothing_is_appended_to_the_part_of_a_batch() -> None:
-    """It has its numbers: those of one record more belong to the next batch."""
+def test_the_parts_of_a_batch_accept_no_records() -> None:
+    """Their sequence numbers are fixed; another record would use a number of the next batch."""
     manager = TransactionManager()
     manager.initializing()
     manager.initialized(1, 0)
@@ -272,7 +272,7 @@ def test_nothing_is_appended_to_the_part_of_a_batch() -> None:
 
 
 def test_flush_waits_for_the_parts_of_a_batch() -> None:
-    """As soon as a batch that is split wakes who waits for it, its parts can be seen."""
+    """When a split batch wakes up its waiting threads, its parts are registered."""
     accumulator = Accumulator()
     accumulator.add(count=4)
     (batch,) = accumulator.drained()
@@ -287,7 +287,7 @@ def test_flush_waits_for_the_parts_of_a_batch() -> None:
     assert seen == [count]
 
 
-def test_flush_waits_for_what_was_there() -> None:
+def test_flush_waits_for_earlier_records() -> None:
     accumulator = Accumulator()
     accumulator.add()
     accumulator.begin_flush()
@@ -303,7 +303,7 @@ def test_flush_waits_for_what_was_there() -> None:
     assert accumulator.ready_ids() == set(), "the flush is over"
 
 
-def test_a_flush_that_takes_too_long() -> None:
+def test_a_flush_times_out() -> None:
     accumulator = Accumulator()
     accumulator.add()
     accumulator.begin_flush()
@@ -311,7 +311,7 @@ def test_a_flush_that_takes_too_long() -> None:
     assert accumulator.ready_ids() == set()
 
 
-def test_the_end() -> None:
+def test_closing_refuses_records_and_aborts_batches() -> None:
     accumulator = Accumulator()
     errors: list[Exception | None] = []
     accumulator.append(T0, 0, None, VALUE, (), lambda _metadata, error: errors.append(error), 0)
@@ -325,7 +325,7 @@ def test_the_end() -> None:
         accumulator.add()
 
 
-def test_a_batch_that_cannot_be_encoded_ends_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_cannot_be_encoded_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     accumulator = Accumulator(compression=CompressionType.GZIP)
     future = accumulator.add().future
     accumulator.time.sleep(LINGER_MS)
@@ -340,7 +340,7 @@ def test_a_batch_that_cannot_be_encoded_ends_with_the_error(monkeypatch: pytest.
     assert accumulator.pool.available_memory == accumulator.pool.total_memory
 
 
-def test_parts_go_behind_a_smaller_number_that_waits_for_its_retry() -> None:
+def test_parts_are_queued_after_retries_with_smaller_numbers() -> None:
     accumulator, _, second, third = two_numbered_batches_in_flight()
     accumulator.reenqueue(second, accumulator.time.hi_res_ms())
     accumulator.split_and_reenqueue(third)

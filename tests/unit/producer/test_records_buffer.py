@@ -1,4 +1,4 @@
-"""Records into a fixed buffer, and out of it as a batch that every reader understands."""
+"""Records written into a fixed buffer, and read back as a batch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Fields = tuple[int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
 @given(st.lists(record, min_size=1, max_size=20), st.sampled_from(CompressionType))
-def test_what_goes_in_comes_out(records: list[Fields], codec: CompressionType) -> None:
+def test_records_survive_the_buffer(records: list[Fields], codec: CompressionType) -> None:
     buffer = RecordsBuffer(bytearray(250_000), 2, codec)
     for each in records:
         assert buffer.append(*each)
@@ -54,7 +54,7 @@ def test_message_sets_of_the_old_formats(magic: int, codec: CompressionType) -> 
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-def test_a_buffer_of_the_estimated_size_takes_the_record(magic: int) -> None:
+def test_a_buffer_of_the_estimated_size_fits_the_record(magic: int) -> None:
     name_of_header = [("ключ", b"x")] if magic == 2 else []
     for size in (0, 1, 63, 64, 127, 128, 8191, 8192, 100_000):
         estimate = RecordsBuffer.estimate_size(magic, b"k" * size, b"v" * size, name_of_header)
@@ -80,8 +80,8 @@ def test_without_compression_the_batch_is_the_buffer() -> None:
     assert built.obj is memory
 
 
-def test_records_that_compression_makes_larger() -> None:
-    """Random bytes in a buffer that they fill."""
+def test_records_that_grow_by_compression() -> None:
+    """Random bytes that fill the buffer."""
     value = bytes((i * 7919 + (i >> 3) * 104729) % 251 for i in range(930))
     buffer = RecordsBuffer(bytearray(1000), 2, CompressionType.GZIP)
     assert buffer.append(1, None, value, ())
@@ -90,7 +90,7 @@ def test_records_that_compression_makes_larger() -> None:
     assert next(iter(batch.records())).value == value
 
 
-def test_a_batch_that_was_built_gets_another_producer_state() -> None:
+def test_the_producer_state_of_a_built_batch_can_be_changed() -> None:
     buffer = RecordsBuffer(bytearray(1000), 2, CompressionType.LZ4)
     buffer.append(1, b"k", b"v", [("h", None)])
     built = buffer.build(producer_id=1, producer_epoch=0, base_sequence=5)

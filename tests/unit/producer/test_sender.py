@@ -44,7 +44,7 @@ KAFKA_0_10_2 = {ApiKey.PRODUCE: (0, 2), ApiKey.METADATA: (0, 2), ApiKey.API_VERS
 
 
 class Producer:
-    """A sender with everything around it, and a broker that the test plays."""
+    """A sender with its collaborators, and a broker played by the test."""
 
     def __init__(
         self,
@@ -97,17 +97,17 @@ class Producer:
             self.sender.run_once()
 
     def turn_without_waiting(self) -> None:
-        """The first half of a turn: the second would wait for an answer until it is late."""
+        """The first half of a turn. The second would wait for a response until the timeout."""
         self.sender._send_producer_data(self.time.hi_res_ms())
 
     def next_request(self) -> tuple[RequestHeader, Request]:
-        """The oldest request that was not looked at yet."""
+        """The oldest request that was not read yet."""
         send = self.selector.sent[self.seen]
         self.seen += 1
         return decode_request(b"".join(bytes(part) for part in send._parts)[4:])  # type: ignore[arg-type]
 
     def next_of(self, key: ApiKey) -> tuple[RequestHeader, Request]:
-        """Turn until a request is out, which must be of this API."""
+        """Turn until a request is sent, which must be of this API."""
         for _ in range(20):
             if len(self.selector.sent) > self.seen:
                 header, request = self.next_request()
@@ -163,7 +163,7 @@ def test_one_request_for_all_partitions_of_a_broker() -> None:
     assert producer.has_nothing_left
 
 
-def test_without_acknowledgement_sent_is_done() -> None:
+def test_without_acks_a_batch_completes_once_sent() -> None:
     producer = Producer(acks=0)
     future = producer.send()
     producer.next_produce()
@@ -172,7 +172,7 @@ def test_without_acknowledgement_sent_is_done() -> None:
     assert producer.has_nothing_left
 
 
-def test_an_error_that_may_pass_is_tried_again_and_metadata_fetched() -> None:
+def test_a_retriable_error_is_retried_and_metadata_refreshed() -> None:
     producer = Producer()
     future = producer.send()
     header, _ = producer.next_produce()
@@ -187,7 +187,7 @@ def test_an_error_that_may_pass_is_tried_again_and_metadata_fetched() -> None:
     assert future.get(0).offset == 3
 
 
-def test_retries_end() -> None:
+def test_retries_are_limited() -> None:
     producer = Producer(retries=2)
     future = producer.send()
     for _ in range(3):
@@ -199,7 +199,7 @@ def test_retries_end() -> None:
     assert producer.has_nothing_left
 
 
-def test_an_error_for_good() -> None:
+def test_a_fatal_error_fails_the_batch() -> None:
     producer = Producer()
     future = producer.send()
     header, _ = producer.next_produce()
@@ -210,7 +210,7 @@ def test_an_error_for_good() -> None:
     assert producer.has_nothing_left
 
 
-def test_the_records_that_were_refused_and_their_neighbours() -> None:
+def test_refused_records_and_the_rest_of_their_batch_fail() -> None:
     producer = Producer()
     futures = [producer.send(b"%d" % number) for number in range(3)]
     header, _ = producer.next_produce()
@@ -218,13 +218,13 @@ def test_the_records_that_were_refused_and_their_neighbours() -> None:
     bad.record_errors = [BatchIndexAndErrorMessage(batch_index=1, batch_index_error_message="lacks a key")]
     producer.answer_produce(header, bad)
     assert [str(future.exception(0)) for future in futures] == [
-        "t-0: nothing of the batch was appended, because of the records at [1]",
+        "t-0: the batch was not appended, because of the records at [1]",
         "lacks a key",
-        "t-0: nothing of the batch was appended, because of the records at [1]",
+        "t-0: the batch was not appended, because of the records at [1]",
     ]
 
 
-def test_an_answer_that_leaves_a_partition_out() -> None:
+def test_a_response_without_a_partition_fails_its_batch() -> None:
     producer = Producer()
     futures = [producer.send(), producer.send(partition=T1)]
     header, _ = producer.next_produce()
@@ -234,7 +234,7 @@ def test_an_answer_that_leaves_a_partition_out() -> None:
     assert producer.has_nothing_left
 
 
-def test_a_lost_connection() -> None:
+def test_a_lost_connection_is_retried() -> None:
     producer = Producer()
     future = producer.send()
     producer.next_produce()
@@ -244,7 +244,7 @@ def test_a_lost_connection() -> None:
     assert producer.accumulator.has_undrained
 
 
-def test_order_with_one_in_flight() -> None:
+def test_one_request_in_flight_keeps_the_order() -> None:
     producer = Producer(in_order=True)
     producer.send(b"1" * 900)
     header, _ = producer.next_produce()
@@ -291,7 +291,7 @@ def test_expiry_in_the_accumulator() -> None:
     assert producer.has_nothing_left
 
 
-def test_expiry_in_flight_keeps_the_memory_until_the_answer() -> None:
+def test_expiry_in_flight_keeps_the_memory_until_the_response() -> None:
     producer = Producer()
     producer.sender._client._request_timeout_ms = 100_000
     future = producer.send()
@@ -302,10 +302,10 @@ def test_expiry_in_flight_keeps_the_memory_until_the_answer() -> None:
     assert not producer.has_nothing_left
     producer.answer_produce(header, outcome(9))
     assert producer.has_nothing_left
-    assert "Expiring" in str(future.exception(0)), "the answer comes too late to change that"
+    assert "Expiring" in str(future.exception(0)), "the response comes too late to change that"
 
 
-def test_an_answer_that_is_awaited_in_vain_is_awaited_without_turning() -> None:
+def test_waiting_for_an_expired_batchs_response_does_not_spin() -> None:
     producer = Producer()
     producer.sender._client._request_timeout_ms = 100_000
     producer.send()
@@ -313,10 +313,10 @@ def test_an_answer_that_is_awaited_in_vain_is_awaited_without_turning() -> None:
     producer.time.sleep(3001)
     before_ms = producer.time.hi_res_ms()
     producer.turn()
-    assert producer.time.hi_res_ms() > before_ms, "what was given up is due no more"
+    assert producer.time.hi_res_ms() > before_ms, "a batch that was given up is not due any more"
 
 
-def test_brokers_of_0_10_get_messages_of_0_10() -> None:
+def test_brokers_of_0_10_get_message_format_v1() -> None:
     producer = Producer(KAFKA_0_10_2)
     future = producer.send()
     header, request = producer.next_produce()
@@ -327,7 +327,7 @@ def test_brokers_of_0_10_get_messages_of_0_10() -> None:
     assert future.get(0).offset == 1
 
 
-def test_a_batch_that_was_begun_before_the_broker_was_known() -> None:
+def test_a_batch_started_before_the_broker_is_known_is_converted() -> None:
     producer = Producer(KAFKA_0_10_2)
     producer.api_versions._max_usable_produce_magic = 2
     producer.send()
@@ -337,7 +337,7 @@ def test_a_batch_that_was_begun_before_the_broker_was_known() -> None:
     assert batch.magic == 1
 
 
-def test_zstd_needs_a_broker_that_knows_it() -> None:
+def test_zstd_needs_a_broker_that_supports_it() -> None:
     producer = Producer(KAFKA_0_10_2 | {ApiKey.PRODUCE: (0, 5)}, codec=CompressionType.ZSTD)
     future = producer.send()
     producer.turn(5)
@@ -345,7 +345,7 @@ def test_zstd_needs_a_broker_that_knows_it() -> None:
     assert producer.has_nothing_left
 
 
-def test_who_waits_for_metadata_hears_of_the_end() -> None:
+def test_closing_wakes_up_threads_waiting_for_metadata() -> None:
     producer = Producer()
     producer.sender.force_close()
     producer.sender.on_exit()
@@ -354,7 +354,7 @@ def test_who_waits_for_metadata_hears_of_the_end() -> None:
 
 
 class TestIdempotence:
-    def test_the_id_comes_first(self) -> None:
+    def test_the_producer_id_is_requested_first(self) -> None:
         producer = Producer(idempotence=TransactionManager())
         future = producer.send()
         header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
@@ -366,7 +366,7 @@ class TestIdempotence:
         producer.answer_produce(header, outcome(4))
         assert future.get(0).offset == 4
 
-    def test_a_coordinator_that_is_not_ready_is_asked_again(self) -> None:
+    def test_an_unavailable_coordinator_is_asked_again(self) -> None:
         producer = Producer(idempotence=TransactionManager())
         header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
         producer.answer(header, InitProducerIdResponse(error_code=Errors.COORDINATOR_LOAD_IN_PROGRESS.code))
@@ -375,7 +375,7 @@ class TestIdempotence:
         producer.next_of(ApiKey.INIT_PRODUCER_ID)
         assert producer.time.hi_res_ms() - before_ms == 10, "after the backoff"
 
-    def test_a_refusal_fails_every_record(self) -> None:
+    def test_a_fatal_error_fails_every_record(self) -> None:
         producer = Producer(idempotence=TransactionManager())
         future = producer.send()
         header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
@@ -393,7 +393,7 @@ class TestIdempotence:
         producer.answer_produce(header, outcome(2))
         assert future.get(0).offset == 2
 
-    def test_the_same_batch_again_has_the_same_number(self) -> None:
+    def test_a_retried_batch_keeps_its_sequence_number(self) -> None:
         producer = Producer(idempotence=ready_manager())
         future = producer.send()
         first, _ = producer.next_produce()
@@ -403,9 +403,9 @@ class TestIdempotence:
         (batch,) = batches(request.topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
         assert (batch.producer_id, batch.base_sequence) == (7, 0)
         producer.answer_produce(header, outcome(error=Errors.DUPLICATE_SEQUENCE_NUMBER, offset=-1))
-        assert future.get(0).offset == -1, "it is there, but nobody remembers where"
+        assert future.get(0).offset == -1, "it is stored, but its offset is unknown"
 
-    def test_a_broker_that_has_lost_data(self) -> None:
+    def test_data_loss_of_the_broker_resets_the_producer_id(self) -> None:
         manager = ready_manager()
         producer = Producer(idempotence=manager)
         producer.send()
@@ -424,8 +424,8 @@ class TestIdempotence:
         producer.answer_produce(header, outcome(1))
         assert future.get(0).offset == 1
 
-    def test_what_follows_a_batch_that_was_given_up_is_sent_again_under_its_number(self) -> None:
-        """The leader may have appended both: under another number the second would be there twice."""
+    def test_batches_after_one_given_up_are_retried_under_their_numbers(self) -> None:
+        """The leader may have appended both; under another number, the second would be stored twice."""
         producer = Producer(idempotence=ready_manager())
         producer.sender._client._request_timeout_ms = 100_000
         producer.send()

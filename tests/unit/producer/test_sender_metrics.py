@@ -1,4 +1,4 @@
-"""What the sender notes becomes Kafka's statistics, whoever reads them and whenever."""
+"""What the sender notes becomes Kafka's statistics, whenever they are read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_batches_and_records() -> None:
     assert bed("byte-total", **topic) == large.size_in_bytes
 
 
-def test_the_rate_of_compression_is_the_size_after_by_the_size_before() -> None:
+def test_the_compression_rate_is_the_size_after_divided_by_the_size_before() -> None:
     bed = Bed()
     batch = bed.batch("t", *[b"z" * 1000] * 10, compression=CompressionType.GZIP)
     bed.sent(batch)
@@ -81,22 +81,24 @@ def test_the_rate_of_compression_is_the_size_after_by_the_size_before() -> None:
     assert bed("compression-rate-avg") == bed("compression-rate", "producer-topic-metrics", topic="t") == ratio
 
 
-def test_rates_are_of_the_time_when_it_happened() -> None:
+def test_rates_use_the_time_of_the_event() -> None:
     bed = Bed()
     bed.sent(bed.batch("t", b"1", b"2"))
     bed.time.sleep(120_000)
     assert bed("record-send-total") == 2
-    assert bed("record-send-rate") == 0, "two minutes ago is no longer now, though nobody has looked until now"
+    assert bed("record-send-rate") == 0, (
+        "an event of two minutes ago is outside the window, even if nothing was collected since"
+    )
 
 
-def test_many_requests_are_worked_in_without_a_reader() -> None:
+def test_many_requests_are_collected_without_a_reader() -> None:
     bed = Bed()
     for _ in range(COLLECT_AT):
         bed.sent(bed.batch("t", b"v"))
     assert not bed.sender._sent
 
 
-def test_what_comes_after_a_long_rest_is_not_old() -> None:
+def test_events_after_a_long_pause_are_recent() -> None:
     bed = Bed()
     bed("record-send-rate")
     bed.time.sleep(600_000)
@@ -106,7 +108,7 @@ def test_what_comes_after_a_long_rest_is_not_old() -> None:
     assert bed("request-size-avg", **node) == 104
 
 
-def test_what_is_sent_slowly_is_worked_in_once_a_second() -> None:
+def test_slow_requests_are_collected_once_a_second() -> None:
     bed = Bed()
     for _ in range(5):
         bed.time.sleep(400)
@@ -114,17 +116,17 @@ def test_what_is_sent_slowly_is_worked_in_once_a_second() -> None:
     assert len(bed.sender._sent) == 2
 
 
-def test_answers() -> None:
+def test_responses_update_latency_and_throttling() -> None:
     bed = Bed()
     for node, latency_ms in (("0", 10), ("0", 20), ("1", 60)):
-        bed.sender.request_answered(node, latency_ms, 3, bed.time.hi_res_ms())
+        bed.sender.response_received(node, latency_ms, 3, bed.time.hi_res_ms())
     assert (bed("request-latency-avg"), bed("request-latency-max")) == (30, 60)
     assert (bed("produce-throttle-time-avg"), bed("produce-throttle-time-max")) == (3, 3)
     node = {"group": "producer-node-metrics", "node-id": "node-0"}
     assert (bed("request-latency-avg", **node), bed("request-latency-max", **node)) == (15, 20)
 
 
-def test_what_goes_wrong() -> None:
+def test_errors_and_retries_are_counted() -> None:
     bed = Bed()
     bed.sent(bed.batch("t", b"v"))
     assert bed("record-retry-total") == 0
@@ -137,13 +139,13 @@ def test_what_goes_wrong() -> None:
     assert (bed("record-retry-total", **topic), bed("record-error-total", **topic)) == (5, 3)
 
 
-def test_nothing_sent_yet() -> None:
+def test_metrics_before_the_first_request() -> None:
     bed = Bed()
     assert math.isnan(bed("batch-size-avg"))
     assert bed("record-send-rate") == 0
 
 
-def test_what_others_know() -> None:
+def test_requests_in_flight_and_metadata_age() -> None:
     bed = Bed()
     metadata = Metadata(time=bed.time)
     metadata.update(Cluster(), bed.time.hi_res_ms())
@@ -153,7 +155,7 @@ def test_what_others_know() -> None:
     assert bed("metadata-age") == 1.5
 
 
-def test_each_broker() -> None:
+def test_latencies_are_recorded_per_broker() -> None:
     bed = Bed()
     for size in (100, 300):
         bed.counters.sent(NetworkSend("1", [bytes(size)]))
@@ -169,7 +171,7 @@ def test_each_broker() -> None:
 
 
 class Curious(MetricsReporter):
-    """Reads every metric when it is told of it: in the midst of whatever makes it."""
+    """Reads every metric as soon as it is registered, while it is being created."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
@@ -187,7 +189,7 @@ class Curious(MetricsReporter):
 
 
 @pytest.mark.timeout(30)
-def test_a_reporter_that_reads_what_it_is_told_of() -> None:
+def test_a_reporter_may_read_metrics_as_they_are_registered() -> None:
     reporter = Curious()
     bed = Bed(reporter)
     before = len(reporter.values)

@@ -1,4 +1,4 @@
-"""The producer's id, and the numbers of its batches."""
+"""The producer's id, and the sequence numbers of its batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ready() -> TransactionManager:
 
 
 def sent(manager: TransactionManager, partition: TopicPartition = T0) -> ProducerBatch:
-    """A batch that was numbered and is in flight."""
+    """A numbered batch in flight."""
     made = batch(partition)
     assert manager.may_send(made)
     manager.number(made)
@@ -42,11 +42,11 @@ def acknowledged(manager: TransactionManager, made: ProducerBatch) -> None:
 
 
 def back(made: ProducerBatch) -> None:
-    """Its attempt failed."""
+    """Fail an attempt of the batch."""
     made.reenqueued(0)
 
 
-def test_nothing_is_sent_without_an_id() -> None:
+def test_nothing_is_sent_without_a_producer_id() -> None:
     manager = TransactionManager()
     assert manager.needs_producer_id
     assert not manager.may_send(batch())
@@ -56,7 +56,7 @@ def test_nothing_is_sent_without_an_id() -> None:
     assert manager.needs_producer_id
 
 
-def test_numbers_follow_each_other_in_each_partition() -> None:
+def test_numbers_are_consecutive_per_partition() -> None:
     manager = ready()
     first = sent(manager)
     assert (first.producer_id, first.base_sequence) == (7, 0)
@@ -65,7 +65,7 @@ def test_numbers_follow_each_other_in_each_partition() -> None:
     assert sent(manager, T1).base_sequence == 0
 
 
-def test_one_in_flight_until_the_broker_knows_the_producer() -> None:
+def test_only_one_batch_is_in_flight_until_the_broker_knows_the_producer() -> None:
     manager = ready()
     first = sent(manager)
     assert not manager.may_send(batch())
@@ -74,7 +74,7 @@ def test_one_in_flight_until_the_broker_knows_the_producer() -> None:
     assert manager.may_send(batch())
 
 
-def test_only_the_oldest_may_be_sent_again() -> None:
+def test_only_the_oldest_batch_may_be_retried() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     one, other = sent(manager), sent(manager)
@@ -90,19 +90,19 @@ def test_only_the_oldest_may_be_sent_again() -> None:
     assert manager.order_of(other) == 0
 
 
-def test_missing_numbers_that_are_still_to_come() -> None:
+def test_missing_numbers_that_are_in_flight_are_retriable() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     one, other = sent(manager), sent(manager)
     back(other)
     assert manager.can_retry(other, Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
     manager.maybe_resolve()
-    assert manager.state is State.READY, "the one before it is on its way"
+    assert manager.state is State.READY, "an earlier batch is in flight"
     assert manager.may_send(one) is True
 
 
-def test_missing_numbers_that_will_never_come() -> None:
-    """The broker has lost data: a new id, for this partition's batches too, which are certainly not there."""
+def test_missing_numbers_that_were_lost_reset_the_producer_id() -> None:
+    """The broker has lost data. This partition's batches get the new id, too: they are certainly not stored."""
     manager = ready()
     acknowledged(manager, sent(manager))
     one, other = sent(manager), sent(manager)
@@ -127,27 +127,27 @@ def test_missing_numbers_that_will_never_come() -> None:
     assert (one.producer_id, one.base_sequence) == (8, 0)
 
 
-def test_other_errors_are_for_others_to_judge() -> None:
+def test_other_errors_are_not_decided_here() -> None:
     manager = ready()
     assert not manager.can_retry(sent(manager), Errors.MESSAGE_TOO_LARGE)
     assert not manager.can_retry(batch(), Errors.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
-def test_a_batch_that_was_given_up_and_had_arrived() -> None:
-    """The one behind it is acknowledged: so the broker had it."""
+def test_a_batch_given_up_after_it_was_appended_is_resolved() -> None:
+    """The next batch is acknowledged, so the broker has it."""
     manager = ready()
     acknowledged(manager, sent(manager))
     given_up, behind = sent(manager), sent(manager)
     back(given_up)
     manager.failed(given_up, broker_has_refused=False)
-    assert not manager.may_send(batch()), "until it is known"
+    assert not manager.may_send(batch()), "until its outcome is known"
     acknowledged(manager, behind)
     manager.maybe_resolve()
     assert manager.state is State.READY
     assert manager.may_send(batch())
 
 
-def test_a_batch_that_was_given_up_and_may_have_arrived() -> None:
+def test_a_batch_given_up_with_an_unknown_outcome_resets_the_producer_id() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     given_up = sent(manager)
@@ -157,7 +157,7 @@ def test_a_batch_that_was_given_up_and_may_have_arrived() -> None:
     assert manager.needs_producer_id
 
 
-def test_a_batch_that_the_broker_refused() -> None:
+def test_a_refused_batch_resets_the_producer_id() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     refused = sent(manager)
@@ -167,7 +167,7 @@ def test_a_batch_that_the_broker_refused() -> None:
     assert manager.needs_producer_id
 
 
-def test_parts_share_the_numbers() -> None:
+def test_parts_share_the_numbers_of_their_batch() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     whole, behind = sent(manager), sent(manager)
@@ -179,7 +179,7 @@ def test_parts_share_the_numbers() -> None:
     assert manager.order_of(behind) == 2
 
 
-def test_numbers_wrap() -> None:
+def test_numbers_wrap_around() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
     manager._entry(T0).next_sequence = 0x7FFFFFFF
@@ -202,6 +202,6 @@ def test_brokers_without_ids() -> None:
     assert explicit.error is error
 
 
-def test_what_the_table_does_not_allow() -> None:
+def test_forbidden_transitions_raise() -> None:
     with pytest.raises(RuntimeError, match="UNINITIALIZED to READY"):
         TransactionManager().initialized(1, 0)
