@@ -24,7 +24,7 @@ from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
-from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
+from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
 

@@ -43,17 +43,17 @@ from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
 from kafka_lite.server.broker_metrics import BrokerMetrics
-from kafka_lite.server.broker_reconfigurable import (
+from kafka_lite.server.broker_states import BrokerState, check_transition
+from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicConnectionQuotas,
     DynamicLogCleaner,
     DynamicLogConfig,
     DynamicProducerStateManagerConfig,
     DynamicThreadPool,
 )
-from kafka_lite.server.broker_states import BrokerState, check_transition
-from kafka_lite.server.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
-from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
-from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig

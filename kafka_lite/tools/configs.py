@@ -27,7 +27,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 )
 from kafka_lite.server.admin.alter_config_ops import AlterConfigOp
 from kafka_lite.server.admin.config_helper import ConfigSource
-from kafka_lite.server.dynamic_broker_config import validate_dynamic_configs
+from kafka_lite.server.dynamic.dynamic_broker_config import validate_dynamic_configs
 from kafka_lite.tools.admin_channel import AdminChannel
 from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table

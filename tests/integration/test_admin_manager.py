@@ -24,9 +24,9 @@ from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitio
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig as ConfigOp
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
 from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, AdminManager
-from kafka_lite.server.config_handler import BrokerConfigHandler, TopicConfigHandler
-from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
-from kafka_lite.server.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, TopicConfigHandler
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient

@@ -15,7 +15,7 @@ from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsSynonym,
 )
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
-from kafka_lite.server.dynamic_broker_config import (
+from kafka_lite.server.dynamic.dynamic_broker_config import (
     DYNAMIC_BROKER_CONFIGS,
     REPLICATION_THROTTLES,
     DynamicBrokerConfig,

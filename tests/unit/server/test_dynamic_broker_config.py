@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.server.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
+from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 
 THREADS, BACKOFF = "log.cleaner.threads", "log.cleaner.backoff.ms"

@@ -11,8 +11,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.server.broker_reconfigurable import DynamicLogConfig
-from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic.broker_reconfigurable import DynamicLogConfig
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 
 UNCLEAN = "unclean.leader.election.enable"

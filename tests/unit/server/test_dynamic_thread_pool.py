@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.server.broker_reconfigurable import DynamicThreadPool
-from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic.broker_reconfigurable import DynamicThreadPool
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 
 KEY = "num.io.threads"

@@ -12,7 +12,8 @@ from typing import Any
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
-from kafka_lite.server.broker_reconfigurable import (
+from kafka_lite.server.config.not_yet_applied import part_to_come
+from kafka_lite.server.dynamic.broker_reconfigurable import (
     THREAD_POOL_CONFIGS,
     BrokerReconfigurable,
     DynamicConnectionQuotas,
@@ -20,7 +21,6 @@ from kafka_lite.server.broker_reconfigurable import (
     DynamicLogConfig,
     DynamicProducerStateManagerConfig,
 )
-from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.server.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 
 logger = logging.getLogger(__name__)
 

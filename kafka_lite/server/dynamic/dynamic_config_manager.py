@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.server.config_handler import ConfigHandler
+from kafka_lite.server.dynamic.config_handler import ConfigHandler
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 
