@@ -131,6 +131,10 @@ class KafkaController:
         self._zk_client.watch_controller(lambda: self._enqueue("ControllerChange", self._process_controller_change))
         self._enqueue("Startup", self._elect)
 
+    def initiate_shutdown(self) -> None:
+        """Take no further event; one that is under way may fail, and nobody need hear of that."""
+        self._thread.initiate_shutdown()
+
     def shutdown(self) -> None:
         """Stop deciding. /controller goes with the ZooKeeper session, and another broker takes over."""
         self._thread.shutdown()

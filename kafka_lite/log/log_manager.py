@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import threading
 from collections import Counter
@@ -46,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 LOCK_FILE = ".lock"
 INITIAL_TASK_DELAY_MS = 30_000
+SPARE_FILES = 32
+"""So many files more must be free to open when a log is made."""
 
 
 class LogManager:
@@ -296,6 +299,7 @@ class LogManager:
             log_dir = directory / log_dir_name(topic_partition)
             existed = log_dir.exists()
             try:
+                _check_open_files()
                 log = self._new_log(log_dir, config, 0, 0, False)
             except OSError as error:
                 self._fail(directory, f"Cannot create a log for {topic_partition}", error)
@@ -555,6 +559,20 @@ class LogManager:
         for lock in self._locks.values():
             lock.unlock()
         self._locks.clear()
+
+
+def _check_open_files() -> None:
+    """Leave some files for others: a broker full of logs still needs them for connections and for ZooKeeper.
+
+    Raises OSError EMFILE.
+    """
+    opened: list[int] = []
+    try:
+        while len(opened) < SPARE_FILES:
+            opened.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    finally:
+        for fd in opened:
+            os.close(fd)
 
 
 def _in_directory(error: OSError, directory: Path) -> OSError:

@@ -169,6 +169,7 @@ class KafkaServer:
 
     def _give_up_work(self) -> None:
         """What a request or an order has begun, such as thousands of topics, does not hold up a shutdown."""
+        self.controller.initiate_shutdown()
         self.zk_client.zookeeper.stop_waiting_for_room()
         self.admin_manager.begin_shutdown()
         self.replica_manager.stop_taking_orders()

@@ -65,13 +65,13 @@ class MissingLogs:
         )
 
     def log_new(self, before: int) -> None:
-        """Log one line if there were only ``before`` of them: a full disk can concern thousands of partitions."""
-        if len(self._missing) > before:
-            topic_partition, missing = next(reversed(self._missing.items()))
+        """Log one line if there were none before: a full disk can concern thousands of partitions and orders."""
+        if self._missing and not before:
+            topic_partition, missing = next(iter(self._missing.items()))
             logger.error(
-                "Cannot make the logs of %d partitions, which is tried again every %d ms. Of %s, the last one: %s",
-                len(self._missing),
-                RETRY_MS,
+                "Partitions have no log, %s the first of %d: %s. The broker tries again every %d ms until all have one",
                 topic_partition,
+                len(self._missing),
                 missing.reason,
+                RETRY_MS,
             )

@@ -368,7 +368,8 @@ class ReplicaManager:
                     break  # there is no room for the others either
                 made.append(topic_partition)
             if made:
-                logger.info("Made %d logs that were missing, %d still are", len(made), len(self.missing_logs))
+                if not self.missing_logs:
+                    logger.info("All partitions have their logs again")
                 self._tell_leadership_change([self._partitions[tp] for tp in made], on_leadership_change)
         return made
 

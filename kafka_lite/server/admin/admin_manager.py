@@ -53,6 +53,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFI
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
 
 logger = logging.getLogger(__name__)
 
@@ -427,6 +428,9 @@ def _api_error(error: Exception, doing: str) -> ApiError:
     if isinstance(error, ApiError):
         logger.info("Error %s: %s", doing, error)
         return error
+    if isinstance(error, ZkConnectionError):  # of a client that is closed: else it would still be waiting
+        logger.info("Error %s: %s", doing, error)
+        return Errors.NOT_CONTROLLER.exception(_STOPPING)
     logger.error("Error %s", doing, exc_info=error)
     return Errors.UNKNOWN_SERVER_ERROR.exception()
 

@@ -21,7 +21,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_manager import SPARE_FILES, LogManager
 from tests.support.logs import read_records, record_set
 
 T0 = TopicPartition("topic", 0)
@@ -509,3 +509,23 @@ def test_a_start_that_can_load_some_logs_only_is_given_up(
         assert raised.value.filename == str(tmp_path / "a")
     manager = one.again()
     assert {log.topic_partition: log.log_end_offset for log in manager.all_logs()} == {T0: 1, T1: 1}
+
+
+def test_logs_leave_some_files_for_others(one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, left = os.open, SPARE_FILES - 1
+
+    def open_a_few(path: str, flags: int, *arguments: int, **named: int) -> int:
+        nonlocal left
+        if path == os.devnull:
+            left -= 1
+            if left < 0:
+                raise OSError(errno.EMFILE, "Too many open files")
+        return opened(path, flags, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", open_a_few)
+        with pytest.raises(ApiError, match="Too many open files") as raised:
+            one.manager.get_or_create_log(T0)
+    assert raised.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert one.manager.is_log_dir_online(tmp_path / "a")
+    assert one.manager.get_or_create_log(T0).log_end_offset == 0

@@ -471,12 +471,13 @@ def test_logs_without_room_are_made_when_there_is_room(
     with pytest.raises(ApiError, match="No space left on device") as raised:
         broker.replicas.get_leader_partition(TP)
     assert raised.value.error is Errors.KAFKA_STORAGE_ERROR
+    assert broker.lead(TopicPartition("another", 0)) == [0, storage_error]
     assert broker.replicas.make_missing_logs() == []
     assert len([record for record in caplog.records if record.levelname == "ERROR"]) == 2, caplog.text
     assert not [path for path in tmp_path.iterdir() if path.is_dir()], "nothing is left of what was tried"
     full_disk.make_room()
     made = broker.replicas.make_missing_logs()
-    assert set(made) == {TP, TP1}
+    assert set(made) == {TP, TP1, TopicPartition("another", 0)}
     assert broker.replicas.missing_logs.failure_of(TP.topic) is None
     assert broker.replicas.get_leader_partition(TP1).log is not None
     broker.close()
