@@ -10,6 +10,7 @@ import itertools
 import logging
 import logging.handlers
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -29,11 +30,14 @@ class DailyRollingFileHandler(logging.handlers.BaseRotatingHandler):
 
     ``pattern`` is one of ``strftime``. log4j's name says "daily", but Kafka's files roll every hour. No file is ever
     deleted. A file that an earlier process left is continued, or rolled, by the time of its last change.
+
+    Lines for which the disk has no room are lost; stderr is told once, and not with a traceback for each of them.
     """
 
     def __init__(self, file: str, pattern: str = ".%Y-%m-%d-%H") -> None:
         """``file`` is relative to ``logs_directory()``, which is made when it is not there. Raises OSError."""
         self._pattern = pattern
+        self._is_failing = False
         path = logs_directory() / file
         path.parent.mkdir(parents=True, exist_ok=True)
         self._period = self._period_of(path.stat().st_mtime if path.exists() else time.time())
@@ -52,11 +56,27 @@ class DailyRollingFileHandler(logging.handlers.BaseRotatingHandler):
         Where that fails the old file is continued: a log that grows is better than lines that are lost.
         """
         if self.stream:
-            self.stream.close()
+            with contextlib.suppress(OSError):  # of lines that are lost already
+                self.stream.close()
+            self.stream = None  # so that the next record opens it, if this one cannot
         with contextlib.suppress(OSError):
             Path(self.baseFilename).rename(self._free_name())
         self._period = self._period_of(time.time())
         self.stream = self._open()
+
+    def flush(self) -> None:
+        """Write what is buffered. Raises OSError."""
+        super().flush()
+        self._is_failing = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """The record could not be written, for lack of room for example."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._is_failing:
+            self._is_failing = True
+            print(f"Lines of {self.baseFilename} are lost: {error.strerror}", file=sys.stderr)
 
     def _free_name(self) -> Path:
         """The hour that comes twice in autumn must not overwrite itself."""

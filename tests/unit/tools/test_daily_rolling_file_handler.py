@@ -81,3 +81,34 @@ def test_a_file_that_cannot_be_renamed_is_continued(
     monkeypatch.setattr(Path, "rename", refuse)
     at(NOON + HOUR, "two")
     assert contents(tmp_path) == {"server.log": "one\ntwo\n"}
+
+
+def test_a_full_disk_costs_lines_and_one_message(
+    tmp_path: Path,
+    at: Callable[[float, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = tmp_path / "server.log"
+    with monkeypatch.context() as patch:
+        patch.setattr(DailyRollingFileHandler, "_open", lambda _: Path("/dev/full").open("a", encoding="utf-8"))
+        for number in range(3):
+            at(NOON, f"lost {number}")
+    assert capsys.readouterr().err == f"Lines of {log} are lost: No space left on device\n"
+    at(NOON + HOUR, "kept")  # the next file has room
+    assert log.read_text() == "kept\n"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_file_that_could_not_be_opened_is_opened_for_the_next_record(
+    tmp_path: Path, at: Callable[[float, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: DailyRollingFileHandler) -> None:
+        raise OSError(28, "No space left on device")
+
+    at(NOON, "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(DailyRollingFileHandler, "_open", refuse)
+        at(NOON + HOUR, "lost")
+    at(NOON + HOUR, "two")
+    assert contents(tmp_path) == {"server.log.2026-11-21-12": "one\n", "server.log": "two\n"}
