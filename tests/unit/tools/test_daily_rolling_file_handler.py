@@ -91,7 +91,7 @@ def test_a_full_disk_costs_lines_and_one_message(
 ) -> None:
     log = tmp_path / "server.log"
     with monkeypatch.context() as patch:
-        patch.setattr(DailyRollingFileHandler, "_open", lambda _: Path("/dev/full").open("a", encoding="utf-8"))
+        patch.setattr(DailyRollingFileHandler, "_open", lambda _: Path("/dev/full").open("a", encoding="utf-8"))  # noqa: SIM115
         for number in range(3):
             at(NOON, f"lost {number}")
     assert capsys.readouterr().err == f"Lines of {log} are lost: No space left on device\n"
