@@ -9,6 +9,7 @@ import argparse
 import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from kafka_learn.labs.lab import all_labs
@@ -95,6 +96,21 @@ def old_producer_configuration(language: str) -> str:
 def old_consumer_configuration(language: str) -> str:
     """Every key of the old consumer."""
     return "\n\n".join(_entry(key, [], language) for key in _sorted(old_consumer_config.CONFIG))
+
+
+def spark_read_options(language: str) -> str:
+    """Every option of ``spark.read`` and ``spark.readStream``."""
+    from kafka_lite.spark.options import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS  # it needs PySpark
+
+    clients = [replace(key, name=f"{KAFKA_PREFIX}{key.name}") for key in CONSUMER_CONFIGS]
+    return "\n\n".join(_entry(key, [], language) for key in (*READ_OPTIONS, *clients))
+
+
+def spark_write_options(language: str) -> str:
+    """Every option of ``df.write`` and ``df.writeStream`` but those of the producer."""
+    from kafka_lite.spark.options import WRITE_OPTIONS
+
+    return "\n\n".join(_entry(key, [], language) for key in WRITE_OPTIONS)
 
 
 def _sorted(keys: Iterable[ConfigKey]) -> list[ConfigKey]:

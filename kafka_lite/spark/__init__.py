@@ -1,1 +1,5 @@
-"""Spark reads and writes topics: the PySpark data source, and the jobs built on it."""
+"""Spark reads and writes topics: the PySpark data source. Without a PySpark that fits, the import says what to do."""
+
+from kafka_lite.spark.requirements import check_requirements
+
+check_requirements()
