@@ -19,6 +19,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.offset_index import OffsetIndex
+from tests.support.full_disk import mounted_tmpfs
 from tests.support.logs import open_log, read_records, record_set
 
 
@@ -158,17 +159,8 @@ print(count)
 @pytest.fixture
 def full_filesystem(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KB, where this process may mount one."""
-    directory = tmp_path / "small"
-    directory.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(directory)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("needs the right to mount a file system")
-    try:
-        yield directory
-    finally:
-        subprocess.run(["umount", "-l", str(directory)], check=True)
+    with mounted_tmpfs(tmp_path / "small", "size=64k"):
+        yield tmp_path / "small"
 
 
 def test_really_full_disk(full_filesystem: Path) -> None:
