@@ -6,13 +6,13 @@ Kafka 0.11: clients/.../common/record/DefaultRecordBatch.java · book 10.3
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, Final, TypeVar
 
 from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, decompress
-from kafka_lite.record.default_record import DecodedRecord
 from kafka_lite.record.fast.decode import decode_records
 from kafka_lite.record.record import (
     CREATE_TIME,
@@ -49,6 +49,7 @@ _PARTITION_LEADER_EPOCH_POSITION: Final = 12
 _PRODUCER: Final = struct.Struct(">qhi")
 _PRODUCER_POSITION: Final = 43
 _MAX_SEQUENCE: Final = 0x7FFFFFFF
+_Decoded = TypeVar("_Decoded", bound=tuple[Any, ...])
 _PORTION: Final = 256
 """How many records are decoded ahead: a kilobyte that is compressed well holds millions."""
 
@@ -191,7 +192,9 @@ class DefaultRecordBatch(RecordBatch):
         log_append_time = self.max_timestamp if timestamp_type is LOG_APPEND_TIME else None
         base_offset, base_timestamp = self._base_offset, self._base_timestamp
         data = self.records_data(max_bytes)
-        for timestamp_delta, offset_delta, key, value, headers, _end in decode_all(data, self._record_count):
+        for timestamp_delta, offset_delta, key, value, headers, _end in decode_all(
+            data, self._record_count, decode_records
+        ):
             timestamp = base_timestamp + timestamp_delta if log_append_time is None else log_append_time
             yield Record(base_offset + offset_delta, timestamp, timestamp_type, key, value, headers)
 
@@ -234,15 +237,23 @@ class DefaultRecordBatch(RecordBatch):
         _U32.pack_into(self.view, _CRC_POSITION, self.crc)
 
 
-def decode_all(data: bytes, record_count: int) -> Iterator[DecodedRecord]:
-    """The ``record_count`` records that ``data`` consists of, decoded a portion at a time.
+def decode_all(
+    data: bytes, record_count: int, decode: Callable[[bytes, int, int], list[_Decoded]]
+) -> Iterator[_Decoded]:
+    """The ``record_count`` records that ``data`` consists of, as ``decode`` reads them, a portion at a time.
 
     Raises ``InvalidRecordError`` at a record that cannot be read, and at the end if bytes are left.
     """
+    return chain.from_iterable(_portions(data, record_count, decode))
+
+
+def _portions(
+    data: bytes, record_count: int, decode: Callable[[bytes, int, int], list[_Decoded]]
+) -> Iterator[list[_Decoded]]:
     position, remaining = 0, record_count
     while remaining > 0:
-        portion = decode_records(data, position, min(remaining, _PORTION))
-        yield from portion
+        portion = decode(data, position, min(remaining, _PORTION))
+        yield portion
         *_, position = portion[-1]
         remaining -= len(portion)
     if position != len(data):

@@ -20,6 +20,7 @@ from kafka_lite.record.default_record_batch import (
     decode_all,
     encode_batch,
 )
+from kafka_lite.record.fast.decode import decode_partial_records
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, Record, TimestampType
@@ -120,10 +121,11 @@ def _filter_records(
     retained: list[_EncodedRecord] = []
     contains_tombstones = False
     start = 0
-    for timestamp_delta, offset_delta, key, value, _headers, end in decode_all(data, count):
-        if should_retain(batch, base_offset + offset_delta, key, value is not None):
+    for timestamp_delta, offset_delta, key, has_value, end in decode_all(data, count, decode_partial_records):
+        if should_retain(batch, base_offset + offset_delta, key, has_value):
             retained.append((start, end, timestamp_delta))
-            contains_tombstones = contains_tombstones or value is None
+            if not has_value:
+                contains_tombstones = True
         start = end
     if not retained:
         return _empty_batch(batch) if retention is BatchRetention.RETAIN_EMPTY else FilteredBatch(b"", count)
@@ -244,5 +246,5 @@ def offsets_and_keys(batch: RecordBatch) -> Iterator[tuple[int, bytes | None]]:
     v2 = cast(DefaultRecordBatch, batch)
     if v2.record_count:
         base_offset = v2.base_offset
-        for _, offset_delta, key, *_ in decode_all(v2.records_data(), v2.record_count):
+        for _, offset_delta, key, *_ in decode_all(v2.records_data(), v2.record_count, decode_partial_records):
             yield base_offset + offset_delta, key

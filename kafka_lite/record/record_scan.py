@@ -5,7 +5,6 @@ Kafka 2.4: clients/.../common/record/PartialDefaultRecord.java, core/.../log/Log
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from kafka_lite.record.default_record import decode_record
@@ -16,17 +15,35 @@ MAX_OUT_OF_ORDER: Final = 100_000
 anew, and a kilobyte that is compressed well holds millions."""
 
 
-@dataclass
 class RecordScan:
     """The summary of a batch's records."""
 
-    min_timestamp_delta: int
-    """0 without records, as is ``max_timestamp_delta``."""
-    max_timestamp_delta: int
-    offsets_are_consecutive: bool
-    """Whether the offset deltas are 0, 1, 2, ..."""
-    first_null_key: int | None
-    """Index of the first record without a key."""
+    __slots__ = ("first_null_key", "max_timestamp_delta", "min_timestamp_delta", "offsets_are_consecutive")
+
+    def __init__(
+        self,
+        min_timestamp_delta: int,
+        max_timestamp_delta: int,
+        offsets_are_consecutive: bool,
+        first_null_key: int | None,
+    ) -> None:
+        self.min_timestamp_delta = min_timestamp_delta
+        """0 without records, as is ``max_timestamp_delta``."""
+        self.max_timestamp_delta = max_timestamp_delta
+        self.offsets_are_consecutive = offsets_are_consecutive
+        """Whether the offset deltas are 0, 1, 2, ..."""
+        self.first_null_key = first_null_key
+        """Index of the first record without a key."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordScan) and self._as_tuple() == other._as_tuple()
+
+    def __repr__(self) -> str:
+        return f"RecordScan{self._as_tuple()}"
+
+    def _as_tuple(self) -> tuple[object, ...]:
+        deltas = (self.min_timestamp_delta, self.max_timestamp_delta)
+        return (*deltas, self.offsets_are_consecutive, self.first_null_key)
 
 
 def scan_records(data: bytes, record_count: int) -> RecordScan:

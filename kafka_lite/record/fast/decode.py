@@ -1,4 +1,6 @@
-"""The fast twin of ``default_record.decode_records``: how consumers, the log cleaner and conversions read records.
+"""The fast twins of ``decode_records`` and ``decode_partial_records`` in ``default_record``.
+
+Consumers and conversions read whole records, the log cleaner partial ones.
 
 The plain decoder calls a function for each number and each field, which costs several times what the work in it costs.
 Here the calls are written out in one loop, for numbers that are not negative and take up to two bytes (deltas: three).
@@ -11,7 +13,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from kafka_lite.record.default_record import DecodedRecord, decode_headers, decode_record
+from kafka_lite.record.default_record import (
+    DecodedRecord,
+    PartialRecord,
+    decode_headers,
+    decode_partial_record,
+    decode_record,
+)
 from kafka_lite.record.record import Header, InvalidRecordError
 
 _NULL: Final = 1  # the length -1, as it is stored
@@ -86,4 +94,61 @@ def _decode_usual_records(data: bytes, position: int, limit: int, records: list[
             position = end
     except (IndexError, InvalidRecordError):
         pass  # the data is cut short or broken, and the plain decoder will say how
+    return position
+
+
+def decode_partial_records(data: bytes, position: int, limit: int) -> list[PartialRecord]:
+    """The same without values and headers; see ``default_record.decode_partial_records``."""
+    records: list[PartialRecord] = []
+    while len(records) < limit:
+        position = _decode_usual_partial_records(data, position, limit, records)
+        if len(records) < limit:
+            try:
+                record = decode_partial_record(data, position)
+            except InvalidRecordError:
+                if not records:
+                    raise
+                break
+            records.append(record)
+            position = record[4]
+    return records
+
+
+def _decode_usual_partial_records(data: bytes, position: int, limit: int, records: list[PartialRecord]) -> int:
+    """The loop above without values and headers; keys are usual up to 63 bytes."""
+    append, size = records.append, len(data)
+    key: bytes | None
+    try:
+        for _ in range(limit - len(records)):
+            length, at = data[position], position + 1
+            if length >= 0x80:
+                length, at = length & 0x7F | data[at] << 7, at + 1
+            end = at + (length >> 1)
+            timestamp_delta, at = data[at + 1], at + 2  # behind the attributes
+            if timestamp_delta >= 0x80:
+                timestamp_delta, at = timestamp_delta & 0x7F | data[at] << 7, at + 1
+                if timestamp_delta >= 0x4000:
+                    timestamp_delta, at = timestamp_delta & 0x3FFF | data[at] << 14, at + 1
+            offset_delta, at = data[at], at + 1
+            if offset_delta >= 0x80:
+                offset_delta, at = offset_delta & 0x7F | data[at] << 7, at + 1
+                if offset_delta >= 0x4000:
+                    offset_delta, at = offset_delta & 0x3FFF | data[at] << 14, at + 1
+            key_length, at = data[at], at + 1
+            if key_length == _NULL:
+                key_length, key = 0, None
+            else:
+                key = data[at : at + (key_length >> 1)]
+                at += key_length >> 1
+            has_value = data[at] & 1 == 0  # the length of the value is not negative
+            if (length | timestamp_delta | offset_delta | key_length) & 1:
+                break  # a negative number
+            if length >= 0x4000 or (timestamp_delta | offset_delta) >= 0x200000 or key_length >= 0x80:
+                break  # a longer number, so what was read behind it means nothing
+            if not at < end <= size:
+                break
+            append((timestamp_delta >> 1, offset_delta >> 1, key, has_value, end))
+            position = end
+    except IndexError:
+        pass  # the data is cut short, and the plain decoder will say where
     return position

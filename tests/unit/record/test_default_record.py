@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.record.default_record import (
     decode_offset_delta,
+    decode_partial_record,
     decode_record,
     decode_records,
     encode_record,
@@ -29,6 +30,22 @@ Parts = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
 def test_what_is_encoded_is_decoded(record: Parts) -> None:
     encoded = encode_record(*record)
     assert decode_record(b"??" + encoded + b"??", 2) == (*record, 2 + len(encoded))
+
+
+@settings(derandomize=True)
+@given(parts)
+def test_a_partial_record_has_neither_value_nor_headers(record: Parts) -> None:
+    timestamp_delta, offset_delta, key, value, _headers = record
+    encoded = encode_record(*record)
+    expected = (timestamp_delta, offset_delta, key, value is not None, 2 + len(encoded))
+    assert decode_partial_record(b"??" + encoded + b"??", 2) == expected
+
+
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_a_partial_record_that_ends_before_its_value_is_refused(cut: int) -> None:
+    body = encode_record(5, 6, b"key", b"", ())[1:][:cut]
+    with pytest.raises(InvalidRecordError):
+        decode_partial_record(encode_varint(len(body)) + body, 0)
 
 
 def test_a_record_byte_by_byte() -> None:
