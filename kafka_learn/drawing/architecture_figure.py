@@ -12,8 +12,8 @@ from kafka_learn.project import PROJECT_ROOT
 def layers(_language: str) -> str:
     """One row for each layer, those that may use all others on top."""
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layered = next(contract for contract in contracts["contracts"] if contract["type"] == "layers")
-    rows = [[part.strip().removeprefix("kafka_lite.") for part in row.split("|")] for row in layered["layers"]]
+    layered = next(contract for contract in contracts["contracts"] if contract.get("exhaustive"))
+    rows = [[part.strip() for part in row.split("|")] for row in layered["layers"]]
     widest = math.lcm(*(len(row) for row in rows))
     cells = [[cell(part, fill=BLUE, columns=widest // len(row)) for part in row] for row in rows]
     graph = new_graph()

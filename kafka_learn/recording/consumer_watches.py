@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from chapters.ch04_new_consumer.figures.delivery_semantics import Crash
 from kafka_learn.recording.recorded_run import Detail, Kind
 from kafka_learn.recording.recorder import Call, Watch
+from kafka_learn.recording.run_brokers import Crash
 from kafka_learn.recording.summaries import Short, class_name, summary
 from kafka_learn.recording.watches import watch
 from kafka_lite.clients.request_future import RequestFuture

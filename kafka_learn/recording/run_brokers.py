@@ -28,6 +28,10 @@ LONG_POLL_MS = 5_000
 PRODUCE_VERSION = 9
 
 
+class Crash(Exception):
+    """Raised in a run where the process of a client is to die at once, as by kill -9."""
+
+
 @contextmanager
 def running_broker(
     overrides: Mapping[str, str] | None = None, wrap_handler: HandlerWrapper | None = None

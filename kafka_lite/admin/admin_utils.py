@@ -12,13 +12,13 @@ from dataclasses import replace
 from enum import Enum
 
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
-from kafka_lite.admin.topic_names import (
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_names import (
     colliding_topics,
     has_collision_chars,
     is_valid_topic_name,
     validate_topic_name,
 )
-from kafka_lite.common.errors import Errors
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 
-from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_names import is_internal
 
 
 class InvalidRegexError(KafkaError):

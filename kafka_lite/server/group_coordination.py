@@ -5,10 +5,10 @@ Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (object GroupCoordinat
 
 from __future__ import annotations
 
-from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import Time
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
 from kafka_lite.coordinator.group.delayed_join import DelayedRebalance
 from kafka_lite.coordinator.group.group_admin import GroupAdmin

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
-from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
@@ -19,6 +18,7 @@ from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log import Log

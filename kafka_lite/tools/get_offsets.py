@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from kafka_lite.admin.topic_names import is_internal
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,

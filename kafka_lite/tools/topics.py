@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from kafka_lite.admin.replica_assignment import Assignment
-from kafka_lite.admin.topic_names import has_collision_chars, is_internal
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import has_collision_chars, is_internal
 from kafka_lite.tools.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.terminal import on_terminal, print_table
 from kafka_lite.tools.tool_errors import ToolError, reports_errors

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kafka_learn.recording.run_brokers import in_thread
+from kafka_learn.recording.run_brokers import Crash, in_thread
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.consumer.consumer_record import ConsumerRecord
@@ -24,10 +24,6 @@ RECORDS_PER_POLL = 3
 POLL_MS = 20_000
 SESSION_MS = 10_000
 AFTER_THE_SESSION_S = 11
-
-
-class Crash(Exception):
-    """The process ends here."""
 
 
 def at_most_once(consumer: KafkaConsumer, process: Process, polls: int) -> None:

@@ -9,10 +9,10 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.coordinator.group import group_metadata_records as group_records

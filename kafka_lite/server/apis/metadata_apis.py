@@ -12,10 +12,10 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.file_names import displayed
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.network.request import Request

@@ -5,9 +5,9 @@ Kafka 2.8: core/.../server/KafkaApis.scala (handleInitProducerIdRequest, handleD
 
 from __future__ import annotations
 
-from kafka_lite.admin.topic_names import validate_topic_name
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import validate_topic_name
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from kafka_lite.admin.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator

@@ -1,7 +1,7 @@
 import pytest
 
-from kafka_lite.admin.topic_names import colliding_topics, is_internal, validate_topic_name
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import colliding_topics, is_internal, validate_topic_name
 
 
 @pytest.mark.parametrize("name", ["a", "valid_TOPIC.NAME-1", "...", "-", "a" * 249, "__consumer_offsets"])
