@@ -47,6 +47,7 @@ def test_both_languages_are_there_with_code_figures_and_search(built):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("folder", "heading", "suffix"), [("book", "byte by byte", ".ipynb"), ("zh/book", "逐字节", ".zh.ipynb")]
 )
