@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -394,6 +395,19 @@ def test_a_real_server_goes_on_from_our_files(tmp_path: Path, snap_count: int) -
         expected = tree_of(client)
         client.disconnect()
     with real_zookeeper(tmp_path) as connect_string:
+        assert_goes_on(connect_string, client, expected)
+
+
+def test_a_real_server_goes_on_from_the_files_of_one_that_was_killed(tmp_path: Path) -> None:
+    """Such a log ends in the room that was allocated ahead; that of a server that wrote nothing has nothing else."""
+    with EmbeddedZooKeeper(tmp_path / "ours", extended_types_enabled=True) as ours:
+        client = fill(ours.connect_string)
+        expected = tree_of(client)
+        client.disconnect()
+        shutil.copytree(tmp_path / "ours", tmp_path / "killed")
+    with EmbeddedZooKeeper(tmp_path / "killed"):
+        shutil.copytree(tmp_path / "killed", tmp_path / "killed again")
+    with real_zookeeper(tmp_path / "killed again") as connect_string:
         assert_goes_on(connect_string, client, expected)
 
 

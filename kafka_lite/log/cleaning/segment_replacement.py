@@ -62,10 +62,11 @@ class SegmentReplacement:
                 has_successor = segment.base_offset == new.base_offset
                 self._retire(segment, directory, delete_delay_ms, with_snapshot=not has_successor)
             new.change_file_suffixes(SWAP_FILE_SUFFIX, "")
-            flush_file_or_directory(directory)
         except OSError as error:
             # From here only the next start can go on. A full disk, after which a log stays in use, must not hide that.
             raise OSError(errno.EIO, f"stopped in the midst of replacing segments ({error.strerror})") from error
+        # All is done. That no file can be opened for this, say, is no reason to give up the log directory.
+        flush_file_or_directory(directory)
 
     def delete(self, segment: LogSegment, directory: Path, delete_delay_ms: int) -> None:
         """Take a segment out. Raises OSError."""

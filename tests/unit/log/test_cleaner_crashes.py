@@ -12,6 +12,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.cleaning import segment_replacement
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from tests.support.compaction import Crash, all_records, append, clean, contents, crash_at, no_waiting_for_the_disk
@@ -99,3 +100,20 @@ def test_disk_errors_at_every_step(tmp_path: Path, error: int, monkeypatch: pyte
         assert [entry for entry in contents(again) if entry in WANTED] == WANTED
         assert read_records(again) == all_records(again)
         shutil.rmtree(tmp_path / "failing")
+
+
+def test_a_cleaning_whose_renames_are_done_keeps_the_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the wait for the disk is missing, and the next flush of the log makes up for it."""
+
+    def refuse(_: Path) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    failures = LogDirFailureChannel()
+    log = filled(tmp_path, failures=failures)
+    with monkeypatch.context() as patched:
+        patched.setattr(segment_replacement, "flush_file_or_directory", refuse)
+        with pytest.raises(ApiError, match="Too many open files"):
+            clean(log, MockTime())
+    assert not failures.has_offline_log_dir(tmp_path)
+    clean(log, MockTime())
+    assert contents(log) == contents(open_compacted(tmp_path)) == WANTED
