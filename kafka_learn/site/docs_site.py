@@ -22,8 +22,6 @@ _QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
 """Material announces its plans on stderr unless it is told not to."""
 _CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built", "Dumping model")
 """What the segmenter of the Chinese search index says each time it starts."""
-_SITEMAP = "/sitemap.xml HTTP"
-"""Material's language switch asks for one beside every page; there is one in the site's root only, and no harm done."""
 
 
 def build(target: Path = SITE) -> int:
@@ -69,7 +67,7 @@ def _mkdocs(*arguments: str, leave_out: tuple[str, ...] = ()) -> int:
     assert process.stderr is not None
     with process.stderr as messages:
         for line in messages:
-            if not line.startswith((*_CHATTER, *leave_out)) and _SITEMAP not in line:
+            if not line.startswith((*_CHATTER, *leave_out)):
                 sys.stderr.write(line)
     return process.wait()
 

@@ -1,7 +1,8 @@
-"""What must hold of the built pages: every link leads somewhere, and nothing is asked of an outside host."""
+"""What must hold of the built pages: what they link to or ask for is there, and nothing is asked of an outside host."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ _LOADED = {
 }
 _LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "dns-prefetch", "manifest", "prefetch"}
 _CSS_LOADS = re.compile(r"""(?:url\(|@import\s+)\s*['"]?((?:https?:)?//[^'")\s]+)""")
+_CSS_URL = re.compile(r"""url\(\s*['"]?(?!data:|#|(?:https?:)?//)([^'")\s]+)""")
 _OUTSIDE = re.compile(r"^(?:https?:)?//")
 
 
@@ -31,6 +33,7 @@ class _BuiltPage(HTMLParser):
     links: list[str] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
     _in_style: bool = False
+    _in_config: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -46,12 +49,24 @@ class _BuiltPage(HTMLParser):
             self.loaded.append(values[_LOADED[tag]])
         if tag == "link" and _LOADED_LINKS & set(values.get("rel", "").split()):
             self.loaded.append(values.get("href", ""))
+        if tag == "link" and values.get("rel") == "alternate":
+            folder, slash, _ = values.get("href", "").rpartition("/")
+            self.loaded.append(f"{folder}{slash}sitemap.xml")  # asked for by Material's script
+        self._in_config = tag == "script" and values.get("id") == "__config"
         self.loaded += _CSS_LOADS.findall(values.get("style", ""))
 
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of the script with the configuration."""
+        self._in_config = self._in_config and tag != "script"
+
     def handle_data(self, data: str) -> None:
-        """Note what an inline stylesheet loads."""
+        """Note what an inline stylesheet loads, and what Material's script is told to."""
         if self._in_style:
             self.loaded += _CSS_LOADS.findall(data)
+        if self._in_config:
+            config = json.loads(data)
+            asked = (config["search"], f"{config['base'].rstrip('/')}/search/search_index.json")
+            self.loaded += [path for path in asked if path]
 
 
 def check(site: Path) -> list[str]:
@@ -63,8 +78,10 @@ def check(site: Path) -> list[str]:
         problems += [f"{where}: loads {url} from outside" for url in page.loaded if _OUTSIDE.match(url)]
         problems += [f"{where}: {problem}" for problem in _dead_links(site, path, page, pages)]
     for sheet in site.rglob("*.css"):
-        urls = _CSS_LOADS.findall(sheet.read_text(encoding="utf-8"))
-        problems += [f"{sheet.relative_to(site)}: loads {url} from outside" for url in urls]
+        text, where = sheet.read_text(encoding="utf-8"), sheet.relative_to(site)
+        problems += [f"{where}: loads {url} from outside" for url in _CSS_LOADS.findall(text)]
+        files = {url: _file_of(site, sheet, unquote(urlsplit(url).path)) for url in _CSS_URL.findall(text)}
+        problems += [f"{where}: dead link {url}" for url, file in files.items() if not file.is_file()]
     return problems
 
 

@@ -31,6 +31,12 @@ def test_a_sound_site_has_no_problems(site):
         ('<a href="a/#bottom">b</a>', "dead anchor a/#bottom"),
         ('<a href="/nowhere.html">b</a>', "dead link /nowhere.html"),
         ('<img src="assets/no.png">', "dead link assets/no.png"),
+        ('<link rel="alternate" href="a/">', "dead link a/sitemap.xml"),
+        ('<link rel="alternate" href="../zh/a/">', "dead link ../zh/a/sitemap.xml"),
+        (
+            '<script id="__config" type="application/json">{"base": "a", "search": "assets/x.css"}</script>',
+            "dead link a/search/search_index.json",
+        ),
         ('<script src="https://unpkg.com/x.js"></script>', "loads https://unpkg.com/x.js from outside"),
         ('<script src="//cdn.example/x.js"></script>', "loads //cdn.example/x.js from outside"),
         ('<link rel="preconnect" href="https://fonts.gstatic.com">', "loads https://fonts.gstatic.com from outside"),
@@ -46,6 +52,16 @@ def test_what_is_wrong_is_named(site, html, problem):
 def test_stylesheets_are_read_too(site):
     (site / "assets" / "x.css").write_text("@font-face { src: url(https://fonts.example/f.woff2) }")
     assert check(site) == ["assets/x.css: loads https://fonts.example/f.woff2 from outside"]
+
+
+def test_a_stylesheet_that_asks_for_what_is_missing(site):
+    (site / "assets" / "x.css").write_text("a { background: url(no.png) } b { background: url(x.css), url(data:,) }")
+    assert check(site) == ["assets/x.css: dead link no.png"]
+
+
+def test_another_word_in_rel_is_no_question_for_a_sitemap(site):
+    add(site, '<link rel="alternate " hreflang="zh" href="a/">')
+    assert check(site) == []
 
 
 def test_an_empty_site_is_a_problem(tmp_path):
