@@ -19,7 +19,7 @@ class GroupConfig:
     max_session_timeout_ms: int
     max_size: int
     initial_rebalance_delay_ms: int
-    """How long the first rebalance of an empty group waits for more members. 0 does not wait, as in Kafka 0.10."""
+    """How long the first rebalance of an empty group waits for more members. 0: not at all, as before Kafka 0.11."""
 
 
 @dataclass(frozen=True)

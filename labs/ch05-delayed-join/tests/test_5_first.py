@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.points(3, task=5)
 def test_without_a_delay(group):
-    """group.initial.rebalance.delay.ms=0, as in Kafka 0.10"""
+    """group.initial.rebalance.delay.ms=0: nobody is waited for"""
     ann = group.client("ann").joins()
     assert ann.answer == "generation 1, leads ann", f"with a delay of 0 the first one begins; ann: {ann.answer}"
     bob = group.client("bob").joins()
