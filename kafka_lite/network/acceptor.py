@@ -1,4 +1,4 @@
-"""The thread that accepts connections and deals them out to the processors.
+"""The thread that accepts connections and hands them to the processors.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala (Acceptor) · book 2.3.1
 """
@@ -50,8 +50,8 @@ class PortInUseError(KafkaError):
 class Acceptor(ShutdownableThread):
     """One per listener: listens, accepts, checks the quota, and gives each connection to the next processor in turn.
 
-    Nothing that goes wrong with a connection ends it. While the process has no file descriptors left it waits and says
-    so once; the connections stay in the kernel's queue, where their clients wait too.
+    No error of a connection ends this thread. If the process has no file descriptors left, it logs that once and waits;
+    the connections stay in the kernel's queue, and their clients wait, too.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Acceptor(ShutdownableThread):
     ) -> None:
         self._server_socket = open_server_socket(listener.host, listener.port, receive_buffer_bytes)
         self.port: int = self._server_socket.getsockname()[1]
-        """The port that is listened on, also when the kernel chose it."""
+        """The port it listens on, even if the kernel chose it."""
         super().__init__(f"kafka-socket-acceptor-{listener.name}-{self.port}")
         self._quotas = connection_quotas
         self._next_processor = itertools.cycle(processors)
@@ -86,7 +86,7 @@ class Acceptor(ShutdownableThread):
         try:
             sock, address = self._server_socket.accept()
         except (BlockingIOError, ConnectionAbortedError):
-            return  # the client has given up meanwhile
+            return  # the client has given up in the meantime
         except OSError as error:
             if not self._failing:
                 logger.error("Error while accepting connections on port %d: %s", self.port, error.strerror)
@@ -97,7 +97,7 @@ class Acceptor(ShutdownableThread):
         self._assign(sock, unmapped(address[0]), address[1])
 
     def _assign(self, sock: socket.socket, host: str, port: int) -> None:
-        """Count the connection, set its options, hand it over; whatever fails closes it."""
+        """Count the connection, set its options and hand it over. If anything fails, close it."""
         try:
             self._quotas.inc(host)
         except TooManyConnectionsError as error:
@@ -124,7 +124,7 @@ class Acceptor(ShutdownableThread):
         self._wakeup_writer.send(b"\0")
 
     def close(self) -> None:
-        """Give the port back. The thread must have ended, or never have started."""
+        """Release the port. The thread must have ended, or never have started."""
         self._selector.close()
         for sock in (self._server_socket, self._wakeup_reader, self._wakeup_writer):
             sock.close()
@@ -136,7 +136,7 @@ def check_port_is_free(host: str, port: int) -> None:
 
 
 def open_server_socket(host: str, port: int, receive_buffer_bytes: int) -> socket.socket:
-    """Listen on ``host:port``; no host: on all interfaces, IPv4 and IPv6. Raises as ``check_port_is_free`` does."""
+    """Listen on ``host:port``; without a host, on all interfaces. Raises as ``check_port_is_free`` does."""
     server_socket = _bind(host, port, receive_buffer_bytes)
     try:
         server_socket.listen(ACCEPT_BACKLOG)
@@ -159,7 +159,7 @@ def _bind(host: str, port: int, receive_buffer_bytes: int) -> socket.socket:
             server_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer_bytes >= 0:
-            # Before listen: accepted sockets inherit it, and the window scale is agreed upon in the handshake.
+            # Before listen: accepted sockets inherit it, and the handshake settles the window scale.
             server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         server_socket.bind((host or ("::" if dual_stack else "0.0.0.0"), port))
     except OSError as error:
@@ -174,5 +174,5 @@ def _cannot_bind(host: str, port: int, error: OSError) -> KafkaError:
 
 
 def unmapped(address: str) -> str:
-    """An IPv4 client of an IPv6 socket as IPv4: ``::ffff:10.0.0.1`` is 10.0.0.1."""
+    """The IPv4 address of an IPv4 client of an IPv6 socket: ``::ffff:10.0.0.1`` is 10.0.0.1."""
     return address.removeprefix("::ffff:") if "." in address else address

@@ -1,4 +1,4 @@
-"""A connection for callers who ask, wait, and ask again.
+"""A connection for callers that send a request, wait for the response, and send the next one.
 
 Kafka 0.10.2: core/.../network/BlockingChannel.scala · book 2.2.3
 """
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 DEFAULT_TIMEOUT_MS = 30_000
 MAX_RESPONSE_BYTES = 256 * 1024 * 1024
 SYSTEMS_BUFFER = -1
-"""In the place of a buffer's size: what the system chooses, and adapts."""
+"""A buffer size that the system chooses and adapts."""
 _READ_BYTES = 64 * 1024
 
 
@@ -32,11 +32,11 @@ class NotConnectedError(ConnectionError):
 
 
 class ResponseTimeoutError(ConnectionError):
-    """The broker did not answer in time; the connection was closed, for the answer may come yet."""
+    """No response came in time. The connection was closed, because the response may still come."""
 
 
 class InvalidResponseError(ConnectionError):
-    """What came is not the answer to what was asked; the connection was closed."""
+    """What came is not the response to the request; the connection was closed."""
 
 
 class _InFlight(NamedTuple):
@@ -46,10 +46,10 @@ class _InFlight(NamedTuple):
 
 
 class BlockingChannel:
-    """One connection to one broker; answers are awaited in the order of the requests.
+    """One connection to one broker; responses come in the order of the requests.
 
-    ``exchange`` is what most callers want. ``send`` and ``receive`` are its halves, for those who keep several requests
-    in flight. Whatever goes wrong closes the connection, since nothing that follows could be trusted; all errors are
+    Most callers want ``exchange``. ``send`` and ``receive`` are its halves, for callers that keep several requests in
+    flight. Any error closes the connection, since nothing that follows could be trusted; all errors are
     ``ConnectionError`` and name the broker. Only ``abort`` is thread-safe.
     """
 
@@ -76,7 +76,7 @@ class BlockingChannel:
         self._correlation_id = 0
         self.last_request_bytes = 0
         """Size of the request that was sent last."""
-        self._ahead = b""  # bytes read beyond the answer that was awaited
+        self._ahead = b""  # bytes that were read beyond the last response
 
     def __enter__(self) -> Self:
         self.connect()
@@ -87,11 +87,11 @@ class BlockingChannel:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection, as far as is known here."""
+        """Whether there is a connection, as far as this side knows."""
         return self._sock is not None
 
     def connect(self) -> None:
-        """Connect, unless connected. Raises NotConnectedError when the broker cannot be reached."""
+        """Connect, unless connected. Raises NotConnectedError if the broker cannot be reached."""
         if self._sock is not None:
             return
         try:
@@ -116,24 +116,24 @@ class BlockingChannel:
         self._ahead = b""
 
     def abort(self) -> None:
-        """End, from another thread, whatever the owner waits for: that raises NotConnectedError, and closes.
+        """Interrupt the owner's wait from another thread: it raises NotConnectedError and closes the connection.
 
-        To close the socket would not do: a thread that reads from it would not notice.
+        To close the socket here would not be enough: a thread that reads from it would not notice.
         """
         sock = self._sock
         if sock is not None:
-            with contextlib.suppress(OSError):  # not connected any more, or closed just now
+            with contextlib.suppress(OSError):  # no longer connected, or just closed
                 sock.shutdown(socket.SHUT_RDWR)
 
     def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> Message:
-        """Send a request and wait for its answer. Raises ConnectionError, of the kinds of this module."""
+        """Send a request and wait for its response. Raises this module's kinds of ConnectionError."""
         self.send(request, version)
         return self.receive(timeout_ms)
 
     def send(self, request: Request, version: int, *, expect_response: bool = True) -> int:
         """Send a request and return its correlation id.
 
-        ``expect_response=False`` is for the one request that has no answer: produce with acks=0.
+        ``expect_response=False`` is for the one request that has no response: Produce with acks=0.
         """
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         frame = encode_request(request, version, self._correlation_id, self._client_id)
@@ -149,18 +149,18 @@ class BlockingChannel:
         return self._correlation_id
 
     def receive(self, timeout_ms: float | None = None) -> Message:
-        """The answer to the oldest request in flight."""
+        """The response to the oldest request in flight."""
         if not self._in_flight:
             self._connected_socket()
-            raise ValueError("no request is in flight, so there is no answer to wait for")
+            raise ValueError("no request is in flight, so there is no response to wait for")
         payload = self._receive_frame(self._read_timeout_ms if timeout_ms is None else timeout_ms)
         expected = self._in_flight.popleft()
         try:
             correlation_id, message = decode_response(expected.api_key, expected.version, payload)
         except SchemaError as error:
-            raise self._invalid(f"the answer to {expected.api_key.name} cannot be read: {error}") from error
+            raise self._invalid(f"the response to {expected.api_key.name} cannot be read: {error}") from error
         if correlation_id != expected.correlation_id:
-            raise self._invalid(f"an answer to request {correlation_id} came instead of {expected.correlation_id}")
+            raise self._invalid(f"a response to request {correlation_id} came instead of {expected.correlation_id}")
         return message
 
     def _receive_frame(self, timeout_ms: float) -> memoryview:
@@ -178,7 +178,7 @@ class BlockingChannel:
         except TimeoutError as error:
             self.close()
             raise ResponseTimeoutError(
-                f"no answer from {self.host}:{self.port} within {timeout_ms:g} ms; is the broker overloaded or stopped?"
+                f"no response from {self.host}:{self.port} within {timeout_ms:g} ms; is the broker overloaded?"
             ) from error
         except OSError as error:
             raise self._lost(error) from error

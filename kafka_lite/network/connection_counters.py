@@ -1,4 +1,4 @@
-"""Counts what goes over each connection of a selector, beside what goes over all.
+"""Counts the traffic of each connection of a selector, besides that of all together.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (metricsPerConnection) · book 2.1.4
 """
@@ -11,14 +11,14 @@ from kafka_lite.network.send import NetworkSend
 
 
 class ConnectionCounters(SelectorCounters):
-    """For clients, whose connections are few and named after brokers."""
+    """For clients, which have few connections, named after brokers."""
 
     __slots__ = ("by_connection",)
 
     def __init__(self) -> None:
         super().__init__()
         self.by_connection: dict[str, SelectorCounters] = {}
-        """Of every connection that there ever was, by its id."""
+        """Connection id -> its counters, even of connections that are gone."""
 
     def sent(self, send: NetworkSend) -> None:
         """A send is out."""

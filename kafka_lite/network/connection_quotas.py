@@ -31,7 +31,7 @@ class ConnectionQuotas:
         self.update(default_max, overrides)
 
     def update(self, default_max: int, overrides: Mapping[str, int]) -> None:
-        """Other limits from now on; who is above a new one keeps the connections that it has."""
+        """Set new limits. An address that is above its new limit keeps its connections."""
         by_address = {address: maximum for host, maximum in overrides.items() for address in _addresses_of(host)}
         with self._lock:
             self._default_max = default_max
@@ -46,7 +46,7 @@ class ConnectionQuotas:
             self._counts[address] += 1
 
     def dec(self, address: str) -> None:
-        """One connection less from ``address``."""
+        """One connection fewer from ``address``."""
         with self._lock:
             if not self._counts[address]:
                 raise ValueError(f"attempted to decrease the connection count of {address}, which has no connections")
@@ -61,8 +61,8 @@ class ConnectionQuotas:
 
 
 def _addresses_of(host: str) -> list[str]:
-    """The addresses of a host name of ``max.connections.per.ip.overrides``; a name nobody knows stands for itself."""
+    """The addresses of a host in ``max.connections.per.ip.overrides``; an unknown name stands for itself."""
     try:
         return sorted({str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})
-    except (OSError, UnicodeError):  # (the latter when it cannot be a name, such as one with an empty label)
+    except (OSError, UnicodeError):  # (the latter if it is not a valid name, such as one with an empty label)
         return [host]

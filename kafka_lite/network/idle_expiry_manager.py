@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from kafka_lite.network.kafka_channel import KafkaChannel
 
 LOOKS_PER_IDLE_TIME = 1000
-"""So many times at most all connections are looked at within the time that one of them may be idle."""
+"""How often at most all connections are checked within the time that one may be idle."""
 
 
 class IdleExpiryManager:
-    """Knows when the first connection can have been idle for too long, and looks at all of them then.
+    """Checks all connections at the earliest time at which one can have been idle for too long.
 
-    A connection notes when it is used, which is all that an event costs. Most are used again before the look that is
-    meant for them: so there are few looks, and between two of them passes a thousandth of the idle time at least.
+    A connection only notes when it is used, so an event costs little. Most connections are used again before the check
+    that is due for them. So checks are rare: at least a thousandth of the idle time lies between two of them.
     """
 
     def __init__(self, connections_max_idle_ms: float, now_ms: float) -> None:
@@ -28,7 +28,7 @@ class IdleExpiryManager:
         """Those of ``channels`` unused for longer than the maximum, oldest first; the caller closes them."""
         if now_ms <= self._next_check_ms:
             return []
-        latest_ms = now_ms - self._max_idle_ms  # at which one that is to go was used
+        latest_ms = now_ms - self._max_idle_ms  # a connection that was last used before this expires
         expired: list[KafkaChannel] = []
         oldest_ms = now_ms
         for channel in channels:

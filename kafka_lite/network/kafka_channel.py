@@ -19,7 +19,7 @@ from kafka_lite.network.transport_layer import PlaintextTransportLayer
 
 
 class IllegalStateError(KafkaError):
-    """A call that the state of a connection does not allow: an error of the caller, not of the peer."""
+    """The state of the connection does not allow the call: an error of the caller, not of the peer."""
 
 
 class ChannelState(Enum):
@@ -41,7 +41,7 @@ class ChannelState(Enum):
     CLOSED = "CLOSED"
 
 
-# Python 3.11 computes a member of an Enum anew whenever it is asked for, which is a cost for every event of a socket.
+# Python 3.11 looks a member of an Enum up anew on every access, which every event of a socket would pay for.
 CONNECTING: Final = ChannelState.CONNECTING
 READY: Final = ChannelState.READY
 CLOSED: Final = ChannelState.CLOSED
@@ -56,9 +56,10 @@ VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
 class KafkaChannel:
     """A connection with the frame it sends, the frame it receives, and the complete frames not yet handed out.
 
-    *Staged* frames are what one read of the socket brought beyond the first: a client that pipelines sends many frames
-    in one segment, the broker handles them one at a time. While frames are staged, or the channel is *muted*, nothing
-    is read: the kernel's buffer fills, TCP's window closes, and the client waits. That is the whole back-pressure.
+    *Staged* frames are those that one read of the socket brought beyond the first: a client that pipelines sends many
+    frames in one segment, and the broker handles them one at a time. While frames are staged, or the channel is
+    *muted*, nothing is read: the kernel's buffer fills, TCP's window closes, and the client waits. There is no other
+    back-pressure.
     """
 
     __slots__ = (
@@ -84,7 +85,7 @@ class KafkaChannel:
         self._max_receive_size = max_receive_size
         self.state = CONNECTING
         self.last_active_ms = 0.0
-        """When the selector has last had an event of it, for ``connections.max.idle.ms``."""
+        """When the selector last had an event of it, for ``connections.max.idle.ms``."""
         self.muted = False
         self.staged: deque[NetworkReceive] = deque()
         self._transport = transport
@@ -103,7 +104,7 @@ class KafkaChannel:
         self._transport.add_interest(WRITE)
 
     def finish_connect(self) -> None:
-        """The connect has ended; raises OSError when it failed."""
+        """The connect has ended. Raises OSError if it failed."""
         self._transport.finish_connect()
         self._transition_to(READY)
         self._transport.remove_interest(WRITE)
@@ -113,14 +114,14 @@ class KafkaChannel:
 
     @property
     def may_read(self) -> bool:
-        """Whether more may be taken off the socket now."""
+        """Whether more may be read from the socket now."""
         return not self.muted and not self.staged
 
     def mute(self) -> None:
         """Hand out no more frames and read none.
 
-        The event is still watched: a client that has one request in flight sends nothing anyway while its answer is
-        made, and so two ``epoll_ctl`` per request are saved. Should bytes arrive, ``pause_reading`` is called.
+        The socket is still watched. A client with one request in flight sends nothing before it has the response, so
+        this saves two ``epoll_ctl`` calls per request. If bytes arrive all the same, ``pause_reading`` is called.
         """
         self.muted = True
 
@@ -130,7 +131,7 @@ class KafkaChannel:
         self.resume_reading()
 
     def pause_reading(self) -> None:
-        """Stop watching for bytes that may not be read now, lest the selector return at once for ever."""
+        """Stop watching for bytes that may not be read now; otherwise every select would return at once."""
         self._transport.remove_interest(READ)
 
     def resume_reading(self) -> None:
@@ -139,11 +140,11 @@ class KafkaChannel:
             self._transport.add_interest(READ)
 
     def read(self, buffer: bytearray) -> None:
-        """One read of the socket; frames that are complete now are staged.
+        """Read the socket once and stage the frames that are complete now.
 
         Small frames come through ``buffer``, so that one system call can bring many of them; the body of a large one
-        is read straight into its place. Raises OSError for a broken connection, InvalidReceiveError for a bad size; but
-        frames that came before a bad size are staged first, and the error waits until they are through.
+        is read straight into its place. Raises OSError for a broken connection, InvalidReceiveError for a bad size.
+        Frames that came before a bad size are staged first, and the error waits until they have been handed out.
         """
         if self._invalid_receive is not None:
             raise self._invalid_receive
@@ -163,7 +164,7 @@ class KafkaChannel:
 
     @property
     def has_invalid_receive(self) -> bool:
-        """Whether the next ``read`` will raise, with nothing more to be read off the socket."""
+        """Whether the next ``read`` raises because of a bad size, without another look at the socket."""
         return self._invalid_receive is not None
 
     def _split(self, data: bytearray, end: int) -> None:
@@ -196,7 +197,7 @@ class KafkaChannel:
         self._send = send
 
     def write(self) -> NetworkSend | None:
-        """Write what the socket takes; the send if that was the last of it. What is left waits for the write event."""
+        """Write what the socket takes. Returns the send if all of it is out; the rest waits for the write event."""
         send = self._send
         if send is None:
             return None
@@ -208,12 +209,12 @@ class KafkaChannel:
         return send
 
     def disconnect(self) -> None:
-        """End the connection under its owner, who finds it lost at its next read: the one call for other threads."""
-        with contextlib.suppress(OSError):  # closed meanwhile
+        """End the connection; its owner notices at its next read. The only method that other threads may call."""
+        with contextlib.suppress(OSError):  # closed in the meantime
             self._transport.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the socket and drop what was staged; again: nothing happens."""
+        """Close the socket and drop what was staged. A second call does nothing."""
         if self.state is not CLOSED:
             self._transition_to(CLOSED)
             self.staged.clear()

@@ -1,4 +1,4 @@
-"""Which sockets are ready: what Java's own selector is to Kafka's.
+"""Which sockets are ready: the counterpart of Java's own selector.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (nioSelector) · book 2.1.4
 """
@@ -12,12 +12,12 @@ from typing import Final, Protocol
 
 READ: Final = 1
 WRITE: Final = 4
-"""Events, by the bits that they have in ``epoll``."""
+"""Events, as bits of ``epoll``."""
 BOTH: Final = READ | WRITE
 
 
 class _Poller(Protocol):
-    """The methods of ``select.epoll`` that are needed here."""
+    """The methods of ``select.epoll`` that ``NioSelector`` needs."""
 
     def register(self, fd: int, events: int) -> None: ...
 
@@ -33,8 +33,8 @@ class _Poller(Protocol):
 class NioSelector:
     """The sockets that are watched, each with an attachment.
 
-    Where there is ``epoll``, it is asked directly, since ``selectors`` makes a named tuple for each event; elsewhere
-    ``selectors`` knows what to ask.
+    ``epoll`` is used directly where it exists, because ``selectors`` makes a named tuple for each event; elsewhere
+    ``selectors`` chooses.
     """
 
     __slots__ = ("_poller", "attachments")
@@ -55,26 +55,27 @@ class NioSelector:
         self._poller.modify(sock.fileno(), events)
 
     def unregister(self, sock: socket.socket) -> None:
-        """Watch it no more. Before it is closed: then its number may be that of another socket."""
+        """Stop watching it. To be called before the socket is closed, since another socket may then get its number."""
         fd = sock.fileno()
         del self.attachments[fd]
         self._poller.unregister(fd)
 
     def select(self, timeout_s: float) -> list[tuple[int, int]]:
-        """Wait for events: file descriptors, each with the events for which it is ready. Below 0 it does not wait.
+        """Wait for events: file descriptors, each with the events that are ready. A negative timeout does not wait.
 
-        Beside those that are watched there may be other bits, for an error or for the end of the connection: who reads
-        or writes is told more.
+        There may be more bits than those that are watched, for an error or the end of the connection; reading or
+        writing tells which.
         """
-        return self._poller.poll(timeout_s if timeout_s > 0 else 0.0, len(self.attachments) or 1)  # (-1: for ever)
+        # (A timeout of -1 would be for ever.)
+        return self._poller.poll(timeout_s if timeout_s > 0 else 0.0, len(self.attachments) or 1)
 
     def close(self) -> None:
-        """Let go of the system's resources."""
+        """Release the system's resources."""
         self._poller.close()
 
 
 class SelectorsPoller:
-    """The methods of ``select.epoll`` by means of ``selectors``: kqueue, for instance."""
+    """The methods of ``select.epoll``, implemented with ``selectors``: kqueue, for instance."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -88,16 +89,16 @@ class SelectorsPoller:
         self._selector.modify(fd, _to_selectors(events))
 
     def unregister(self, fd: int) -> None:
-        """Watch it no more."""
+        """Stop watching it."""
         self._selector.unregister(fd)
 
     def poll(self, timeout_s: float, max_events: int) -> list[tuple[int, int]]:
-        """Wait for events, of which ``selectors`` itself knows how many there can be."""
+        """Wait for events; ``selectors`` needs no maximum."""
         del max_events
         return [(key.fd, _from_selectors(ready)) for key, ready in self._selector.select(timeout_s)]
 
     def close(self) -> None:
-        """Let go of the system's resources."""
+        """Release the system's resources."""
         self._selector.close()
 
 

@@ -36,21 +36,9 @@ class Pipeline:
         self.responses: deque[Response] = deque()
         """The responses that are not out yet, in the order of their requests; the first one may be partly out."""
 
-    def add(self, response: Response) -> bool:
-        """Append a response. True if no other one is before it, so that it can be sent now."""
-        is_first = not self.responses
-        self.responses.append(response)
-        return is_first
-
-    def next_send(self) -> NetworkSend | None:
-        """The frames to send next: the first response's, and those behind it that can leave in the same system call.
-
-        None if the first response has no frame.
-        """
-        send = self.responses[0].send
-        if send is not None and len(self.responses) > 1:
-            for response in itertools.islice(self.responses, 1, None):
-                if response.send is None:
-                    break
-                send.append(response.send)
-        return send
+    def join_waiting(self, send: NetworkSend) -> None:
+        """Append to the first response's frame those behind it that can leave in the same system call."""
+        for response in itertools.islice(self.responses, 1, None):
+            if response.send is None:
+                break
+            send.append(response.send)

@@ -147,9 +147,11 @@ class Processor:
                 if pipeline is None:
                     # The connection was lost, or closed as idle, while the request was at work.
                     self._request_channel.request_completed(response.request)
-                elif pipeline.add(response):
+                    continue
+                if not pipeline.responses:
                     to_send.append(pipeline)
                 # Else one before it is on its way out, or is out since the last poll: _process_completed_sends goes on.
+                pipeline.responses.append(response)
             for pipeline in to_send:
                 self._send_responses(pipeline)
 
@@ -167,12 +169,15 @@ class Processor:
             return  # lost in the last poll: _process_disconnected completes its requests
         responses = pipeline.responses
         while responses:
-            send = pipeline.next_send()
+            response = responses[0]
+            send = response.send
             if send is not None:
+                if len(responses) > 1:
+                    pipeline.join_waiting(send)
                 if not self._selector.write(send):
                     return  # _process_completed_sends goes on
                 self._complete(pipeline, send.frames)
-            elif responses[0].action is _CLOSE_CONNECTION:
+            elif response.action is _CLOSE_CONNECTION:
                 self._close(pipeline.connection_id)
                 return
             else:

@@ -14,14 +14,14 @@ from kafka_lite.common.sendable import Buffer
 SIZE_BYTES: Final = 4
 UNLIMITED: Final = -1
 FIRST_ALLOCATION_BYTES: Final = 1 << 20
-"""A frame is given this much memory at once; more only as its bytes arrive."""
+"""How much memory a frame gets at once; it gets more only as its bytes arrive."""
 
 _UNPACK_SIZE: Final = struct.Struct(">i").unpack_from
-_NOTHING: Final = bytearray()  # never written to: a frame gets bytes of its own with its size
+_NOTHING: Final = bytearray()  # never written to: a frame gets its own buffer when its size is known
 
 
 class InvalidReceiveError(KafkaError):
-    """The peer announced a frame of an impossible size: it does not speak Kafka's protocol, or means harm."""
+    """The peer announced a frame of an impossible size: it does not speak Kafka's protocol, or it is an attack."""
 
 
 class NetworkReceive:
@@ -33,9 +33,9 @@ class NetworkReceive:
         │ size (int32) │ payload (size bytes)          │
         └──────────────┴───────────────────────────────┘
 
-    The size is checked against ``max_size`` before anything is allocated for it. A peer that announces 100 MiB and
-    sends ten bytes gets no 100 MiB either: the buffer starts with at most ``FIRST_ALLOCATION_BYTES`` and doubles only
-    when it is full.
+    The size is checked against ``max_size`` before anything is allocated. Nor does a peer that announces 100 MiB and
+    sends ten bytes cost 100 MiB: the buffer starts with at most ``FIRST_ALLOCATION_BYTES`` and doubles only when it is
+    full.
     """
 
     __slots__ = ("_max_size", "_payload", "_received", "_size_bytes", "size", "source")
@@ -44,7 +44,7 @@ class NetworkReceive:
         self.source = source
         """Id of the connection."""
         self.size = -1
-        """Announced size of the payload; -1 while it is not yet known."""
+        """Announced size of the payload; -1 until it is known."""
         self._max_size = max_size
         self._size_bytes = b""
         self._payload = _NOTHING
@@ -62,13 +62,13 @@ class NetworkReceive:
 
     @property
     def payload(self) -> memoryview:
-        """The payload of a complete receive; writable, and nobody else's."""
+        """The payload of a complete receive; writable, and not shared."""
         return memoryview(self._payload)
 
     def feed(self, data: Buffer, begin: int = 0, end: int = -1) -> int:
-        """Take from ``data[begin:end]`` (-1: all that there is) what belongs to this frame; returns how many bytes.
+        """Take from ``data[begin:end]`` (-1: to its end) what belongs to this frame; returns how many bytes.
 
-        Raises InvalidReceiveError when the announced size is negative or above the maximum.
+        Raises InvalidReceiveError if the announced size is negative or above the maximum.
         """
         if end < 0:
             end = len(data)
@@ -86,7 +86,7 @@ class NetworkReceive:
         return self._feed_some(memoryview(data)[begin:end])
 
     def _feed_some(self, data: memoryview) -> int:
-        """The same for a frame that comes in several pieces, perhaps in the middle of its size."""
+        """The same for a frame that comes in several pieces; even its size may be split."""
         taken = 0
         if self.size < 0:
             taken = min(SIZE_BYTES - len(self._size_bytes), len(data))
@@ -105,7 +105,7 @@ class NetworkReceive:
         return taken + taken_payload
 
     def room(self) -> memoryview:
-        """Where the next bytes of the payload go, for ``recv_into``. Let go of it before the next call."""
+        """Where the next bytes of the payload go, for ``recv_into``. Must be released before the next call."""
         if self._received == len(self._payload):
             self._grow(self._received + 1)
         return memoryview(self._payload)[self._received :]

@@ -1,4 +1,4 @@
-"""Many connections served by one thread: Kafka's selector, for servers and clients alike.
+"""One thread serves many connections: Kafka's selector, for servers and clients alike.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java · book 2.1.4
 """
@@ -27,15 +27,15 @@ NO_IDLE_TIMEOUT_MS = -1
 USE_DEFAULT_BUFFER_SIZE = -1
 READ_BUFFER_BYTES = 64 * 1024
 WAKEUP: Final = "wakeup"
-"""Attached to the socket that ends a poll; all others have their channel."""
+"""The attachment of the socket that ends a poll; every other socket has its channel attached."""
 
 
 class Selector:
     """Sends and receives frames over many non-blocking connections.
 
-    Work is asked for with ``connect``, ``register``, ``send``, ``mute``; it happens in ``poll``; what has happened is
-    in ``connected``, ``disconnected``, ``completed_sends`` and ``completed_receives`` until the next ``poll``. Each
-    connection gives at most one completed receive per poll, in the order of arrival.
+    ``connect``, ``register``, ``send`` and ``mute`` ask for work, and ``poll`` does it. What has happened is in
+    ``connected``, ``disconnected``, ``completed_sends`` and ``completed_receives`` until the next ``poll``. Each
+    connection has at most one completed receive per poll, in the order of arrival.
 
     Not thread-safe: one thread owns it. Only ``wakeup`` may be called from others.
     """
@@ -50,7 +50,7 @@ class Selector:
         self.connected: list[str] = []
         """Ids of connections that ``connect`` began and that are ready now."""
         self.disconnected: dict[str, str] = {}
-        """Ids of connections that were lost, each with the reason in words; not those closed by ``close(id)``."""
+        """Ids of connections that were lost, each with the reason; not those closed by ``close(id)``."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.counters = counters or SelectorCounters()
@@ -62,7 +62,7 @@ class Selector:
         if connections_max_idle_ms >= 0:
             self._idle = IdleExpiryManager(connections_max_idle_ms, time.hi_res_ms())
         self._channels: dict[str, KafkaChannel] = {}
-        # Channels for which poll has something to do before it asks the kernel.
+        # Channels that poll has to serve before it asks the kernel.
         self._immediately_connected: dict[str, KafkaChannel] = {}
         self._new_sends: dict[str, KafkaChannel] = {}
         self._ready_receives: dict[str, KafkaChannel] = {}
@@ -87,9 +87,9 @@ class Selector:
         send_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE,
         receive_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE,
     ) -> None:
-        """Begin to connect; the outcome appears in ``connected`` or ``disconnected`` of a later poll.
+        """Begin to connect; the outcome appears in ``connected`` or ``disconnected`` after a later poll.
 
-        Raises IllegalStateError when the id is taken, OSError when the host cannot be resolved or reached at all.
+        Raises IllegalStateError if the id is taken, OSError if the host cannot be resolved or reached at all.
         """
         if connection_id in self._channels:
             raise IllegalStateError(f"there is already a connection with id {connection_id}")
@@ -112,7 +112,7 @@ class Selector:
     def register(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
         """Take over a connection that was accepted elsewhere (non-blocking, connected).
 
-        Raises OSError, and closes the socket, when the peer has reset it meanwhile.
+        Raises OSError, and closes the socket, if the peer has reset it in the meantime.
         """
         channel = self._add_channel(connection_id, sock, remote_address)
         try:
@@ -137,10 +137,10 @@ class Selector:
         self._new_sends[channel.id] = channel
 
     def write(self, send: NetworkSend) -> bool:
-        """Send a frame at once, and tell whether it is out; what the socket does not take is left to the next polls.
+        """Send a frame at once. True if all of it is out; the next polls write what the socket did not take.
 
-        Most answers fit into the socket's buffer, so that they need not wait for a poll. Raises IllegalStateError like
-        ``send``; a connection that turns out to be broken is among the ``disconnected`` of the next poll.
+        Most responses fit into the socket's buffer, so they need not wait for a poll. Raises IllegalStateError like
+        ``send``. A connection that turns out to be broken is in ``disconnected`` after the next poll.
         """
         channel = self._channel_or_fail(send.destination)
         channel.set_send(send)
@@ -148,7 +148,7 @@ class Selector:
             is_out = channel.write() is not None
         except Exception:
             logger.debug("Cannot write to %s", channel.remote_address, exc_info=True)
-            self._new_sends[channel.id] = channel  # poll tries again, fails again, and closes the connection
+            self._new_sends[channel.id] = channel  # poll tries again, fails, and closes the connection
             return False
         if is_out:
             self.counters.sent(send)
@@ -159,7 +159,7 @@ class Selector:
         self._channel_or_fail(connection_id).mute()
 
     def unmute(self, connection_id: str) -> None:
-        """Go on reading: first the frames that are here already."""
+        """Go on reading, beginning with the frames that are already here."""
         channel = self._channel_or_fail(connection_id)
         channel.unmute()
         if channel.staged:
@@ -168,27 +168,27 @@ class Selector:
             self._note_invalid_receive(channel)
 
     def wakeup(self) -> None:
-        """Make the poll in progress, or the next one, return at once. The one method that any thread may call.
+        """Make the poll in progress, or the next one, return at once. The only method that any thread may call.
 
-        Either side writes its flag before it reads the other's, so that one of them at least sees the other: a byte is
+        Each side writes its own flag before it reads the other's, so at least one of them sees the other. A byte is
         sent only to a thread that sleeps or is about to.
         """
         if self._wakeup_pending:
             return
         self._wakeup_pending = True
         if self._polling:
-            with contextlib.suppress(OSError):  # full: it wakes up anyway; closed: nobody is left to wake
+            with contextlib.suppress(OSError):  # full: it wakes up anyway; closed: there is no thread to wake
                 self._wakeup_writer.send(b"\0")
 
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def poll(self, timeout_ms: float) -> None:
-        """Do what was asked for and what the network allows; wait up to ``timeout_ms`` if that is nothing."""
+        """Do the work that was asked for, as far as the network allows; wait up to ``timeout_ms`` if there is none."""
         self._clear()
         if self._immediately_connected:
             self._do_at_once(self._immediately_connected, WRITE)
         if self._new_sends:
-            # Most frames fit into the socket's buffer: try at once, and watch for the write event only if not.
+            # Most frames fit into the socket's buffer: write at once, and watch for the write event only for the rest.
             self._do_at_once(self._new_sends, WRITE)
         if self._invalid_receives:
             self._do_at_once(self._invalid_receives, READ)
@@ -201,12 +201,12 @@ class Selector:
             channel = self._selector.attachments.get(fd)
             if isinstance(channel, KafkaChannel):
                 channel.last_active_ms = now_ms
-                self._guarded_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing finds it
+                self._guarded_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
             elif channel is WAKEUP:
                 self._drain_wakeups()
         if self._ready_receives:
             self._complete_receives()
-        # With the time at the end of select, so that no connection is closed that was served just now.
+        # Uses the time at the end of select, so that a connection that was just served is not closed.
         self._close_idle_connections(now_ms)
         self.counters.polled(select_ms, now_ms, self._time.hi_res_ms())
 
@@ -222,13 +222,13 @@ class Selector:
             self.completed_receives.clear()
 
     def _do_at_once(self, channels: dict[str, KafkaChannel], ready: int) -> None:
-        """Treat the channels as if the kernel had said that they are ready."""
+        """Treat the channels as if the kernel had reported them ready."""
         while channels:
             _, channel = channels.popitem()
             self._guarded_io(channel, ready)
 
     def _select(self, timeout_ms: float) -> list[tuple[int, int]]:
-        """Wait for events, up to ``timeout_ms``; not at all when ``wakeup`` was called since the last time."""
+        """Wait for events up to ``timeout_ms``, but not at all if ``wakeup`` was called since the last select."""
         self._polling = True
         if self._wakeup_pending:
             timeout_ms = 0.0
@@ -245,7 +245,7 @@ class Selector:
             pass
 
     def _guarded_io(self, channel: KafkaChannel, ready: int) -> None:
-        """Read and write; whatever goes wrong costs this connection only."""
+        """Read and write; an error closes this connection only."""
         try:
             self._do_io(channel, ready)
         except OSError as error:
@@ -275,7 +275,7 @@ class Selector:
                 self.completed_sends.append(send)
 
     def _read(self, channel: KafkaChannel) -> None:
-        """Read what has come, if the channel may read; note it when a whole message is there."""
+        """Read what has come, if the channel may read; note the channel if a frame is complete."""
         if not channel.may_read:
             channel.pause_reading()
             return
@@ -298,13 +298,13 @@ class Selector:
                     self._note_invalid_receive(channel)
 
     def take_staged(self, channel: KafkaChannel) -> NetworkReceive:
-        """The first of a channel's complete frames, of which there must be one."""
+        """Take the first of a channel's complete frames. There must be one."""
         receive = channel.staged.popleft()
         self.counters.received(receive)
         return receive
 
     def _note_invalid_receive(self, channel: KafkaChannel) -> None:
-        """The frames before a bad size are through: time to close the connection over it."""
+        """Close the connection because of a bad size, once the frames before it have been handed out."""
         if channel.may_read:
             self._invalid_receives[channel.id] = channel
 
@@ -331,7 +331,7 @@ class Selector:
         return channel is not None and channel.state is READY
 
     def close(self, connection_id: str | None = None) -> None:
-        """Close one connection (it does not appear in ``disconnected``), or without an id everything."""
+        """Close one connection, which does not appear in ``disconnected``; without an id, close everything."""
         if connection_id is not None:
             channel = self._channels.get(connection_id)
             if channel is not None:
@@ -367,7 +367,7 @@ class Selector:
 
 
 def configure_socket(sock: socket.socket, send_buffer_bytes: int, receive_buffer_bytes: int) -> None:
-    """Non-blocking, without Nagle's delay, with keep-alive; buffer sizes unless left to the kernel (-1)."""
+    """Non-blocking, without Nagle's delay, with keep-alive; with these buffer sizes unless they are -1."""
     sock.setblocking(False)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -1,4 +1,4 @@
-"""What a selector counts of its work, in plain numbers; ``SelectorMetrics`` makes Kafka's beans of them.
+"""What a selector counts, in plain numbers; ``SelectorMetrics`` makes Kafka's beans of them.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (SelectorMetrics) · book 2.1.4
 """
@@ -10,7 +10,7 @@ from kafka_lite.network.send import NetworkSend
 
 
 class SelectorCounters:
-    """Totals since the start. One thread writes them, anybody may read them."""
+    """Totals since the start. One thread writes them, any thread may read them."""
 
     __slots__ = (
         "bytes_received",
@@ -30,11 +30,11 @@ class SelectorCounters:
         self.io_wait_ms = 0.0
         """Time spent waiting in ``select``."""
         self.io_ms = 0.0
-        """Time spent reading and writing between two of them."""
+        """Time spent reading and writing between two selects."""
         self.sends = 0
         self.bytes_sent = 0
         self.largest_send_bytes = 0
-        """Of the sends since somebody last set this to 0."""
+        """The largest send since this was last set to 0."""
         self.receives = 0
         self.bytes_received = 0
         """Without the four bytes before each frame, as in Kafka."""
@@ -42,7 +42,7 @@ class SelectorCounters:
         self.connections_closed = 0
 
     def polled(self, select_ms: float, selected_ms: float, end_ms: float) -> None:
-        """A poll has waited from ``select_ms`` to ``selected_ms``, and then worked."""
+        """A poll waited from ``select_ms`` to ``selected_ms``, then worked until ``end_ms``."""
         self.selects += 1
         self.io_wait_ms += selected_ms - select_ms
         self.io_ms += end_ms - selected_ms

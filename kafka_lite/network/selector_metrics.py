@@ -19,15 +19,15 @@ from kafka_lite.network.selector_counters import SelectorCounters
 NANOS_PER_MS = 1_000_000
 
 SOCKET_SERVER = "socket-server"
-"""The prefix of the selectors of processors."""
+"""The prefix for the selectors of processors."""
 
 
 class SelectorMetrics:
     """The bean ``<prefix>-metrics`` of one selector.
 
     Kafka records every send, receive and select into a sensor. Here the selector only counts, and ``collect`` records
-    what has been added since it was last called: at every tick, and before somebody reads. Windows last 30 seconds, so
-    that makes no difference to what they show; only for ``request-size-max`` the selector keeps the largest itself.
+    what was added since the last call: on every tick, and before metrics are read. Windows last 30 seconds, so they
+    show the same. Only ``request-size-max`` needs help: the selector keeps the largest send itself.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class SelectorMetrics:
         return self._metrics.metric_name(name, self._group, description, self._tags)
 
     def collect(self) -> None:
-        """Record what the selector has counted since the last time, as of then: that is when a window begins."""
+        """Record what the selector has counted since the last call, as of that call: a window begins there."""
         with self._lock:
             now_ms = self._time.hi_res_ms()
             since_ms, self._collected_ms = counted_since(self._collected_ms, now_ms), now_ms
@@ -151,7 +151,7 @@ DESCRIPTIONS: dict[str, str] = {
     "io-wait-time-ns-total": "time that selects have waited, ns",
     "io-time-ns-total": "time of reading and writing, ns",
 }
-"""What each attribute tells. The names are those of clients, who send requests; what a broker sends are answers."""
+"""What each attribute means. The names are a client's, which sends requests; a broker sends responses."""
 
 TOTALS: dict[str, Callable[[SelectorCounters], float]] = {
     "connection-close-total": lambda counters: counters.connections_closed,
@@ -165,4 +165,4 @@ TOTALS: dict[str, Callable[[SelectorCounters], float]] = {
     "io-wait-time-ns-total": lambda counters: counters.io_wait_ms * NANOS_PER_MS,
     "io-time-ns-total": lambda counters: counters.io_ms * NANOS_PER_MS,
 }
-"""What Kafka shows since 1.1 beside the rates: the counters as they are."""
+"""The counters themselves, which Kafka shows beside the rates since 1.1."""

@@ -15,17 +15,17 @@ from kafka_lite.common.sendable import Buffer, Part, Sendable, size_of
 _SIZE_BYTES: Final = 4
 _PACK_SIZE: Final = struct.Struct(">i").pack
 
-# Linux: more follows at once, so do not send a small segment for the header that precedes a slice of a file.
+# Linux: more follows at once, so the header before a slice of a file does not leave in a small segment of its own.
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 # The kernel takes at most IOV_MAX buffers in one sendmsg; 1024 on Linux and macOS.
 _MAX_BUFFERS: Final = 512
 _BUFFERS: Final = (bytes, bytearray, memoryview)
 _SMALL_BYTES: Final = 4096
-"""So much is sooner copied than sent as a buffer of its own."""
+"""Up to this size, copying is faster than sending a separate buffer."""
 
 
 class NetworkSend:
-    """A size-prefixed frame made of parts, on its way to one connection; or several, one after the other.
+    """A size-prefixed frame made of parts, on its way to one connection; or several frames, one after the other.
 
     Adjacent buffers leave in one ``sendmsg``; a :class:`~kafka_lite.common.sendable.Sendable` (a slice of a log file)
     writes itself with ``sendfile`` and never enters Python.
@@ -37,7 +37,7 @@ class NetworkSend:
         body_size = 0
         body: list[Part] = []
         for part in parts:
-            # (Most parts are bytes, and there is a send for every request: ``size_of`` for the others only.)
+            # (Most parts are bytes, and every request has a send; so ``size_of`` is called only for other parts.)
             size = len(part) if type(part) is bytes else size_of(part)
             if size:  # a sendable that sends nothing would look like one that ended early
                 body_size += size
@@ -45,13 +45,13 @@ class NetworkSend:
         prefix = _PACK_SIZE(body_size)
         first = body[0] if body else None
         if isinstance(first, bytes) and len(first) <= _SMALL_BYTES:
-            body[0] = prefix + first  # most answers are one buffer then
+            body[0] = prefix + first  # most responses are one buffer then
         else:
             body.insert(0, prefix)
         self.destination = destination
         """Id of the connection."""
         self.frames = 1
-        """How many frames there are, with those that were appended."""
+        """How many frames there are, including those that were appended."""
         self.size_in_bytes = _SIZE_BYTES + body_size
         """Size of the frame, with its prefix."""
         self.remaining_bytes = self.size_in_bytes
@@ -59,7 +59,7 @@ class NetworkSend:
         self._current_sent = 0  # bytes of a Sendable at the head that are out already
 
     def append(self, send: NetworkSend) -> None:
-        """Let another send to the same connection follow, of which nothing is out yet."""
+        """Append another send to the same connection, of which nothing is out yet."""
         self._parts += send._parts
         self.size_in_bytes += send.size_in_bytes
         self.remaining_bytes += send.remaining_bytes
@@ -71,9 +71,9 @@ class NetworkSend:
         return self.remaining_bytes == 0
 
     def write_to(self, sock: socket.socket) -> bool:
-        """Write until the socket takes no more; true when the frame is out.
+        """Write until the socket takes no more; true if the frame is out.
 
-        Raises OSError when the connection is broken.
+        Raises OSError if the connection is broken.
         """
         try:
             while self.remaining_bytes and self._write_some(sock):
@@ -83,9 +83,9 @@ class NetworkSend:
         return self.remaining_bytes == 0
 
     def _write_some(self, sock: socket.socket) -> bool:
-        """One system call; false when the socket took less than it was offered."""
+        """One system call; false if the socket took less than it was offered."""
         head = self._parts[0]
-        if isinstance(head, bytes) and len(self._parts) == 1:  # as with most answers
+        if isinstance(head, bytes) and len(self._parts) == 1:  # as in most responses
             return self._sent([head], sock.send(head))
         if isinstance(head, _BUFFERS):
             return self._write_buffers(sock)
@@ -101,7 +101,7 @@ class NetworkSend:
         return self._sent(buffers, sock.sendmsg(buffers, (), flags))
 
     def _sent(self, buffers: list[Buffer], sent: int) -> bool:
-        """So many bytes of the first parts are out; whether that is all of ``buffers``, which were offered."""
+        """``sent`` bytes of ``buffers``, the first parts, are out; returns whether that is all of them."""
         self.remaining_bytes -= sent
         if not self.remaining_bytes:
             self._parts.clear()
@@ -119,8 +119,8 @@ class NetworkSend:
         left = part.size_in_bytes - self._current_sent
         sent = part.send_to(sock, self._current_sent, left)
         if sent == 0:
-            # The frame's size is already out, so there is no way to say this politely.
-            raise ConnectionError(f"a part of the answer ended {left} bytes early (was its log truncated?)")
+            # The frame's size is already out, so no error can be sent any more.
+            raise ConnectionError(f"a part of the response ended {left} bytes early (was its log truncated?)")
         self.remaining_bytes -= sent
         if sent < left:
             self._current_sent += sent

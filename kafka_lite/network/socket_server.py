@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SocketServerConfig:
-    """What the network layer wants to know; the names are those of the broker's configuration."""
+    """The network layer's part of the broker's configuration, with its names."""
 
     listeners: tuple[Listener, ...] = (Listener(),)
     broker_id: int = 0
@@ -40,7 +40,7 @@ class SocketServerConfig:
 
 
 class SocketServer:
-    """The threads that turn bytes into requests and answers into bytes.
+    """The threads that turn bytes into requests and responses into bytes.
 
     ::
 
@@ -68,7 +68,7 @@ class SocketServer:
         self._acceptors: dict[str, Acceptor] = {}
 
     def startup(self) -> None:
-        """Bind all listeners, then start all threads. Raises KafkaError when one cannot be bound; none is left then."""
+        """Bind all listeners, then start all threads. Raises KafkaError, and closes all, if one cannot be bound."""
         try:
             for listener in self._config.listeners:
                 self._open(listener)
@@ -114,7 +114,7 @@ class SocketServer:
         )
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
-        """The port of a listener, also when the kernel chose it. Raises KafkaError for a name that is not there."""
+        """The port of a listener, even if the kernel chose it. Raises KafkaError for an unknown name."""
         if listener_name not in self._acceptors:
             raise KafkaError(f"there is no listener {listener_name}; there are: {', '.join(self._acceptors) or 'none'}")
         return self._acceptors[listener_name].port
@@ -124,7 +124,7 @@ class SocketServer:
         return self.connection_quotas.get(address)
 
     def disconnect_all(self) -> None:
-        """End all connections, answered or not; new ones are accepted. Returns before their owners have noticed."""
+        """End all connections, whatever is under way; new ones are accepted. Returns before the processors notice."""
         for processor in self.processors:
             processor.disconnect_all()
 
@@ -132,7 +132,7 @@ class SocketServer:
         self.processors[number].wake_up()
 
     def wake_up(self) -> None:
-        """Let all processors look at the clock now."""
+        """Make all processors look at the clock now."""
         for processor in self.processors:
             processor.wake_up()
 
@@ -147,5 +147,5 @@ class SocketServer:
         for thread, processor in zip(self._processor_threads, self.processors, strict=True):
             thread.await_shutdown()
             processor.close_all()
-        self.request_channel.shutdown()  # once more: of what a processor has queued in its last turn
+        self.request_channel.shutdown()  # once more, for what a processor queued in its last turn
         self._acceptors.clear()

@@ -1,4 +1,4 @@
-"""What the network layer shows: queues, idle threads, connections, requests.
+"""The network layer's metrics: queues, idle threads, connections, requests.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala, RequestChannel.scala · book 2.3.1
 """
@@ -24,7 +24,7 @@ PACKAGE = "kafka.network"
 def measure_socket_server(
     registry: MetricsRegistry, metrics: Metrics, time: Time, server: SocketServer, api_keys: Iterable[ApiKey]
 ) -> None:
-    """Make the metrics of a socket server that has started; ``api_keys`` are the requests that it may get."""
+    """Create the metrics of a socket server that has started; ``api_keys`` are the requests that it may get."""
     idle = [_measure_processor(registry, metrics, time, processor) for processor in server.processors]
 
     def average_idle() -> float:
@@ -40,7 +40,7 @@ def measure_socket_server(
 def _measure_processor(
     registry: MetricsRegistry, metrics: Metrics, time: Time, processor: Processor
 ) -> Callable[[], float]:
-    """The beans of one network thread; returns what reads the idle part of its time, 0 to 1."""
+    """The beans of one network thread; returns a function that reads the idle part of its time, 0 to 1."""
     tags = {"networkProcessor": str(processor.id)}
     selector = SelectorMetrics(
         metrics, SOCKET_SERVER, tags, processor.counters, lambda: processor.connection_count, time

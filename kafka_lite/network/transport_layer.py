@@ -1,4 +1,4 @@
-"""The socket below a channel, and which of its events the selector watches.
+"""The socket under a channel, and the events that the selector watches on it.
 
 Kafka 0.10.2: clients/.../common/network/PlaintextTransportLayer.java · book 2.1.4
 """
@@ -15,8 +15,8 @@ from kafka_lite.network.nio_selector import NioSelector
 class PlaintextTransportLayer:
     """A non-blocking socket with its interest in events.
 
-    Interest is a set of bits as in Java's ``SelectionKey.interestOps``. A socket of which nothing is awaited is not
-    registered at all: else the kernel would still report its end, and go on doing so.
+    Interest is a set of bits as in Java's ``SelectionKey.interestOps``. A socket without interest is not registered at
+    all; otherwise the kernel would still report its end, again and again.
     """
 
     __slots__ = ("_attachment", "_interest", "_selector", "sock")
@@ -28,16 +28,16 @@ class PlaintextTransportLayer:
         self._attachment: object = None
 
     def attach(self, attachment: object) -> None:
-        """What the selector hands back with each event of this socket."""
+        """Set what the selector returns with each event of this socket."""
         self._attachment = attachment
 
     def add_interest(self, events: int) -> None:
-        """Watch ``events`` too; costs nothing when they are watched already."""
+        """Watch ``events``, too; does nothing if they are watched already."""
         if events & ~self._interest:
             self._set_interest(self._interest | events)
 
     def remove_interest(self, events: int) -> None:
-        """Watch ``events`` no more."""
+        """Stop watching ``events``."""
         if events & self._interest:
             self._set_interest(self._interest & ~events)
 
@@ -51,13 +51,13 @@ class PlaintextTransportLayer:
         self._interest = events
 
     def finish_connect(self) -> None:
-        """The outcome of a connect in progress; raises OSError when it failed."""
+        """The outcome of a connect in progress. Raises OSError if it failed."""
         error = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if error:
             raise OSError(error, os.strerror(error))
 
     def recv_into(self, buffer: bytearray | memoryview) -> int:
-        """Read what is there, at most ``len(buffer)``; 0 when nothing is. Raises OSError, also when the peer left."""
+        """Read up to ``len(buffer)`` bytes; 0 if there are none. Raises OSError, even if the peer just closed."""
         try:
             count = self.sock.recv_into(buffer)
         except BlockingIOError:

@@ -33,7 +33,7 @@ def handle(request: Request, channel: RequestChannel) -> None:
 
 @contextmanager
 def peer(behave: Callable[[socket.socket], None]) -> Iterator[int]:
-    """Something that listens on a port and deals with one connection."""
+    """Listens on a port and handles one connection."""
 
     def serve() -> None:
         sock, _ = server.accept()
@@ -61,7 +61,7 @@ def test_several_requests_in_flight() -> None:
         assert answers == [HeartbeatResponse(error_code=number) for number in sent]
 
 
-def test_a_request_without_an_answer_is_not_waited_for() -> None:
+def test_send_does_not_wait_for_a_response_that_does_not_come() -> None:
     def handle_second(request: Request, channel: RequestChannel) -> None:
         if request.header.correlation_id == 1:
             channel.no_operation(request)
@@ -75,7 +75,7 @@ def test_a_request_without_an_answer_is_not_waited_for() -> None:
         assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
 
 
-def test_nobody_listens() -> None:
+def test_connecting_to_a_closed_port_fails() -> None:
     with socket.create_server((LOOPBACK, 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(NotConnectedError, match=f"cannot connect to {LOOPBACK}:{port}: .*; is a broker running there"):
@@ -107,7 +107,7 @@ def test_the_broker_closes_the_connection_and_a_new_one_works() -> None:
         assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
 
 
-def test_no_answer_in_time() -> None:
+def test_a_late_response_closes_the_connection() -> None:
     held: list[Request] = []
     with (
         running_server(lambda request, _: held.append(request)) as server,
@@ -130,7 +130,7 @@ def test_abort_ends_the_wait_of_another_thread() -> None:
         channel.abort()
 
 
-def test_an_answer_in_drops_does_not_outlast_the_timeout() -> None:
+def test_a_response_that_trickles_in_does_not_extend_the_timeout() -> None:
     def drip(sock: socket.socket) -> None:
         sock.sendall(struct.pack(">i", 1000))
         with suppress(OSError):
@@ -147,12 +147,12 @@ def test_an_answer_in_drops_does_not_outlast_the_timeout() -> None:
     [
         (struct.pack(">i", -5), "size = -5"),
         (b"HTTP/1.1 400 Bad Request", "something else than a broker"),
-        (struct.pack(">iih", 6, 77, 0), "an answer to request 77 came instead of 1"),
-        (struct.pack(">iib", 5, 1, 0), "the answer to HEARTBEAT cannot be read"),
-        (struct.pack(">i", 0), "the answer to HEARTBEAT cannot be read"),
+        (struct.pack(">iih", 6, 77, 0), "a response to request 77 came instead of 1"),
+        (struct.pack(">iib", 5, 1, 0), "the response to HEARTBEAT cannot be read"),
+        (struct.pack(">i", 0), "the response to HEARTBEAT cannot be read"),
     ],
 )
-def test_what_is_no_answer(answer: bytes, message: str) -> None:
+def test_invalid_responses_are_refused(answer: bytes, message: str) -> None:
     with peer(lambda sock: sock.sendall(answer)) as port, BlockingChannel(LOOPBACK, port) as channel:
         with pytest.raises(InvalidResponseError, match=f"{LOOPBACK}:{port}: .*{message}"):
             channel.exchange(HEARTBEAT, 0)

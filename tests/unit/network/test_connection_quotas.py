@@ -19,7 +19,7 @@ def test_the_limit_is_kept_per_address() -> None:
 
 
 @pytest.mark.parametrize("host", ["two..dots", "x" * 300])
-def test_a_host_that_cannot_be_a_name_limits_nobody(host: str) -> None:
+def test_a_limit_for_an_invalid_host_name_applies_to_no_address(host: str) -> None:
     quotas = ConnectionQuotas(1, {host: 0})
     quotas.inc("10.0.0.1")
     assert quotas.get("10.0.0.1") == 1

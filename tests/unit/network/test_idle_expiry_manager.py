@@ -13,7 +13,7 @@ from kafka_lite.network.transport_layer import PlaintextTransportLayer
 
 
 class Channels:
-    """Channels of one socket, which does nothing."""
+    """Channels over one idle socket."""
 
     def __init__(self, sock: socket.socket, selector: NioSelector) -> None:
         self._sock, self._selector = sock, selector
@@ -65,8 +65,8 @@ def test_a_connection_that_comes_after_a_long_silence_is_not_idle(channels: Chan
     assert channels.expired(10_101) == ["a"]
 
 
-def test_looks_at_all_connections_are_few_though_each_is_about_to_expire(channels: Channels) -> None:
-    """A thousandth of 100 ms lies between two of them, so a connection may live longer by that."""
+def test_checks_of_all_connections_are_rare_even_if_each_is_about_to_expire(channels: Channels) -> None:
+    """At least a thousandth of 100 ms lies between two checks, so a connection may live that much longer."""
     for number in range(100):
         channels.use(str(number), number / 1000)
     assert channels.expired(100.0005) == ["0"]

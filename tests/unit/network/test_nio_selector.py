@@ -32,9 +32,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield left, right
 
 
-def test_events_are_told_by_the_number_of_the_file(
-    nio_selector: NioSelector, pair: tuple[socket.socket, socket.socket]
-) -> None:
+def test_events_carry_the_file_descriptor(nio_selector: NioSelector, pair: tuple[socket.socket, socket.socket]) -> None:
     left, right = pair
     nio_selector.register(left, READ, "left")
     assert nio_selector.attachments == {left.fileno(): "left"}
@@ -50,7 +48,7 @@ def test_events_are_told_by_the_number_of_the_file(
     assert nio_selector.select(0) == []
 
 
-def test_the_end_of_a_connection_is_something_to_read(
+def test_the_end_of_a_connection_is_a_read_event(
     nio_selector: NioSelector, pair: tuple[socket.socket, socket.socket]
 ) -> None:
     left, right = pair
@@ -61,8 +59,8 @@ def test_the_end_of_a_connection_is_something_to_read(
     assert ready & READ
 
 
-def test_a_deadline_that_has_passed_is_not_waited_for(nio_selector: NioSelector) -> None:
-    """-1 would be for ever, for epoll."""
+def test_a_negative_timeout_does_not_wait(nio_selector: NioSelector) -> None:
+    """For epoll, -1 would mean for ever."""
     assert nio_selector.select(-1) == []
 
 

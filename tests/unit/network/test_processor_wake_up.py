@@ -1,4 +1,4 @@
-"""What comes from other threads ends a processor's poll: nothing is left to the poll's timeout."""
+"""Other threads end a processor's poll: nothing waits for the poll's timeout."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.support.network import (
 
 
 @needs_plain_package
-def test_neither_connections_nor_answers_of_other_threads_wait_for_the_end_of_a_poll(
+def test_connections_and_responses_from_other_threads_end_a_poll(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a poll of 40 s, whatever waited for its end would outlast the 30 s of the clients' sockets."""
+    """Polls last 40 s here, longer than the 30 s for which the clients' sockets wait."""
     monkeypatch.setattr(processor, "POLL_TIMEOUT_MS", 40_000.0)
 
     def handle(request: Request, channel: RequestChannel) -> None:

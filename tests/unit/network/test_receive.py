@@ -1,4 +1,4 @@
-"""Frames in all the pieces in which a network may deliver them."""
+"""Frames in all the pieces in which a network can deliver them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def framed(payload: bytes) -> bytes:
 
 
 @given(payload=st.binary(max_size=200), cuts=st.lists(st.integers(1, 50), max_size=300))
-def test_any_pieces_make_the_frame(payload: bytes, cuts: list[int]) -> None:
+def test_a_frame_may_arrive_in_any_pieces(payload: bytes, cuts: list[int]) -> None:
     data = memoryview(framed(payload) + b"the next frame")
     receive = NetworkReceive("c")
     position = 0
@@ -45,7 +45,7 @@ def test_impossible_sizes_are_refused(size: int) -> None:
         NetworkReceive("c", max_size=100).feed(memoryview(struct.pack(">i", size)))
 
 
-def test_an_announcement_allocates_little() -> None:
+def test_an_announced_size_allocates_little() -> None:
     tracemalloc.start()
     receive = NetworkReceive("c")
     receive.feed(memoryview(struct.pack(">i", 2**31 - 1) + b"x"))

@@ -48,7 +48,7 @@ def test_a_full_queue_holds_the_processor_until_a_handler_takes_one() -> None:
     assert channel.request_queue_size == 2
 
 
-def test_the_bound_holds_under_load_and_nobody_sleeps_for_ever() -> None:
+def test_the_bound_holds_under_load_and_no_thread_sleeps_for_ever() -> None:
     bound, processors, each = 3, 3, 2_000
     channel = RequestChannel(processors, bound)
     sizes: list[int] = []
@@ -72,7 +72,7 @@ def test_the_bound_holds_under_load_and_nobody_sleeps_for_ever() -> None:
     assert max(sizes) <= bound + processors - 1
 
 
-def test_shutdown_lets_go_of_a_processor_that_waits_for_room() -> None:
+def test_shutdown_releases_a_processor_that_waits_for_room() -> None:
     channel = RequestChannel(1, 1)
     channel.send_request(request(1))
     processor = threading.Thread(target=channel.send_request, args=(request(2),))
@@ -118,7 +118,7 @@ def test_the_phases_of_a_request() -> None:
     assert times.total_ms == 63
 
 
-def test_a_request_answered_before_its_handler_returned_has_no_negative_phase() -> None:
+def test_no_phase_is_negative_if_the_response_comes_before_the_handler_returns() -> None:
     each = request()
     each.start_time_ms = 100
     each.request_dequeue_time_ms = 101
@@ -129,7 +129,7 @@ def test_a_request_answered_before_its_handler_returned_has_no_negative_phase() 
     assert (times.local_ms, times.remote_ms, times.throttle_ms, times.response_queue_ms) == (4, 0, 0, 1)
 
 
-def test_completion_listeners_hear_the_times() -> None:
+def test_completion_listeners_get_the_times() -> None:
     time = MockTime()
     channel = RequestChannel(1, 10, time)
     heard: list[float] = []

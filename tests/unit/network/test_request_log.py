@@ -1,4 +1,4 @@
-"""The line that a completed request leaves in the log of requests."""
+"""The line of a completed request in the request log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests leave in the metrics: as much as if each had been measured by itself."""
+"""Metrics of requests are the same as if each request were measured by itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def request_of(api_key: ApiKey, body: Message | None = None, start_ms: float = 0
 
 
 def some_request(rng: random.Random) -> tuple[Request, float]:
-    """Any order of marks that can be: some are not set, some are set late."""
+    """Any possible order of marks: some are not set, some are set late."""
     request = request_of(ApiKey.PRODUCE, start_ms=rng.uniform(0, 1000))
     request.request_dequeue_time_ms = request.start_time_ms + rng.uniform(0, 1)
     request.response_complete_time_ms = request.request_dequeue_time_ms + rng.uniform(0, 2)
@@ -89,7 +89,7 @@ def test_phases_are_those_of_each_request(
         assert shown["Mean"] == pytest.approx(statistics.fmean(values))
 
 
-def test_fetches_of_consumers_and_followers_are_told_apart(
+def test_fetches_of_consumers_and_followers_are_counted_apart(
     registry: MetricsRegistry, metrics: RequestChannelMetrics
 ) -> None:
     for replica_id in (-1, -1, 3):
@@ -100,7 +100,7 @@ def test_fetches_of_consumers_and_followers_are_told_apart(
     assert counts == {"Fetch": 3, "FetchConsumer": 2, "FetchFollower": 1}
 
 
-def test_a_kind_that_nobody_announced_is_shown_from_its_first_request_on(
+def test_an_unannounced_api_is_shown_from_its_first_request_on(
     registry: MetricsRegistry, metrics: RequestChannelMetrics
 ) -> None:
     assert not [name for name in registry.beans() if ("request", "Heartbeat") in name.tags]
@@ -119,9 +119,7 @@ def test_nothing_waits_longer_than_a_second_while_there_are_requests(
     assert total.count == 3  # type: ignore[union-attr]
 
 
-def test_no_request_is_lost_when_network_threads_end_them_together(
-    registry: MetricsRegistry, metrics: RequestChannelMetrics
-) -> None:
+def test_concurrent_completions_lose_no_request(registry: MetricsRegistry, metrics: RequestChannelMetrics) -> None:
     def end_many() -> None:
         for number in range(5000):
             metrics.request_completed(request_of(ApiKey.PRODUCE), float(number))

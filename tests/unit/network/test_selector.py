@@ -1,4 +1,4 @@
-"""The selector as a client uses it, against sockets of the test."""
+"""The selector, used as a client does, against sockets of the test."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_pipelined_frames_come_one_per_poll_and_in_order(selector: Selector, pee
     assert got == [b"%d" % number for number in range(100)]
 
 
-def test_a_muted_connection_is_not_read_and_wakes_nobody(selector: Selector, peer: socket.socket) -> None:
+def test_a_muted_connection_is_not_read_and_ends_no_poll(selector: Selector, peer: socket.socket) -> None:
     selector.mute("c")
     peer.sendall(framed(b"1"))
     for _ in range(3):
@@ -182,7 +182,7 @@ def test_muting_holds_back_what_is_staged(selector: Selector, peer: socket.socke
 
 
 def test_frames_sent_before_the_end_are_all_handed_out(selector: Selector, peer: socket.socket) -> None:
-    """A producer with acks=0 may send and leave: what it sent counts."""
+    """A producer with acks=0 may send and close: its requests count."""
     peer.sendall(framed(b"1") + framed(b"2") + framed(b"3"))
     peer.close()
     got: list[bytes] = []
@@ -201,7 +201,7 @@ def test_the_end_in_the_middle_of_a_frame(selector: Selector, peer: socket.socke
 
 
 @pytest.mark.parametrize("size", [-1, MAX_RECEIVE + 1, 2**31 - 1, -(2**31)])
-def test_a_bad_size_costs_the_connection_and_one_line(
+def test_a_bad_size_closes_the_connection_and_logs_one_line(
     selector: Selector, peer: socket.socket, size: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -213,7 +213,7 @@ def test_a_bad_size_costs_the_connection_and_one_line(
     assert record.exc_info is None
 
 
-def test_an_error_of_ours_costs_one_connection_only(
+def test_an_internal_error_closes_one_connection_only(
     selector: Selector, peer: socket.socket, listener: socket.socket, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:
@@ -302,7 +302,7 @@ def test_the_states_of_a_channel(selector: Selector, peer: socket.socket) -> Non
 def test_a_connection_that_is_gone_before_it_is_registered_leaves_nothing(
     selector: Selector, listener: socket.socket, time: MockTime
 ) -> None:
-    """A port scanner connects and resets; what the caller was told about must not expire later as if it were open."""
+    """A port scanner connects and resets; its connection must not expire later as if it were open."""
     scanner = socket.create_connection(listener.getsockname())
     sock, _ = listener.accept()
     sock.setblocking(False)
@@ -354,7 +354,7 @@ def test_write_to_a_connection_that_was_reset_is_reported_by_the_next_poll(
     assert list(selector.disconnected) == ["c"]
 
 
-def test_a_write_that_fails_for_another_reason_costs_the_connection(
+def test_any_other_failure_of_a_write_closes_the_connection(
     selector: Selector, peer: socket.socket, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:

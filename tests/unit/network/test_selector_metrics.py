@@ -1,4 +1,4 @@
-"""The bean of a selector, made of what it has counted."""
+"""The bean of a selector, made of its counters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bed:
         return {name: float(value) for name, value in shown.items() if isinstance(value, int | float)}
 
     def second(self, waited_ms: float) -> None:
-        """A second in which one frame came and one went, and the thread waited for so long."""
+        """A second in which one frame came, one was sent, and the thread waited for this long."""
         self.counters.polled(0, waited_ms, 1000)
         self.counters.bytes_received += 300
         self.counters.receives += 1
@@ -87,7 +87,7 @@ def test_the_largest_send_is_forgotten_with_its_window() -> None:
     assert bed.attributes()["request-size-max"] == float("-inf")
 
 
-def test_the_bean_goes_with_its_selector() -> None:
+def test_close_removes_the_bean() -> None:
     bed = Bed()
     bed.selector.close()
     assert [str(name) for name in bed.reporter.beans()] == ["kafka.server:type=kafka-metrics-count"]

@@ -75,7 +75,7 @@ def test_more_buffers_than_one_system_call_takes(pair: tuple[socket.socket, sock
     assert transfer(NetworkSend("c", parts), pair)[4:] == b"".join(bytes(p) for p in parts)  # type: ignore[arg-type]
 
 
-def test_an_empty_answer_is_a_size_of_zero(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_an_empty_response_is_a_size_of_zero(pair: tuple[socket.socket, socket.socket]) -> None:
     assert transfer(NetworkSend("c", []), pair) == bytes(4)
 
 

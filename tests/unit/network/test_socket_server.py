@@ -1,4 +1,4 @@
-"""The socket server over real sockets, with handlers that the tests make up."""
+"""The socket server over real sockets, with handlers of the tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.support.network import (
 )
 
 
-def test_a_request_is_answered() -> None:
+def test_a_request_gets_a_response() -> None:
     with running_server() as server, connect(server) as client:
         client.sendall(request_frame(7))
         assert read_correlation_id(client) == 7
@@ -75,7 +75,7 @@ def test_many_clients_are_served_side_by_side() -> None:
             client.close()
 
 
-def test_pipelined_requests_are_handled_one_at_a_time_and_answered_in_order() -> None:
+def test_pipelined_requests_are_handled_one_at_a_time_with_responses_in_order() -> None:
     at_work = threading.Semaphore(1)
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -96,7 +96,7 @@ def test_a_frame_that_comes_byte_by_byte() -> None:
         assert read_correlation_id(client) == 7
 
 
-def test_no_answer_and_the_next_request() -> None:
+def test_a_request_without_a_response_lets_the_next_one_begin() -> None:
     def handle(request: Request, channel: RequestChannel) -> None:
         if request.header.correlation_id % 2:
             channel.no_operation(request)
@@ -150,7 +150,7 @@ BAD_FRAMES = {
 
 
 @pytest.mark.parametrize("frame", BAD_FRAMES.values(), ids=BAD_FRAMES.keys())
-def test_a_bad_frame_costs_its_connection_and_one_line(frame: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bad_frame_closes_its_connection_and_logs_one_line(frame: bytes, caplog: pytest.LogCaptureFixture) -> None:
     with running_server(socket_request_max_bytes=100_000) as server:
         with connect(server) as good, connect(server) as bad, caplog.at_level(logging.INFO, "kafka_lite.network"):
             caplog.clear()
@@ -179,7 +179,7 @@ def test_api_versions_of_an_unknown_version_reaches_the_handler(version: int) ->
         assert read_correlation_id(client) == 7
 
 
-def test_a_slow_reader_of_large_answers_keeps_nobody_waiting() -> None:
+def test_a_slow_reader_of_large_responses_does_not_delay_other_clients() -> None:
     payload = os.urandom(20_000_000)
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -197,7 +197,7 @@ def test_a_slow_reader_of_large_answers_keeps_nobody_waiting() -> None:
             assert read_frame(slow) == payload
 
 
-def test_a_client_that_never_reads_is_not_read_either() -> None:
+def test_nothing_more_is_read_from_a_client_that_does_not_read() -> None:
     handled: list[int] = []
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -252,7 +252,7 @@ def test_idle_connections_are_closed_and_no_longer_counted() -> None:
         eventually(lambda: not server.connection_count(LOOPBACK))
 
 
-def test_an_answer_for_a_connection_that_is_gone_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_response_for_a_closed_connection_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
     held: list[Request] = []
     arrived = threading.Event()
 
@@ -437,7 +437,7 @@ def test_the_times_of_a_request() -> None:
 # ── Requests that a client sends without waiting for the answers ─────────────────────────────────────────────────────
 
 
-def test_an_answer_that_comes_later_holds_back_the_requests_behind_it() -> None:
+def test_a_later_response_holds_back_the_requests_behind_it() -> None:
     order: list[int] = []
     held: list[Request] = []
     arrived = threading.Event()
@@ -460,8 +460,8 @@ def test_an_answer_that_comes_later_holds_back_the_requests_behind_it() -> None:
     assert order == list(range(40))
 
 
-def test_answers_from_another_thread_race_with_the_handler_and_stay_in_order() -> None:
-    """Each request is answered by a thread of its own, now before and now after its handler has returned."""
+def test_responses_from_another_thread_stay_in_order() -> None:
+    """Each response comes from a thread of its own, sometimes before the handler returns and sometimes after."""
     order: list[int] = []
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -478,14 +478,14 @@ def test_answers_from_another_thread_race_with_the_handler_and_stay_in_order() -
 
 
 @pytest.mark.parametrize("kind", ["unknown API", "2 GiB", "negative size", "body too short"])
-def test_what_came_before_a_bad_frame_is_answered_and_what_came_behind_it_is_not(kind: str) -> None:
+def test_requests_before_a_bad_frame_get_responses_and_those_behind_it_do_not(kind: str) -> None:
     with running_server() as server, connect(server) as client:
         client.sendall(request_frame(1) + request_frame(2) + BAD_FRAMES[kind] + request_frame(3))
         assert [read_correlation_id(client) for _ in range(2)] == [1, 2]
         assert is_closed(client)
 
 
-def test_nothing_is_done_behind_a_request_that_closes_the_connection() -> None:
+def test_requests_behind_one_that_closes_the_connection_are_not_handled() -> None:
     seen: list[int] = []
 
     def handle(request: Request, channel: RequestChannel) -> None:
@@ -502,7 +502,7 @@ def test_nothing_is_done_behind_a_request_that_closes_the_connection() -> None:
     assert seen == [0, 1, 2]
 
 
-def test_large_answers_do_not_pile_up() -> None:
+def test_large_responses_do_not_pile_up() -> None:
     handled: list[int] = []
     large = SMALL_RESPONSE_BYTES + 1
 
@@ -520,7 +520,7 @@ def test_large_answers_do_not_pile_up() -> None:
 
 
 @needs_plain_package
-def test_a_decoder_that_fails_costs_the_connection_only(
+def test_a_failing_decoder_closes_one_connection_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     original = processor_module.parse_request
@@ -540,7 +540,7 @@ def test_a_decoder_that_fails_costs_the_connection_only(
     assert "its request cannot be read" in caplog.text
 
 
-def test_an_error_on_the_way_to_the_handlers_costs_the_connection_only(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_before_the_handlers_closes_one_connection_only(caplog: pytest.LogCaptureFixture) -> None:
     with running_server() as server, connect(server) as bad, connect(server) as good:
 
         def fail_at_poison(request: Request) -> Request:
