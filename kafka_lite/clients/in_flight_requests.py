@@ -58,8 +58,8 @@ class InFlightRequests:
 
     ::
 
-            add ─▶ [ newest │ … │ … │ oldest ] ─▶ complete_next: the next response belongs to the oldest
-                                ▲ complete_last_sent: the newest expected no response
+        add ─▶ [ newest │ … │ … │ oldest ] ─▶ complete_next: the next response belongs to the oldest
+                  ▲ complete_last_sent: the newest expected no response
     """
 
     def __init__(self, max_in_flight_requests_per_connection: int) -> None:

@@ -47,7 +47,7 @@ class NetworkClient:
 
         ready(node) ─▶ CONNECTING ─▶ CHECKING_API_VERSIONS ─▶ READY
         send(request) ─▶ in flight ─▶ Selector ─▶ wire            poll() ─▶ responses, callbacks
-                                                one queue per broker: the next response belongs to the oldest request
+                          one queue per broker: the next response belongs to the oldest request
 
     ``poll`` completes each request exactly once: by its response, by the loss of its connection (also when a request
     times out after ``request_timeout_ms``), or because the broker lacks the version.

@@ -1,4 +1,4 @@
-"""What several parts of the old consumer ask of the cluster: addresses, metadata, the coordinator of a group.
+"""Requests that several parts of the old consumer need: addresses, metadata, the coordinator of a group.
 
 Kafka 0.10.2: core/.../client/ClientUtils.scala · book 3.5.3
 """
@@ -23,11 +23,11 @@ PLAINTEXT = "PLAINTEXT"
 
 
 class BrokerEndPointNotAvailableError(KafkaError):
-    """No broker listens without encryption, which is all that old clients know."""
+    """No broker has a plaintext listener, and old clients support no other."""
 
 
 def get_plaintext_broker_end_points(zk: KafkaZkClient) -> list[BrokerEndPoint]:
-    """The first plaintext listener of each live broker. Raises BrokerEndPointNotAvailableError when none has one."""
+    """The first plaintext listener of each live broker. Raises BrokerEndPointNotAvailableError if none has one."""
     brokers = zk.get_brokers()
     found = [plaintext_end_point(broker_id, registration) for broker_id, registration in brokers.items()]
     end_points = [each for each in found if each is not None]
@@ -37,13 +37,13 @@ def get_plaintext_broker_end_points(zk: KafkaZkClient) -> list[BrokerEndPoint]:
 
 
 def get_plaintext_end_point(zk: KafkaZkClient, broker_id: int) -> BrokerEndPoint | None:
-    """The first plaintext listener of a broker; None when it has none, or is not alive."""
+    """The first plaintext listener of a broker; None if it has none or is not alive."""
     registration = zk.get_broker(broker_id)
     return None if registration is None else plaintext_end_point(broker_id, registration)
 
 
 def plaintext_end_point(broker_id: int, registration: BrokerRegistration) -> BrokerEndPoint | None:
-    """The first end point whose listener has the protocol PLAINTEXT."""
+    """The first end point with the security protocol PLAINTEXT."""
     protocols = registration.listener_security_protocol_map
     for end_point in registration.endpoints:
         listener, _, address = end_point.partition("://")
@@ -61,7 +61,7 @@ def parse_broker_list(text: str) -> list[BrokerEndPoint]:
 def fetch_topic_metadata(
     topics: Collection[str], brokers: Sequence[BrokerEndPoint], client_id: str, timeout_ms: float
 ) -> MetadataResponse:
-    """Ask the brokers, in random order, until one answers. Raises KafkaError when none does."""
+    """Ask the brokers in random order until one responds. Raises KafkaError if none does."""
     reason: Exception | None = None
     for broker in random.sample(brokers, len(brokers)):
         with SimpleConsumer(broker.host, broker.port, timeout_ms, -1, client_id) as consumer:
@@ -75,24 +75,24 @@ def fetch_topic_metadata(
 
 
 def find_offset_manager(group: str, brokers: Sequence[BrokerEndPoint], timeout_ms: float) -> BrokerEndPoint:
-    """The coordinator of a group, as the first broker says that answers. Raises ApiError, KafkaError."""
+    """The coordinator of a group, from the first broker that responds. Raises ApiError, KafkaError."""
     for broker in random.sample(brokers, len(brokers)):
         with SimpleConsumer(broker.host, broker.port, timeout_ms, -1, "") as consumer:
             try:
-                answer = consumer.send_group_coordinator_request(group)
+                response = consumer.send_group_coordinator_request(group)
             except ConnectionError as error:
                 logger.info("Failed to fetch consumer metadata from %s: %s", broker, error)
                 continue
-        if answer.error_code != Errors.NONE.code:
-            raise Errors.for_code(answer.error_code).exception()
-        return BrokerEndPoint(answer.node_id, answer.host, answer.port)
-    raise KafkaError(f"no broker can tell the offset manager of {group}: {len(brokers)} were asked")
+        if response.error_code != Errors.NONE.code:
+            raise Errors.for_code(response.error_code).exception()
+        return BrokerEndPoint(response.node_id, response.host, response.port)
+    raise KafkaError(f"no broker returned the offset manager of {group}: {len(brokers)} were asked")
 
 
 def channel_to_offset_manager(group: str, zk: KafkaZkClient, client_id: str, timeout_ms: float) -> BlockingChannel:
-    """A connection to the coordinator of a group. Tries once: raises KafkaError, ConnectionError.
+    """A connection to the coordinator of a group. Tries once; raises KafkaError, ConnectionError.
 
-    Kafka tries until it succeeds; here callers do, for they know when to give up.
+    Kafka retries until it succeeds. Here the callers retry, because they know when to give up.
     """
     coordinator = find_offset_manager(group, get_plaintext_broker_end_points(zk), timeout_ms)
     channel = BlockingChannel(coordinator.host, coordinator.port, client_id=client_id, read_timeout_ms=timeout_ms)

@@ -25,65 +25,65 @@ _NAME = Check(
 CONFIG = (
     ConfigDef()
     .define("group.id", Type.STRING, NO_DEFAULT, HIGH,
-            "The group: each message goes to one of its members.", _NAME)
+            "The group. Each message goes to one of its members.", _NAME)
     .define("zookeeper.connect", Type.STRING, NO_DEFAULT, HIGH,
-            "ZooKeeper's servers, host:port each; a path at the end is the root of all others.")
+            "ZooKeeper's servers, host:port each; a path at the end is prepended to all others.")
     .define("consumer.id", Type.STRING, None, LOW,
-            "What follows the group in the member's id; made of host, time and chance if there is none.")
+            "The suffix of the member's id; by default made of host name, time and a random number.")
     .define("auto.commit.enable", Type.BOOLEAN, True, HIGH,
-            "Whether offsets are committed by themselves, every auto.commit.interval.ms and at the end.")
-    .define("auto.commit.interval.ms", Type.INT, 60_000, HIGH, "How often that is.", Range.at_least(1))
+            "Whether offsets are committed automatically, every auto.commit.interval.ms and on shutdown.")
+    .define("auto.commit.interval.ms", Type.INT, 60_000, HIGH, "The interval of automatic commits.", Range.at_least(1))
     .define("auto.offset.reset", Type.STRING, LARGEST, HIGH,
-            "Where to begin without a committed offset, or with one that is out of range.",
+            "Where to start if no offset is committed, or if it is out of range.",
             ValidString.in_(SMALLEST, LARGEST))
     .define("offsets.storage", Type.STRING, ZOOKEEPER, HIGH,
-            "Where offsets are committed to: ZooKeeper, or Kafka's own topic of offsets.",
+            "Where offsets are committed: in ZooKeeper, or in Kafka's own offsets topic.",
             ValidString.in_(ZOOKEEPER, KAFKA))
     .define("dual.commit.enabled", Type.BOOLEAN, None, HIGH,
-            "Whether offsets that go to Kafka go to ZooKeeper too, and the larger of both counts; for the time in "
-            "which a group changes from one to the other. true by default where offsets.storage is kafka.")
+            "Whether offsets that are committed to Kafka go to ZooKeeper too, and the larger one counts; for the "
+            "migration of a group. true by default if offsets.storage is kafka.")
     .define("offsets.channel.backoff.ms", Type.INT, 1000, LOW,
-            "How long to wait before offsets are fetched or committed again, or the coordinator is looked for.",
+            "How long to wait before offsets are fetched or committed again, or the coordinator is looked up again.",
             Range.at_least(0))
     .define("offsets.channel.socket.timeout.ms", Type.INT, 10_000, LOW,
-            "How long to wait for the answer to such a request.", Range.at_least(1))
+            "How long to wait for the response to such a request.", Range.at_least(1))
     .define("offsets.commit.max.retries", Type.INT, 5, MEDIUM,
-            "How often a commit that shall be retried is, the last one at the end included.", Range.at_least(0))
+            "How often a retriable commit is retried, including the last one on shutdown.", Range.at_least(0))
     .define("partition.assignment.strategy", Type.STRING, "range", MEDIUM,
-            "How partitions are assigned; the same for all members.", ValidString.in_("range", "roundrobin"))
+            "How partitions are assigned; must be the same for all members.", ValidString.in_("range", "roundrobin"))
     .define("consumer.timeout.ms", Type.INT, -1, HIGH,
             "How long a stream waits for a message before it raises ConsumerTimeoutError; -1: for ever.",
             Range.at_least(-1))
     .define("exclude.internal.topics", Type.BOOLEAN, True, MEDIUM,
-            "Whether a filter of topics leaves out Kafka's own.")
+            "Whether topic filters exclude internal topics.")
     .define("queued.max.message.chunks", Type.INT, 2, MEDIUM,
-            "How many fetched chunks wait for a stream, fetch.message.max.bytes each.", Range.at_least(1))
-    .define("rebalance.max.retries", Type.INT, 4, HIGH, "How often a rebalance is tried.", Range.at_least(1))
+            "How many fetched chunks are queued per stream, of fetch.message.max.bytes each.", Range.at_least(1))
+    .define("rebalance.max.retries", Type.INT, 4, HIGH, "How often a rebalance is attempted.", Range.at_least(1))
     .define("rebalance.backoff.ms", Type.INT, None, MEDIUM,
-            "How long to wait between tries; zookeeper.sync.time.ms by default.", Range.at_least(0))
+            "How long to wait between attempts; by default zookeeper.sync.time.ms.", Range.at_least(0))
     .define("refresh.leader.backoff.ms", Type.INT, 200, MEDIUM,
-            "How long to wait before the leader of a partition is looked for again.", Range.at_least(1))
+            "How long to wait before the leader of a partition is looked up again.", Range.at_least(1))
     .define("num.consumer.fetchers", Type.INT, 1, MEDIUM, "How many threads fetch from each broker.", Range.at_least(1))
     .define("fetch.message.max.bytes", Type.INT, 1024 * 1024, HIGH,
-            "How much to fetch of a partition at once; must be as large as the largest message.", Range.at_least(1))
-    .define("fetch.min.bytes", Type.INT, 1, HIGH, "For how much a broker waits.", Range.at_least(0))
+            "The most bytes to fetch of a partition; must be as large as the largest message.", Range.at_least(1))
+    .define("fetch.min.bytes", Type.INT, 1, HIGH, "How many bytes a broker waits for.", Range.at_least(0))
     .define("fetch.max.bytes", Type.INT, 50 * 1024 * 1024, MEDIUM,
-            "How much a whole answer may have.", Range.at_least(0))
-    .define("fetch.wait.max.ms", Type.INT, 100, LOW, "How long a broker waits for that much.", Range.at_least(0))
-    .define("socket.timeout.ms", Type.INT, 30_000, LOW, "How long to wait for an answer.", Range.at_least(1))
+            "The most bytes of a whole fetch response.", Range.at_least(0))
+    .define("fetch.wait.max.ms", Type.INT, 100, LOW, "How long a broker waits for them.", Range.at_least(0))
+    .define("socket.timeout.ms", Type.INT, 30_000, LOW, "How long to wait for a response.", Range.at_least(1))
     .define("socket.receive.buffer.bytes", Type.INT, 64 * 1024, LOW, "SO_RCVBUF; -1: the system's.", Range.at_least(-1))
-    .define("client.id", Type.STRING, None, MEDIUM, "Name of the client in the logs of the brokers; group.id.", _NAME)
+    .define("client.id", Type.STRING, None, MEDIUM, "The client's name in brokers' logs; by default group.id.", _NAME)
     .define("zookeeper.session.timeout.ms", Type.INT, 6000, HIGH,
-            "How long ZooKeeper waits for a sign of life before the member is dead.", Range.at_least(1))
+            "How long ZooKeeper waits for a heartbeat before the session expires.", Range.at_least(1))
     .define("zookeeper.connection.timeout.ms", Type.INT, None, HIGH,
-            "How long to wait for ZooKeeper at the start; as long as the session's timeout by default.",
+            "How long to wait for ZooKeeper at startup; by default zookeeper.session.timeout.ms.",
             Range.at_least(1))
     .define("zookeeper.sync.time.ms", Type.INT, 2000, LOW, "How far a ZooKeeper server may lag.", Range.at_least(0))
     .define("kafka.metrics.reporters", Type.LIST, "", LOW,
-            "Classes, package.module.Class each, that are given the consumer's metrics (KafkaMetricsReporter).")
-    .define("kafka.metrics.polling.interval.secs", Type.INT, 10, LOW, "How often those read them.", Range.at_least(1))
-    .define("kafka.csv.metrics.dir", Type.STRING, "kafka_metrics", LOW, "Where KafkaCSVMetricsReporter writes.")
-    .define("kafka.csv.metrics.reporter.enabled", Type.BOOLEAN, False, LOW, "Whether it does.")
+            "Reporter classes for the consumer's metrics, package.module.Class each (KafkaMetricsReporter).")
+    .define("kafka.metrics.polling.interval.secs", Type.INT, 10, LOW, "How often they read them.", Range.at_least(1))
+    .define("kafka.csv.metrics.dir", Type.STRING, "kafka_metrics", LOW, "The directory of KafkaCSVMetricsReporter.")
+    .define("kafka.csv.metrics.reporter.enabled", Type.BOOLEAN, False, LOW, "Whether that reporter is enabled.")
 )  # fmt: skip
 
 _FALLBACKS = {
@@ -94,7 +94,7 @@ _FALLBACKS = {
 
 
 class ConsumerConfig:
-    """Configuration of one old consumer, checked; raises ConfigError."""
+    """The checked configuration of one old consumer. Raises ConfigError."""
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.originals = dict(configs)

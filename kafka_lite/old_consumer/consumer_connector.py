@@ -1,4 +1,4 @@
-"""The high-level consumer's interface: streams of messages, whose partitions a group shares.
+"""The interface of the high-level consumer: streams of messages, whose partitions are shared by a group.
 
 Kafka 0.10.2: core/.../consumer/ConsumerConnector.scala · book 3.1.1
 """
@@ -20,28 +20,28 @@ V = TypeVar("V")
 
 
 class ConsumerRebalanceListener(Protocol):
-    """What is told of rebalances, by the thread that rebalances."""
+    """The user's callbacks for rebalances, called in the rebalancing thread."""
 
     def before_releasing_partitions(self, partition_ownership: Mapping[str, set[int]]) -> None:
-        """Fetching has stopped; these partitions are given back now."""
+        """Fetching has stopped, and these partitions are about to be released."""
         ...
 
     def before_starting_fetchers(
         self, consumer_id: str, partition_assignment: Mapping[str, Mapping[int, ConsumerThreadId]]
     ) -> None:
-        """The partitions of all members as this one has assigned them, by topic; its own are owned now."""
+        """The assignment of all members as this one computed it, by topic. This member already owns its partitions."""
         ...
 
 
 class ConsumerConnector(ABC):
-    """Streams can be created once, by topics or by a filter::
+    """Creates streams, once, for topics or for a filter::
 
         with Consumer.create({"group.id": "g", "zookeeper.connect": "localhost:2181"}) as connector:
             (stream,) = connector.create_message_streams({"topic": 1})["topic"]
             for message in stream:
                 print(message.key, message.message)
 
-    Each stream is for one thread. Partitions come and go as members of the group do.
+    Each stream is for one thread. Its partitions change as members join and leave the group.
     """
 
     @overload
@@ -61,10 +61,10 @@ class ConsumerConnector(ABC):
         key_decoder: Decoder[Any] | None = None,
         value_decoder: Decoder[Any] | None = None,
     ) -> dict[str, list[KafkaStream[Any, Any]]]:
-        """So many streams for each topic; without decoders, of bytes.
+        """Create streams: the given number for each topic. Without decoders, they return bytes.
 
-        Joins the group, and returns when partitions are assigned. Raises MessageStreamsExistError the second time,
-        ConsumerRebalanceFailedError when the group could not agree in time.
+        Joins the group, and returns once partitions are assigned. Raises MessageStreamsExistError on a second call,
+        ConsumerRebalanceFailedError if the group cannot agree in time.
         """
 
     @overload
@@ -85,21 +85,21 @@ class ConsumerConnector(ABC):
         key_decoder: Decoder[Any] | None = None,
         value_decoder: Decoder[Any] | None = None,
     ) -> list[KafkaStream[Any, Any]]:
-        """So many streams for all topics, of now and to come, that the filter lets through. Raises likewise."""
+        """Create streams for all existing and future topics that the filter allows. Raises the same errors."""
 
     @abstractmethod
     def commit_offsets(
         self, offsets: Mapping[TopicPartition, int] | None = None, retry_on_failure: bool = True
     ) -> bool:
-        """Commit these offsets, or what the streams have consumed of all owned partitions; false when that failed."""
+        """Commit these offsets, by default those consumed in all owned partitions; false if that failed."""
 
     @abstractmethod
     def set_consumer_rebalance_listener(self, listener: ConsumerRebalanceListener) -> None:
-        """Tell ``listener`` of rebalances. Raises MessageStreamsExistError once there are streams."""
+        """Set the callbacks for rebalances. Raises MessageStreamsExistError once there are streams."""
 
     @abstractmethod
     def shutdown(self) -> None:
-        """Commit if that is automatic, leave the group, and end all streams."""
+        """Commit if auto-commit is enabled, leave the group, and end all streams."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""The fetchers of a consumer, and the thread that finds the leaders they have to ask.
+"""Manages a consumer's fetchers, and the thread that looks up their leaders.
 
 Kafka 0.10.2: core/.../consumer/ConsumerFetcherManager.scala (LeaderFinderThread) · book 3.2.4, 3.3.1
 """
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
-    """``start_connections`` and ``stop_connections`` in turn, once for each rebalance.
+    """``start_connections`` and ``stop_connections`` are called in turn, once per rebalance.
 
     ::
 
@@ -63,7 +63,7 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
         self._leader_finder_thread: LeaderFinderThread | None = None
 
     def create_fetcher_thread(self, fetcher_id: int, source_broker: BrokerEndPoint) -> ConsumerFetcherThread:
-        """A fetcher for the partitions of now."""
+        """A fetcher for the current partitions."""
         return ConsumerFetcherThread(
             f"ConsumerFetcherThread-{self._consumer_id}-{fetcher_id}-{source_broker.id}",
             self._config,
@@ -75,7 +75,7 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
         )
 
     def start_connections(self, topic_infos: Iterable[PartitionTopicInfo]) -> None:
-        """Fetch these partitions, each from its leader, as soon as that is known."""
+        """Fetch these partitions, each from its leader, as soon as it is known."""
         with self._cond:
             self._partition_map = {info.topic_partition: info for info in topic_infos}
             self._no_leader_partitions = set(self._partition_map)
@@ -85,12 +85,12 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
         self._leader_finder_thread.start()
 
     def stop_connections(self) -> None:
-        """Fetch nothing more; once this returns, nothing more comes into the queues."""
+        """Stop fetching. Once this returns, nothing more is added to the queues."""
         logger.info("[%s] Stopping leader finder thread and all fetchers", self.name)
         finder, self._leader_finder_thread = self._leader_finder_thread, None
         if finder is not None:
             finder.initiate_shutdown()
-        # The finder may wait for a fetcher's lock, and that fetcher for room in a queue that nobody reads.
+        # The finder may wait for a fetcher's lock, and that fetcher for room in a queue that is not read.
         self.initiate_shutdown_of_all_fetchers()
         if finder is not None:
             finder.await_shutdown()
@@ -100,46 +100,47 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
             self._no_leader_partitions.clear()
 
     def add_partitions_with_error(self, partitions: Collection[TopicPartition]) -> None:
-        """Look for the leaders of these: the broker that was asked is not it, or cannot be reached."""
+        """Look up the leaders of partitions whose broker does not lead them or cannot be reached."""
         with self._cond:
             self._no_leader_partitions |= self._partition_map.keys() & set(partitions)
             self._cond.notify_all()
 
-    # ── What the LeaderFinderThread does ──────────────────────────────────────────────────────────────────────────
+    # ── called by the LeaderFinderThread ──────────────────────────────────────────────────────────────────────────
 
     def await_partitions_without_leader(self, finder: LeaderFinderThread) -> set[TopicPartition]:
-        """Wait until there are any, or until the thread is to end."""
+        """Wait until there are partitions without a leader, or until the thread must end."""
         with self._cond:
             while not self._no_leader_partitions and finder.is_running:
                 self._cond.wait()
             return set(self._no_leader_partitions)
 
     def wake_finder(self) -> None:
-        """Have the thread look whether it is to end."""
+        """Make the thread check whether it must end."""
         with self._cond:
             self._cond.notify_all()
 
     def find_leaders(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, BrokerEndPoint]:
-        """The leaders of those that have one. Raises KafkaError when no broker answers."""
+        """The leaders of those partitions that have one. Raises KafkaError if no broker responds."""
         brokers = get_plaintext_broker_end_points(self._zk)
         topics = {partition.topic for partition in partitions}
         client_id, timeout_ms = self._config["client.id"], self._config["socket.timeout.ms"]
         return leaders_of(partitions, fetch_topic_metadata(topics, brokers, client_id, timeout_ms))
 
     def add_fetchers(self, leaders: Mapping[TopicPartition, BrokerEndPoint]) -> None:
-        """Have these fetched, and not looked for any more. Raises KafkaError, OSError: then they are."""
+        """Start to fetch these partitions. Raises KafkaError, OSError, after which their leaders must be looked up
+        again."""
         self.add_fetcher_for_partitions(
             {p: BrokerAndInitialOffset(leader, self._partition_map[p].fetch_offset) for p, leader in leaders.items()}
         )
 
     def remove_from_partitions_without_leader(self, partitions: Collection[TopicPartition]) -> None:
-        """A leader was found for these."""
+        """Remove partitions whose leader was found."""
         with self._cond:
             self._no_leader_partitions -= set(partitions)
 
 
 class LeaderFinderThread(ShutdownableThread):
-    """Finds leaders for the partitions that have none, and gives them to their fetchers; rests between two rounds."""
+    """Looks up leaders of partitions without one, and starts their fetchers. Backs off between two rounds."""
 
     def __init__(self, name: str, manager: ConsumerFetcherManager, backoff_ms: float) -> None:
         super().__init__(name)
@@ -147,7 +148,7 @@ class LeaderFinderThread(ShutdownableThread):
         self._backoff_ms = backoff_ms
 
     def do_work(self) -> None:
-        """One round: wait for work, ask, hand over."""
+        """One round: wait for partitions, look up their leaders, start fetchers."""
         manager = self._manager
         partitions = manager.await_partitions_without_leader(self)
         if not self.is_running:
@@ -155,7 +156,7 @@ class LeaderFinderThread(ShutdownableThread):
         leaders: Mapping[TopicPartition, BrokerEndPoint] = {}
         try:
             leaders = manager.find_leaders(partitions)
-            # First, for a fetcher may fail, and put partitions back, before the call returns.
+            # Remove them first, because a fetcher may fail and put partitions back before add_fetchers returns.
             manager.remove_from_partitions_without_leader(leaders)
             manager.add_fetchers(leaders)
         except (KafkaError, OSError) as error:
@@ -166,14 +167,14 @@ class LeaderFinderThread(ShutdownableThread):
         self.pause(self._backoff_ms)
 
     def wake_up(self) -> None:
-        """Do not wait for work any longer."""
+        """End the wait for partitions."""
         self._manager.wake_finder()
 
 
 def leaders_of(
     partitions: Collection[TopicPartition], metadata: MetadataResponse
 ) -> dict[TopicPartition, BrokerEndPoint]:
-    """The leaders that an answer names for partitions."""
+    """The leaders of these partitions in a metadata response."""
     brokers = {each.node_id: BrokerEndPoint(each.node_id, each.host, each.port) for each in metadata.brokers}
     return {
         TopicPartition(topic.name or "", each.partition_index): brokers[each.leader_id]

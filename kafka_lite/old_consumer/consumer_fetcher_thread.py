@@ -1,4 +1,4 @@
-"""Fetches the partitions of one broker for the streams of a consumer.
+"""Fetches partitions from one broker for a consumer's streams.
 
 Kafka 0.10.2: core/.../consumer/ConsumerFetcherThread.scala · book 3.3.3
 """
@@ -19,9 +19,9 @@ from kafka_lite.old_consumer.simple_fetch import FetchRequest, FetchRequestBuild
 
 
 class ConsumerFetcherThread(AbstractFetcherThread[FetchRequest, FetchResponsePartitionData]):
-    """Puts what it fetches into the queues of the streams; waits where one is full.
+    """Puts fetched messages into the streams' queues, and blocks while a queue is full.
 
-    A partition that fails is given back: the LeaderFinderThread finds out whether it has another leader.
+    A partition that fails is handed back to the LeaderFinderThread, which looks for a new leader.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class ConsumerFetcherThread(AbstractFetcherThread[FetchRequest, FetchResponsePar
     def process_partition_data(
         self, partition: TopicPartition, fetch_offset: int, data: FetchResponsePartitionData
     ) -> None:
-        """Pass the messages to the partition's stream. Raises FetcherInterruptedError when the thread is to end."""
+        """Pass the messages to the partition's stream. Raises FetcherInterruptedError if the thread must end."""
         info = self._partition_map[partition]
         if info.fetch_offset != fetch_offset:
             raise RuntimeError(f"Offset doesn't match for {info}: fetched from {fetch_offset}")
         info.enqueue(data.records, is_interrupted=lambda: not self.is_running)
 
     def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
-        """Go on where ``auto.offset.reset`` says."""
+        """Reset the offset by ``auto.offset.reset``."""
         time = EARLIEST_TIME if self._config["auto.offset.reset"] == SMALLEST else LATEST_TIME
         new_offset = self._simple_consumer.earliest_or_latest_offset(partition, time)
         info = self._partition_map[partition]
@@ -80,12 +80,12 @@ class ConsumerFetcherThread(AbstractFetcherThread[FetchRequest, FetchResponsePar
         return new_offset
 
     def handle_partitions_with_errors(self, partitions: Collection[TopicPartition]) -> None:
-        """Have their leaders looked for."""
+        """Have new leaders looked up for these partitions."""
         self.remove_partitions(partitions)
         self._add_partitions_with_error(partitions)
 
     def build_fetch_request(self, partitions: Sequence[tuple[TopicPartition, PartitionFetchState]]) -> FetchRequest:
-        """A request of version 3 for the partitions that are active."""
+        """A request of version 3 for the active partitions."""
         now_ms = self._time.hi_res_ms()
         for partition, state in partitions:
             if state.is_active(now_ms):
@@ -93,11 +93,11 @@ class ConsumerFetcherThread(AbstractFetcherThread[FetchRequest, FetchResponsePar
         return self._builder.build()
 
     def fetch(self, request: FetchRequest) -> list[tuple[TopicPartition, FetchResponsePartitionData]]:
-        """Ask the broker."""
+        """Send the request to the broker."""
         return list(self._simple_consumer.fetch(request).data.items())
 
     def wake_up(self) -> None:
-        """End whatever the thread waits for: a rest, an answer, or room in a queue."""
+        """End whatever the thread waits for: a backoff, a response, or room in a queue."""
         super().wake_up()
         self._simple_consumer.abort()
         for info in self._partition_map.values():

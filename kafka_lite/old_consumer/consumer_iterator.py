@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 class ConsumerTimeoutError(KafkaError):
-    """No message came for ``consumer.timeout.ms``; one may go on waiting."""
+    """No message arrived within ``consumer.timeout.ms``. The stream may be read further."""
 
 
 class MessageSizeTooLargeError(KafkaError):
@@ -38,10 +38,11 @@ class _CurrentChunk(NamedTuple):
 
 
 class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]):
-    """Takes chunks out of the queue and messages out of chunks; waits while there are none.
+    """Takes chunks from the queue and messages from the chunks. Blocks while there are none.
 
-    A message counts as consumed when the next step hands it out, not when ``has_next`` finds it. What lies before the
-    consumed offset is passed over: a compressed message comes whole. For one thread, but for ``clear_current_chunk``.
+    A message counts as consumed when ``next`` returns it, not when ``has_next`` finds it. Messages before the consume
+    offset are skipped, because compressed messages arrive as a whole. Used by one thread, except for
+    ``clear_current_chunk``.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
         self._next_info: PartitionTopicInfo | None = None
 
     def __next__(self) -> MessageAndMetadata[K, V]:
-        """The next message. Raises StopIteration once the connector is shut down; else what ``has_next`` raises."""
+        """The next message. Raises StopIteration after the connector's shutdown, and the errors of ``has_next``."""
         item = super().__next__()
         if self._next_info is not None:
             self._next_info.reset_consume_offset(item.offset + 1)
@@ -71,10 +72,10 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
         return item
 
     def make_next(self) -> MessageAndMetadata[K, V] | None:
-        """Find the next message; None once the connector is shut down.
+        """Find the next message; None after the connector's shutdown.
 
-        Raises ConsumerTimeoutError, after which one may ask again; MessageSizeTooLargeError and CorruptRecordError,
-        after which one may not.
+        Raises ConsumerTimeoutError, after which the iteration may continue; MessageSizeTooLargeError and
+        CorruptRecordError, after which it may not.
         """
         while True:
             chunk = self._current or self._next_chunk()
@@ -89,7 +90,7 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
 
     @staticmethod
     def _next_record(chunk: _CurrentChunk) -> Record | None:
-        """The next message that was not consumed yet; None at the chunk's end, or when it is not ours any more."""
+        """The next message that was not consumed yet; None at the end of the chunk, or if the partition was revoked."""
         for record in chunk.records:
             if chunk.info.is_revoked:
                 return None
@@ -98,7 +99,7 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
         return None
 
     def _next_chunk(self) -> _CurrentChunk | None:
-        """Wait for the next chunk; None when the connector is shut down."""
+        """Wait for the next chunk; None after the connector's shutdown."""
         chunk = self._channel.take(self._timeout_ms)
         if chunk is None:
             self.reset_state()
@@ -112,7 +113,7 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
     @staticmethod
     def _check(chunk: FetchedDataChunk) -> None:
         info = chunk.topic_info
-        if info.is_revoked:  # the chunk before it was dropped, so there is a gap, which must not count as consumed
+        if info.is_revoked:  # an earlier chunk was dropped, and this gap must not count as consumed
             return
         if info.consume_offset < chunk.fetch_offset:
             logger.error(
@@ -128,5 +129,5 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
             )
 
     def clear_current_chunk(self) -> None:
-        """Drop what is left of the current chunk; a rebalance calls this in its own thread."""
+        """Drop the rest of the current chunk. Called by the rebalancing thread."""
         self._current = None

@@ -1,4 +1,4 @@
-"""Commits offsets of a group to ZooKeeper, to Kafka, or to both, and reads them back.
+"""Commits a group's offsets to ZooKeeper, to Kafka, or to both, and fetches them.
 
 Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (commitOffsets, fetchOffsets) · book 3.5.1, 3.5.2
 """
@@ -35,37 +35,38 @@ logger = logging.getLogger(__name__)
 
 OFFSET_COMMIT_VERSION = 2
 OFFSET_FETCH_VERSION = 2
-"""What 0.10.2 sends. Generation -1 and no member tell the coordinator that it does not coordinate this group."""
+"""The versions that 0.10.2 sends. Generation -1 without a member id tells the coordinator that it does not manage
+members."""
 
 _MOVED = frozenset({Errors.NOT_COORDINATOR, Errors.COORDINATOR_NOT_AVAILABLE})
 
 
 class CommitOutcome(NamedTuple):
-    """What an answer to a commit says."""
+    """The outcome of a commit."""
 
     committed: frozenset[TopicPartition]
     may_retry: bool
-    """Whether something failed that may succeed: anything but metadata that are too large."""
+    """Whether any error is retriable, which is true for all but too large metadata."""
     coordinator_moved: bool
 
 
 def commit_outcome(errors: Mapping[TopicPartition, Errors]) -> CommitOutcome:
-    """Judge the errors of the partitions."""
+    """Derive the outcome from the errors of the partitions."""
     failed = {error for error in errors.values() if error is not Errors.NONE}
     committed = frozenset(partition for partition, error in errors.items() if error is Errors.NONE)
     return CommitOutcome(committed, bool(failed - {Errors.OFFSET_METADATA_TOO_LARGE}), bool(failed & _MOVED))
 
 
 class ConsumerOffsets:
-    """The offsets of one group, kept where ``offsets.storage`` says::
+    """The offsets of one group, stored as ``offsets.storage`` says::
 
                                  commit                                       fetch
         zookeeper                /consumers/G/offsets, if it has changed      the same
-        kafka, dual commit       the coordinator; what it takes, there too    the larger of the two
+        kafka, dual commit       the coordinator; then ZooKeeper, too         the larger of the two
         kafka                    the coordinator                              the coordinator
 
-    So a group migrates in two rolling restarts: first all members to kafka with ``dual.commit.enabled``, so that those
-    that still use ZooKeeper are understood, then to kafka alone. Thread-safe.
+    A group migrates in two rolling restarts: first all members use kafka with ``dual.commit.enabled``, so that members
+    that still use ZooKeeper see their commits, then kafka alone. Thread-safe.
     """
 
     def __init__(
@@ -86,13 +87,12 @@ class ConsumerOffsets:
         self._channel: BlockingChannel | None = None
         self._channel_lock = threading.RLock()
 
-    # ── Committing ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── committing ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit_offsets(self, offsets: Mapping[TopicPartition, int], retry_on_failure: bool) -> bool:
-        """Commit; false when that failed, with ``retry_on_failure`` even after ``offsets.commit.max.retries`` more.
+        """Commit; false if that failed, with ``retry_on_failure`` after ``offsets.commit.max.retries`` retries.
 
-        (Kafka's connector has this flag the wrong way round; its configuration's documentation says it so.) Raises
-        ZkError when ZooKeeper refuses, which it does not.
+        (Kafka's connector inverts the meaning of this flag, contrary to its documented configuration.) Raises ZkError.
         """
         tries = 1 + (self._config["offsets.commit.max.retries"] if retry_on_failure else 0)
         for attempt in range(tries):
@@ -114,7 +114,7 @@ class ConsumerOffsets:
             return self._try_commit_to_kafka(offsets)
 
     def commit_offset_to_zookeeper(self, partition: TopicPartition, offset: int) -> None:
-        """Write the znode, unless it has that offset."""
+        """Write the znode, unless it has this offset already."""
         if self._checkpointed.get(partition) != offset:
             self._groups.set_offset(self._group, partition, offset)
             self._checkpointed[partition] = offset
@@ -139,15 +139,15 @@ class ConsumerOffsets:
         return not outcome.may_retry
 
     def remember(self, partition: TopicPartition, offset: int) -> None:
-        """That is what was read: to commit the same again costs nothing."""
+        """Remember an offset that was read, so that committing the same value writes nothing."""
         self._checkpointed[partition] = offset
 
-    # ── Fetching ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── fetching ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def fetch_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
-        """The committed offsets, INVALID_OFFSET where there is none; None when the consumer shuts down meanwhile.
+        """The committed offsets, INVALID_OFFSET where there is none; None if the consumer shuts down meanwhile.
 
-        Tries for as long as the coordinator cannot be found, or is still loading. Raises ZnodeDataError, ZkError.
+        Retries for as long as the coordinator cannot be found or is still loading. Raises ZnodeDataError, ZkError.
         """
         if not partitions:
             return {}
@@ -165,7 +165,7 @@ class ConsumerOffsets:
         return dict.fromkeys(partitions, INVALID_OFFSET) | self._groups.get_offsets(self._group, partitions)
 
     def _try_fetch_from_kafka(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
-        """None when it is to be tried again."""
+        """The committed offsets; None if the request must be retried."""
         request = OffsetFetchRequest(group_id=self._group, topics=fetch_topics(partitions))
         try:
             response = cast(OffsetFetchResponse, self._connected_channel().exchange(request, OFFSET_FETCH_VERSION))
@@ -185,10 +185,10 @@ class ConsumerOffsets:
         from_zookeeper = self._fetch_from_zookeeper(partitions)
         return {partition: max(offset, from_zookeeper[partition]) for partition, offset in from_kafka.items()}
 
-    # ── The channel ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the connection to the coordinator ─────────────────────────────────────────────────────────────────────────
 
     def ensure_offset_manager_connected(self) -> None:
-        """Wait until the coordinator is found and connected, where offsets go to Kafka; or until the shutdown."""
+        """If offsets are stored in Kafka, wait until the coordinator is connected, or until the shutdown."""
         while not self._is_in_zookeeper and not self._is_shutting_down.is_set():
             try:
                 with self._channel_lock:
@@ -200,14 +200,14 @@ class ConsumerOffsets:
                 return
 
     def disconnect(self) -> None:
-        """Close the connection; the next commit or fetch looks for the coordinator again."""
+        """Close the connection. The next commit or fetch looks up the coordinator again."""
         with self._channel_lock:
             channel, self._channel = self._channel, None
             if channel is not None:
                 channel.close()
 
     def _connected_channel(self) -> BlockingChannel:
-        """Raises KafkaError, ConnectionError."""
+        """A connection to the coordinator. Raises KafkaError, ConnectionError."""
         if self._channel is None or not self._channel.is_connected:
             timeout_ms = self._config["offsets.channel.socket.timeout.ms"]
             client_id = self._config["client.id"]
@@ -215,7 +215,7 @@ class ConsumerOffsets:
         return self._channel
 
     def _back_off(self) -> None:
-        """Rest; a shutdown cuts it short, but does not take the rest away from its own commits."""
+        """Wait. A shutdown cuts the wait short, but the shutdown's own commits do wait."""
         backoff_s = self._config["offsets.channel.backoff.ms"] / 1000
         if self._is_shutting_down.is_set():
             threading.Event().wait(backoff_s)
@@ -224,7 +224,7 @@ class ConsumerOffsets:
 
 
 def committed_offsets(response: OffsetFetchResponse) -> dict[TopicPartition, int]:
-    """What a coordinator answered; unknown partitions have no offset. Raises ApiError for what is to be tried again."""
+    """The offsets in a response; unknown partitions have none. Raises ApiError for retriable errors."""
     _raise_unless_final(Errors.for_code(response.error_code))
     offsets = {}
     for topic in response.topics:
@@ -260,7 +260,7 @@ def _commit_errors(response: OffsetCommitResponse) -> dict[TopicPartition, Error
 
 
 def fetch_topics(partitions: Iterable[TopicPartition]) -> list[OffsetFetchRequestTopic]:
-    """Partitions as an OffsetFetch request has them."""
+    """The topics of an OffsetFetch request for these partitions."""
     topics: dict[str, OffsetFetchRequestTopic] = {}
     for topic, number in partitions:
         topics.setdefault(topic, OffsetFetchRequestTopic(name=topic)).partition_indexes.append(number)

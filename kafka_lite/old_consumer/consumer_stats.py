@@ -1,4 +1,4 @@
-"""Everything that one old consumer measures, and who is shown it.
+"""The old consumer's metrics: messages per topic, fetches per broker, commits and rebalances.
 
 Kafka 0.10.2: core/.../consumer/ConsumerTopicStats.scala, FetchRequestAndResponseStats.scala,
 ZookeeperConsumerConnector.scala, core/.../metrics/KafkaMetricsGroup.scala · book 3.1.1, 3.3.3, 3.4.2
@@ -29,7 +29,7 @@ class ConsumerTopicMetrics:
 
 
 class ConsumerTopicStats:
-    """The metrics of one client; a topic's are made when they are first wanted."""
+    """The metrics of one client, created per topic on first use."""
 
     def __init__(self, client_id: str, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
         registry = registry if registry is not None else MetricsRegistry()
@@ -39,11 +39,11 @@ class ConsumerTopicStats:
         self._all_topics = ConsumerTopicMetrics(self._group, {"clientId": client_id})
 
     def get_consumer_all_topic_stats(self) -> ConsumerTopicMetrics:
-        """Those of all topics together."""
+        """The metrics of all topics together."""
         return self._all_topics
 
     def get_consumer_topic_stats(self, topic: str) -> ConsumerTopicMetrics:
-        """Those of one topic."""
+        """The metrics of one topic."""
         found = self._stats.get(topic)
         if found is None:
             made = ConsumerTopicMetrics(self._group, {"clientId": self._client_id, "topic": topic})
@@ -60,14 +60,14 @@ class FetchRequestAndResponseMetrics:
         self.throttle_time_stats = group.new_timer("FetchRequestThrottleRateAndTimeMs", tags)
 
     def update(self, duration_ms: float, response_bytes: int, throttle_time_ms: float) -> None:
-        """One fetch was answered."""
+        """A fetch was completed."""
         self.request_timer.update(duration_ms)
         self.request_size_hist.update(response_bytes)
         self.throttle_time_stats.update(throttle_time_ms)
 
 
 class FetchRequestAndResponseStats:
-    """The metrics of one client; a broker's are made when they are first wanted."""
+    """The metrics of one client, created per broker on first use."""
 
     def __init__(self, client_id: str, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
         registry = registry if registry is not None else MetricsRegistry()
@@ -76,12 +76,8 @@ class FetchRequestAndResponseStats:
         self._stats: dict[tuple[str, int], FetchRequestAndResponseMetrics] = {}
         self._all_brokers = FetchRequestAndResponseMetrics(self._group, {"clientId": client_id})
 
-    def get_fetch_request_and_response_all_brokers_stats(self) -> FetchRequestAndResponseMetrics:
-        """Those of all brokers together."""
-        return self._all_brokers
-
     def get_fetch_request_and_response_stats(self, host: str, port: int) -> FetchRequestAndResponseMetrics:
-        """Those of one broker."""
+        """The metrics of one broker."""
         found = self._stats.get((host, port))
         if found is None:
             tags = {"clientId": self._client_id, "brokerHost": host, "brokerPort": str(port)}
@@ -89,25 +85,25 @@ class FetchRequestAndResponseStats:
         return found
 
     def update(self, host: str, port: int, duration_ms: float, response_bytes: int, throttle_time_ms: float) -> None:
-        """A broker has answered a fetch."""
+        """A broker has responded to a fetch."""
         for metrics in (self.get_fetch_request_and_response_stats(host, port), self._all_brokers):
             metrics.update(duration_ms, response_bytes, throttle_time_ms)
 
 
 class ConsumerStats:
-    """The metrics of one consumer under the names of Kafka's beans.
+    """The metrics of one consumer, under the names of Kafka's beans.
 
-    In Kafka all clients of a process share a registry, and those of the same client.id their metrics.
+    In Kafka, all clients of a process share a registry, and clients with the same client.id share their metrics.
     """
 
     def __init__(self, config: ConsumerConfig, time: Time = SYSTEM_TIME) -> None:
-        """Raises KafkaError when a reporter that is configured is not there."""
+        """Raises KafkaError if a configured reporter cannot be created."""
         client_id = config["client.id"]
         self.registry = MetricsRegistry()
         self.topics = ConsumerTopicStats(client_id, self.registry, time)
         self.fetches = FetchRequestAndResponseStats(client_id, self.registry, time)
         self.connector = KafkaMetricsGroup(self.registry, time, "kafka.consumer", "ZookeeperConsumerConnector")
-        """For the gauges of the connector."""
+        """The group for the connector's gauges."""
         tags = {"clientId": client_id}
         self.kafka_commit_meter = self.connector.new_meter("KafkaCommitsPerSec", "commits", tags)
         self.zk_commit_meter = self.connector.new_meter("ZooKeeperCommitsPerSec", "commits", tags)
@@ -120,16 +116,16 @@ class ConsumerStats:
         ]
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
-        """All metrics of now, with their attributes."""
+        """All metrics with their current attributes."""
         return self.registry.beans()
 
     def start(self, scheduler: Scheduler) -> None:
-        """Let the rates follow the counts, and the reporters begin."""
+        """Start to update the rates periodically, and start the reporters."""
         scheduler.schedule("metrics-tick", self.registry.tick, TICK_INTERVAL_MS, TICK_INTERVAL_MS)
         for reporter in self._reporters:
             reporter.start(self.registry)
 
     def close(self) -> None:
-        """Tell the reporters."""
+        """Close the reporters."""
         for reporter in self._reporters:
             reporter.close()

@@ -1,4 +1,4 @@
-"""What turns bytes into the old consumer's keys and messages.
+"""Deserializes the old consumer's keys and messages.
 
 Kafka 0.10.2: core/.../serializer/Decoder.scala (DefaultDecoder, StringDecoder) · book 3.4.2
 """
@@ -16,33 +16,33 @@ T = TypeVar("T")
 
 
 class DecodeError(KafkaError):
-    """Bytes that are not what the decoder expects."""
+    """The bytes are not what the decoder expects."""
 
 
 class Decoder(ABC, Generic[T]):
-    """Made with properties of one's own; None (no key, a tombstone) is never given to it."""
+    """The base of decoders, created with properties. None (no key, a tombstone) is never passed to them."""
 
     def __init__(self, props: Mapping[str, object] | None = None) -> None:
         self.props = props or {}
 
     @abstractmethod
     def from_bytes(self, data: bytes) -> T:
-        """The key or message. Raises DecodeError."""
+        """The decoded key or message. Raises DecodeError."""
 
 
 class DefaultDecoder(Decoder[bytes]):
-    """Bytes are bytes."""
+    """Passes bytes through."""
 
     def from_bytes(self, data: bytes) -> bytes:
-        """As they are."""
+        """The same bytes."""
         return data
 
 
 class StringDecoder(Decoder[str]):
-    """Text, in ``serializer.encoding``; UTF-8 else."""
+    """Decodes text in ``serializer.encoding``, by default UTF-8."""
 
     def from_bytes(self, data: bytes) -> str:
-        """Decoded. Raises DecodeError."""
+        """The decoded text. Raises DecodeError."""
         try:
             return data.decode(str(self.props.get("serializer.encoding", "utf-8")))
         except (UnicodeError, LookupError) as error:
@@ -53,7 +53,7 @@ class _NumberDecoder(Decoder[int]):
     LAYOUT: struct.Struct
 
     def from_bytes(self, data: bytes) -> int:
-        """Big-endian. Raises DecodeError for any other number of bytes."""
+        """The big-endian number. Raises DecodeError for a wrong number of bytes."""
         if len(data) != self.LAYOUT.size:
             raise DecodeError(f"{len(data)} bytes are not {self.LAYOUT.size}")
         number: int = self.LAYOUT.unpack(data)[0]
@@ -61,12 +61,12 @@ class _NumberDecoder(Decoder[int]):
 
 
 class IntegerDecoder(_NumberDecoder):
-    """Four bytes."""
+    """Decodes four bytes."""
 
     LAYOUT = struct.Struct(">i")
 
 
 class LongDecoder(_NumberDecoder):
-    """Eight bytes."""
+    """Decodes eight bytes."""
 
     LAYOUT = struct.Struct(">q")

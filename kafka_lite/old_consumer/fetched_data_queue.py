@@ -17,22 +17,22 @@ C = TypeVar("C")
 
 
 class ShutdownCommand:
-    """What a stream finds in its queue when it is to end."""
+    """The last item of a stream's queue, which ends the stream."""
 
 
 SHUTDOWN_COMMAND: Final = ShutdownCommand()
 
 
 class FetcherInterruptedError(KafkaError):
-    """A fetcher that is to end no longer waits for room in a queue."""
+    """The fetcher must end and no longer waits for room in a queue."""
 
 
 class FetchedDataQueue(Generic[C]):
     """A few chunks (``queued.max.message.chunks``) between the fetchers of several partitions and one stream.
 
-    A fetcher that finds it full waits: so a slow stream slows down its fetchers, and memory stays bounded. Java
-    interrupts a thread that has to end while it waits; here it asks ``is_interrupted``, and ``wake_producers`` has it
-    ask.
+    A fetcher blocks while the queue is full, so that a slow stream slows down its fetchers and memory stays bounded.
+    Java interrupts a blocked thread that has to end. Here, ``put`` checks ``is_interrupted``, and ``wake_producers``
+    makes it check.
     """
 
     def __init__(self, capacity: int, time: Time = SYSTEM_TIME) -> None:
@@ -42,7 +42,7 @@ class FetchedDataQueue(Generic[C]):
         self._changed = threading.Condition()
 
     def put(self, item: C | ShutdownCommand, is_interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Wait for room and add; raises FetcherInterruptedError when ``is_interrupted`` says so while waiting."""
+        """Wait for room and add. Raises FetcherInterruptedError if ``is_interrupted`` returns true while waiting."""
         with self._changed:
             while len(self._items) >= self._capacity:
                 if is_interrupted():
@@ -52,12 +52,12 @@ class FetchedDataQueue(Generic[C]):
             self._changed.notify_all()
 
     def wake_producers(self) -> None:
-        """Have those that wait for room look whether they are interrupted."""
+        """Make blocked fetchers check whether they are interrupted."""
         with self._changed:
             self._changed.notify_all()
 
     def take(self, timeout_ms: float | None = None) -> C | ShutdownCommand | None:
-        """Wait for an item and take it; None when there was none for ``timeout_ms`` (None: wait for ever)."""
+        """Wait for an item and remove it; None if there is none within ``timeout_ms`` (None: wait for ever)."""
         with self._changed:
             deadline_ms = None if timeout_ms is None else self._time.hi_res_ms() + timeout_ms
             while not self._items:
@@ -73,13 +73,13 @@ class FetchedDataQueue(Generic[C]):
             return item
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Remove all items."""
         with self._changed:
             self._items.clear()
             self._changed.notify_all()
 
     def shut_down(self) -> None:
-        """Drop everything but the command to end, which stays the only item."""
+        """Replace all items by the shutdown command."""
         with self._changed:
             self._items = deque([SHUTDOWN_COMMAND])
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""An iterator that can be asked whether there is a next element, which may take a while to find out.
+"""An iterator with a ``has_next``, which may block.
 
 Kafka 0.10.2: core/.../utils/IteratorTemplate.scala · book 3.4.2
 """
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 class IteratorState(Enum):
-    """Where an iterator stands between its elements."""
+    """The state of an iterator between its elements."""
 
     NOT_READY = "not ready"
-    """*action*: none; the next element is not known yet. *transition*: has_next → FAILED, until it is known."""
+    """*action*: none; the next element is not known. *transition*: has_next → FAILED, while it computes one."""
     READY = "ready"
-    """*action*: has the next element. *transition*: next hands it out → NOT_READY."""
+    """*action*: hold the next element. *transition*: next returns it → NOT_READY."""
     DONE = "done"
-    """*action*: there is nothing more, for good."""
+    """*action*: none; there are no more elements. *transition*: none."""
     FAILED = "failed"
-    """*action*: computes the next element, or that has raised an error. *transition*: there is one → READY; there is
-    none → DONE; the error is one after which one may ask again → NOT_READY. Else it stays so."""
+    """*action*: compute the next element, or keep failing after an error. *transition*: an element was found → READY;
+    there is none → DONE; ``reset_state`` was called because the error is retriable → NOT_READY."""
 
 
 VALID_PREVIOUS_STATES: dict[IteratorState, frozenset[IteratorState]] = {
@@ -35,7 +35,7 @@ VALID_PREVIOUS_STATES: dict[IteratorState, frozenset[IteratorState]] = {
 
 
 class IteratorTemplate(ABC, Generic[T]):
-    """Subclasses say how the next element is made. For one thread."""
+    """Subclasses compute the next element. Used by one thread."""
 
     def __init__(self) -> None:
         self._state = IteratorState.NOT_READY
@@ -43,10 +43,10 @@ class IteratorTemplate(ABC, Generic[T]):
 
     @abstractmethod
     def make_next(self) -> T | None:
-        """The next element; None when there is none, for good. An error ends the iteration, unless ``reset_state``."""
+        """The next element; None at the end. An error ends the iteration, unless ``reset_state`` was called."""
 
     def has_next(self) -> bool:
-        """Whether there is another element; waits until that is known. Raises RuntimeError after an error."""
+        """Whether there is another element; blocks until that is known. Raises RuntimeError after an error."""
         if self._state is IteratorState.FAILED:
             raise RuntimeError("Iterator is in failed state")
         if self._state is IteratorState.NOT_READY:
@@ -56,7 +56,7 @@ class IteratorTemplate(ABC, Generic[T]):
         return self._next_item is not None
 
     def __next__(self) -> T:
-        if not self.has_next() or self._next_item is None:  # the second for the type checker: it is the same
+        if not self.has_next() or self._next_item is None:  # the second condition is only for the type checker
             raise StopIteration
         item, self._next_item = self._next_item, None
         self._become(IteratorState.NOT_READY)
@@ -66,7 +66,7 @@ class IteratorTemplate(ABC, Generic[T]):
         return self
 
     def reset_state(self) -> None:
-        """What is raised now is no failure: one may ask again."""
+        """The error that is about to be raised is retriable: has_next may be called again."""
         self._become(IteratorState.NOT_READY)
 
     def _become(self, state: IteratorState) -> None:

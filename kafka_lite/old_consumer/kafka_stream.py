@@ -18,7 +18,7 @@ V = TypeVar("V")
 
 
 class KafkaStream(Generic[K, V]):
-    """Iterate over it; there is one iterator, which goes on where it was left::
+    """A stream of messages. It has a single iterator, which continues where it was left::
 
     for message in stream:
         print(message.topic, message.partition, message.offset, message.key, message.message)
@@ -41,7 +41,7 @@ class KafkaStream(Generic[K, V]):
         return self._iterator
 
     def clear(self) -> None:
-        """Drop what is left of the chunk that is being read: a rebalance begins."""
+        """Drop the rest of the current chunk, because a rebalance has begun."""
         self._iterator.clear_current_chunk()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A message as the old consumer hands it out.
+"""A message as the old consumer returns it.
 
 Kafka 0.10.2: core/.../message/MessageAndMetadata.scala · book 3.4.2
 """
@@ -17,7 +17,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class MessageAndMetadata(Generic[K, V]):
-    """Where a message was, and what it is; key and message are decoded when they are asked for, each time."""
+    """A message and its position. Key and message are decoded on every access."""
 
     topic: str
     partition: int
@@ -27,28 +27,28 @@ class MessageAndMetadata(Generic[K, V]):
 
     @property
     def offset(self) -> int:
-        """Its offset."""
+        """The offset of the message."""
         return self.raw_message.offset
 
     @property
     def timestamp(self) -> int:
-        """Ms since the epoch; -1 in format v0."""
+        """ms since the epoch; -1 in format v0."""
         return self.raw_message.timestamp
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamp."""
+        """Whether the producer or the broker set the timestamp."""
         return self.raw_message.timestamp_type
 
     @property
     def key(self) -> K | None:
-        """The key; None for none. Raises what the decoder raises."""
+        """The key; None without one. Raises the decoder's errors."""
         data = self.raw_message.key
         return None if data is None else self.key_decoder.from_bytes(data)
 
     @property
     def message(self) -> V | None:
-        """The message; None for a tombstone. Raises what the decoder raises."""
+        """The message; None for a tombstone. Raises the decoder's errors."""
         data = self.raw_message.value
         return None if data is None else self.value_decoder.from_bytes(data)
 

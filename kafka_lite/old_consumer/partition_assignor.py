@@ -1,4 +1,4 @@
-"""Who of a group consumes which partition. Every member computes it for itself, from the same facts.
+"""Assigns partitions to the members of a group. Every member computes the assignment itself, from the same data.
 
 Kafka 0.10.2: core/.../consumer/PartitionAssignor.scala (AssignmentContext, RangeAssignor, RoundRobinAssignor)
 · book 3.2.2
@@ -20,21 +20,21 @@ from kafka_lite.old_consumer.topic_count import ConsumerThreadId, TopicCount
 logger = logging.getLogger(__name__)
 
 Assignment = dict[str, dict[TopicPartition, ConsumerThreadId]]
-"""By consumer; one without a partition has an empty map."""
+"""Partitions and their threads by consumer. A consumer without partitions has an empty map."""
 
 
 @dataclass(frozen=True)
 class AssignmentContext:
-    """The facts: who is there, who wants which topics, which partitions these have."""
+    """The input of an assignment: members, subscriptions and partitions."""
 
     consumer_id: str
     """The member that computes."""
     my_topics: Collection[str]
-    """The topics it subscribes to."""
+    """The topics that it subscribes to."""
     consumers_for_topic: Mapping[str, Sequence[ConsumerThreadId]]
     """The threads of all members that subscribe to a topic, sorted."""
     partitions_for_topic: Mapping[str, Sequence[int]]
-    """The partitions, sorted; none of a topic that is not there."""
+    """The partitions, sorted; empty for a topic that does not exist."""
     consumers: Sequence[str]
     """All members, sorted."""
 
@@ -42,7 +42,7 @@ class AssignmentContext:
     def of(
         cls, consumer_id: str, topic_counts: Iterable[TopicCount], partitions_for_topic: Mapping[str, Sequence[int]]
     ) -> AssignmentContext:
-        """From the subscriptions of all members. Raises KafkaError when ``consumer_id`` is not among them."""
+        """From the subscriptions of all members. Raises KafkaError if ``consumer_id`` is not among them."""
         threads: dict[str, list[ConsumerThreadId]] = {}
         my_topics: Collection[str] | None = None
         members = sorted(topic_counts, key=lambda each: each.consumer_id)
@@ -60,31 +60,31 @@ class AssignmentContext:
 
 
 class PartitionAssignor(ABC):
-    """A strategy (``partition.assignment.strategy``); all members of a group must have the same."""
+    """An assignment strategy (``partition.assignment.strategy``). All members of a group must use the same."""
 
     @abstractmethod
     def assign(self, context: AssignmentContext) -> Assignment:
-        """Who consumes what."""
+        """The assignment of all members."""
 
     @staticmethod
     def create_instance(strategy: str) -> PartitionAssignor:
-        """``roundrobin`` or ``range``."""
+        """The assignor named ``roundrobin`` or ``range``."""
         return RoundRobinAssignor() if strategy == "roundrobin" else RangeAssignor()
 
 
 class RangeAssignor(PartitionAssignor):
-    """Topic by topic, each thread a run of neighbouring partitions; the first few threads get one more.
+    """Assigns topic by topic: each thread gets a run of consecutive partitions, and the first threads get one more.
 
-    Five partitions, consumers C1 and C2 with two threads each: 5 = 4 · 1 + 1, so only the first gets two::
+    Five partitions, consumers C1 and C2 with two threads each: 5 = 4 · 1 + 1, so only the first thread gets two::
 
         partitions   0     1     2     3     4
         threads     C1-0  C1-0  C1-1  C2-0  C2-1
 
-    Only the topics that this member subscribes to are looked at. Threads beyond the number of partitions get none.
+    Only the topics that this member subscribes to are considered. Threads in excess of the partitions get none.
     """
 
     def assign(self, context: AssignmentContext) -> Assignment:
-        """Who consumes what of the topics of this member."""
+        """The assignment of this member's topics."""
         assignment: Assignment = {consumer: {} for consumer in context.consumers}
         for topic in context.my_topics:
             threads, partitions = context.consumers_for_topic[topic], context.partitions_for_topic.get(topic, [])
@@ -103,7 +103,7 @@ class RangeAssignor(PartitionAssignor):
 
 
 def runs(partitions: Sequence[int], count: int) -> Iterator[Sequence[int]]:
-    """Cut partitions into ``count`` neighbouring runs, as equal as can be, the longer ones first."""
+    """Cut partitions into ``count`` runs of consecutive ones, as equal as possible, the longer ones first."""
     per_thread, with_one_more = divmod(len(partitions), count)
     for position in range(count):
         start = per_thread * position + min(position, with_one_more)
@@ -111,14 +111,14 @@ def runs(partitions: Sequence[int], count: int) -> Iterator[Sequence[int]]:
 
 
 class RoundRobinAssignor(PartitionAssignor):
-    """All partitions of all topics dealt out to all threads in turn, a thread being passed over for a foreign topic.
+    """Deals out all partitions of all topics to all threads in turn, and skips threads without the topic.
 
-    The partitions are sorted by the hash code of ``[topic,partition]``: a shuffle that is the same everywhere, so that
-    not all partitions of a topic come to the member with the most threads.
+    The partitions are sorted by the hash code of ``[topic,partition]``. That is a shuffle with the same result
+    everywhere, so that not all partitions of a topic go to the member with the most threads.
     """
 
     def assign(self, context: AssignmentContext) -> Assignment:
-        """Who consumes what, of all topics."""
+        """The assignment of all topics."""
         assignment: Assignment = {consumer: {} for consumer in context.consumers}
         threads = sorted({thread for each in context.consumers_for_topic.values() for thread in each})
         turns = cycle(threads)
@@ -130,6 +130,6 @@ class RoundRobinAssignor(PartitionAssignor):
 
 
 def shuffled(partitions_for_topic: Mapping[str, Sequence[int]]) -> list[TopicPartition]:
-    """All partitions in the order of Java's hash codes of their text; those of the same code by topic and number."""
+    """All partitions, sorted by Java's hash code of their text; those with the same code by topic and number."""
     partitions = [TopicPartition(topic, p) for topic, numbers in sorted(partitions_for_topic.items()) for p in numbers]
     return sorted(partitions, key=lambda each: java_string_hash(f"[{each.topic},{each.partition}]"))

@@ -1,4 +1,4 @@
-"""A partition that this consumer owns: how far it is fetched, how far it is consumed, where its messages go.
+"""A partition that this consumer owns: its fetch offset, its consume offset, and its queue.
 
 Kafka 0.10.2: core/.../consumer/PartitionTopicInfo.scala, FetchedDataChunk.scala · book 3.2.3, 3.2.5
 """
@@ -21,13 +21,13 @@ INVALID_OFFSET = -1
 
 
 def is_offset_invalid(offset: int) -> bool:
-    """Whether this stands for no offset: nothing was committed yet."""
+    """Whether this stands for a missing offset: nothing was committed yet."""
     return offset < 0
 
 
 @dataclass(frozen=True)
 class FetchedDataChunk:
-    """The messages of one partition out of one answer, and the offset that they were fetched from."""
+    """The messages of one partition from one fetch response, and their fetch offset."""
 
     messages: ByteBufferMessageSet
     topic_info: PartitionTopicInfo
@@ -35,9 +35,9 @@ class FetchedDataChunk:
 
 
 class PartitionTopicInfo:
-    """One ownership of a partition; the next rebalance makes another.
+    """One ownership of a partition. Each rebalance creates a new one.
 
-    The fetcher moves ``fetch_offset`` on, the stream ``consume_offset``, which is what is committed::
+    The fetcher advances ``fetch_offset``, the stream ``consume_offset``, which is what is committed::
 
                   consumed            in the queue            not fetched
         ─────────────────────────┬──────────────────────┬──────────────────────▶
@@ -61,46 +61,47 @@ class PartitionTopicInfo:
         self._fetched_offset = fetched_offset
         self._stats = stats
         self.thread_id = thread_id
-        """The thread that owns the partition, as ZooKeeper has it."""
+        """The owning thread, as registered in ZooKeeper."""
         self._is_revoked = False
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """Topic and number."""
+        """The topic and the partition number."""
         return TopicPartition(self.topic, self.partition_id)
 
     @property
     def consume_offset(self) -> int:
-        """The offset behind the last message that a stream has handed out; negative: none was committed yet."""
+        """The offset after the last message that a stream has returned; negative if none was committed yet."""
         return self._consumed_offset
 
     @property
     def fetch_offset(self) -> int:
-        """The offset behind the last message in the queue."""
+        """The offset after the last message in the queue."""
         return self._fetched_offset
 
     def reset_consume_offset(self, offset: int) -> None:
-        """A stream has handed out the message before ``offset``, or consumption begins there."""
+        """Set the consume offset: a stream has returned the message before it, or consumption starts there."""
         self._consumed_offset = offset
 
     def reset_fetch_offset(self, offset: int) -> None:
-        """Fetching goes on at ``offset``."""
+        """Set the offset at which fetching continues."""
         self._fetched_offset = offset
 
     @property
     def is_revoked(self) -> bool:
-        """Whether a rebalance has begun: what streams still have of the partition may be another's by now."""
+        """Whether a rebalance has begun, so that another member may own the partition by now."""
         return self._is_revoked
 
     def revoke(self) -> None:
-        """A rebalance begins."""
+        """Mark the partition as revoked, because a rebalance begins."""
         self._is_revoked = True
 
     def enqueue(self, messages: ByteBufferMessageSet, is_interrupted: Callable[[], bool] = lambda: False) -> None:
-        """Pass messages to the stream; waits while its queue is full.
+        """Pass messages to the stream. Blocks while its queue is full.
 
-        Raises FetcherInterruptedError, with nothing changed, when ``is_interrupted`` says so meanwhile. A set without
-        one whole message is passed on too: the stream will say that the fetch size is too small. An empty one is not.
+        Raises FetcherInterruptedError, with nothing changed, if ``is_interrupted`` returns true meanwhile. A set
+        without a complete message is passed on too, so that the stream reports that the fetch size is too small. An
+        empty set is not.
         """
         if messages.size_in_bytes == 0:
             return
@@ -114,7 +115,7 @@ class PartitionTopicInfo:
             self._stats.get_consumer_all_topic_stats().byte_rate.mark(messages.valid_bytes)
 
     def wake_producers(self) -> None:
-        """Have a fetcher that waits for room look whether it is interrupted."""
+        """Make a blocked fetcher check whether it is interrupted."""
         self._chunk_queue.wake_producers()
 
     def __str__(self) -> str:

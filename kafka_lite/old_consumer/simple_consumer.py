@@ -1,4 +1,4 @@
-"""The low-level consumer: one connection to one broker, and nothing done by itself.
+"""The low-level consumer: one connection to one broker, without any automation.
 
 Kafka 0.10.2: core/.../consumer/SimpleConsumer.scala · book 3.6.1
 """
@@ -33,17 +33,17 @@ logger = logging.getLogger(__name__)
 LATEST_TIME, EARLIEST_TIME = -1, -2
 METADATA_VERSION = 0
 LIST_OFFSETS_VERSION = 0
-"""By segment: offsets at which segments begin that were written before a time."""
+"""A version by segment: it returns base offsets of segments that were written before a time."""
 FIND_COORDINATOR_VERSION = 0
 
 R = TypeVar("R", bound=Response)
 
 
 class SimpleConsumer:
-    """Asks and waits, one request at a time. Who leads what, and which offset is next, the caller must know.
+    """Sends one request at a time and waits for its response. The caller keeps track of leaders and offsets.
 
-    Connects when needed. A request that fails is sent once more over a new connection, and then its error is the
-    caller's: all are ConnectionError. Thread-safe.
+    Connects when needed. A failed request is sent once more over a new connection; if that fails too, ConnectionError
+    is raised. Thread-safe.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SimpleConsumer:
         stats: FetchRequestAndResponseStats | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``buffer_size`` is SO_RCVBUF, -1 for the system's; ``so_timeout_ms`` how long an answer may take."""
+        """``buffer_size`` is SO_RCVBUF, -1 for the system default; ``so_timeout_ms`` is the timeout of a response."""
         self.host = host
         self.port = port
         self.client_id = client_id
@@ -75,62 +75,63 @@ class SimpleConsumer:
         self.close()
 
     def close(self) -> None:
-        """Close the connection for good."""
+        """Close the connection. It is not opened again."""
         self.abort()
         with self._lock:
             self._channel.close()
 
     def abort(self) -> None:
-        """The same without waiting: another thread's request under way raises, and later ones do."""
+        """Close without waiting: a request in progress in another thread raises, and so do later ones."""
         self._is_closed = True
         self._channel.abort()
 
     def fetch(self, request: FetchRequest) -> FetchResponse:
-        """Messages of one or several partitions."""
+        """Fetch messages of one or several partitions."""
         begin_ms = self._time.hi_res_ms()
-        answer = self._exchange(request.to_wire(), request.version, WireFetchResponse)
+        wire_response = self._exchange(request.to_wire(), request.version, WireFetchResponse)
         duration_ms = self._time.hi_res_ms() - begin_ms
-        response = FetchResponse(answer)
+        response = FetchResponse(wire_response)
         self._stats.update(self.host, self.port, duration_ms, response.size_in_bytes, response.throttle_time_ms)
         return response
 
     def send_metadata_request(self, topics: list[str]) -> MetadataResponse:
-        """Brokers, partitions and leaders of topics; of all topics for an empty list."""
+        """Brokers, partitions and leaders of topics, or of all topics for an empty list."""
         request = MetadataRequest(topics=[MetadataRequestTopic(name=topic) for topic in topics])
         return self._exchange(request, METADATA_VERSION, MetadataResponse)
 
     def send_group_coordinator_request(self, group: str) -> FindCoordinatorResponse:
-        """The broker that keeps the offsets of a group."""
+        """The broker that stores the offsets of a group."""
         return self._exchange(FindCoordinatorRequest(key=group), FIND_COORDINATOR_VERSION, FindCoordinatorResponse)
 
     def get_offsets_before(self, request: ListOffsetsRequest) -> ListOffsetsResponse:
-        """Offsets of segments that are older than a time."""
+        """Base offsets of segments that are older than a time."""
         return self._exchange(request, LIST_OFFSETS_VERSION, ListOffsetsResponse)
 
     def commit_offsets(self, request: OffsetCommitRequest, version: int = 0) -> OffsetCommitResponse:
-        """Commit offsets of a group: with version 0 to ZooKeeper, by any broker; else to Kafka, by the coordinator."""
+        """Commit offsets of a group: version 0 to ZooKeeper, by any broker; later versions to Kafka, by the
+        coordinator."""
         return self._exchange(request, version, OffsetCommitResponse)
 
     def fetch_offsets(self, request: OffsetFetchRequest, version: int = 0) -> OffsetFetchResponse:
-        """The committed offsets of a group, from ZooKeeper or Kafka likewise."""
+        """The committed offsets of a group, from ZooKeeper or Kafka by the same rule."""
         return self._exchange(request, version, OffsetFetchResponse)
 
     def earliest_or_latest_offset(
         self, partition: TopicPartition, earliest_or_latest: int, consumer_id: int = ORDINARY_CONSUMER_ID
     ) -> int:
-        """Where a log begins (EARLIEST_TIME) or ends (LATEST_TIME). Raises ApiError too."""
+        """The first offset of a log (EARLIEST_TIME) or its end (LATEST_TIME). Also raises ApiError."""
         asked = ListOffsetsPartition(
             partition_index=partition.partition, timestamp=earliest_or_latest, max_num_offsets=1
         )
         topic = ListOffsetsTopic(name=partition.topic, partitions=[asked])
         response = self.get_offsets_before(ListOffsetsRequest(replica_id=consumer_id, topics=[topic]))
-        for answered in response.topics:
-            for each in answered.partitions:
+        for found in response.topics:
+            for each in found.partitions:
                 if Errors.for_code(each.error_code) is not Errors.NONE:
                     raise Errors.for_code(each.error_code).exception()
                 if each.old_style_offsets:
                     return each.old_style_offsets[0]
-        raise KafkaError(f"{self.host}:{self.port} did not tell the offset of {partition}")
+        raise KafkaError(f"{self.host}:{self.port} did not return the offset of {partition}")
 
     def _exchange(self, request: Request, version: int, _kind: type[R]) -> R:
         with self._lock:
@@ -146,7 +147,7 @@ class SimpleConsumer:
     def _try(self, request: Request, version: int) -> object:
         self._ensure_open()
         self._channel.connect()
-        self._ensure_open()  # it may just have been closed by a thread that did not see this connection
+        self._ensure_open()  # another thread may have closed it just before the connection was made
         return self._channel.exchange(request, version)
 
     def _ensure_open(self) -> None:

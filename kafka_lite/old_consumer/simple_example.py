@@ -1,4 +1,4 @@
-"""How a program uses SimpleConsumer: everything that the high-level consumer does by itself, done by hand.
+"""An example of SimpleConsumer: it does by hand everything that the high-level consumer does itself.
 
 Kafka 0.10.2: examples/.../SimpleConsumerDemo.java, and the project's wiki: 0.8.0 SimpleConsumer Example
 · book 3.6.1, 3.6.2, 3.6.3, 3.6.4
@@ -29,14 +29,14 @@ RETRY_BACKOFF_MS = 1000
 
 
 class SimpleExample:
-    """Reads a partition from its beginning, whoever leads it.
+    """Reads a partition from its beginning, and follows its leader.
 
     ::
 
         find_leader ──▶ read_offset ──▶ ┌▶ fetch ── an error ──▶ OFFSET_OUT_OF_RANGE: read_offset, at the end
         (3.6.2)         (3.6.3)         │    │                   else: find_new_leader
                                         │    ▼
-                                        └─ consume (3.6.4): the offset moves behind each message
+                                        └─ consume (3.6.4): the offset advances past each message
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class SimpleExample:
         self._client_name = f"Client_{partition.topic}_{partition.partition}"
 
     def run(self, max_reads: int, consume: Callable[[Record], None]) -> None:
-        """Give ``max_reads`` messages to ``consume``, waiting for those that are not written yet.
+        """Pass ``max_reads`` messages to ``consume``; waits for messages that are not written yet.
 
-        Raises KafkaError when no leader is found, or after more than five errors in a row.
+        Raises KafkaError if no leader is found, or after more than five errors in a row.
         """
         self._leader = self._must_find_leader()
         with ExitStack() as stack:
@@ -84,7 +84,7 @@ class SimpleExample:
                     max_reads -= 1
 
     def find_leader(self) -> BrokerEndPoint | None:
-        """Ask the brokers that are known, one after the other, who leads the partition; remember its replicas."""
+        """Ask the known brokers in turn for the partition's leader, and remember its replicas."""
         for seed in self._brokers:
             with self._consumer(seed) as consumer:
                 try:
@@ -101,23 +101,23 @@ class SimpleExample:
         return None
 
     def read_offset(self, consumer: SimpleConsumer, which_time: int) -> int:
-        """Where the log begins (EARLIEST_TIME) or ends (LATEST_TIME). Raises ConnectionError, KafkaError."""
+        """The first offset of the log (EARLIEST_TIME) or its end (LATEST_TIME). Raises ConnectionError, KafkaError."""
         return consumer.earliest_or_latest_offset(self._partition, which_time)
 
     def fetch(self, consumer: SimpleConsumer, offset: int) -> list[Record]:
-        """Messages from ``offset`` on, perhaps none. Raises ConnectionError, and the partition's error as ApiError."""
+        """Messages from ``offset`` on, possibly none. Raises ConnectionError, and the partition's error as ApiError."""
         request = FetchRequestBuilder().max_wait(MAX_WAIT_MS).min_bytes(1)
         response = consumer.fetch(request.add_fetch(*self._partition, offset, FETCH_BYTES).build())
         error = response.error(*self._partition)
         if error is not Errors.NONE:
             raise error.exception()
-        # A compressed message comes whole, so some may lie before what was asked for.
+        # A compressed message arrives as a whole, so some messages may lie before the requested offset.
         return [record for record in response.message_set(*self._partition) if record.offset >= offset]
 
     def find_new_leader(self, old_leader: BrokerEndPoint) -> BrokerEndPoint:
-        """The leader after a failure. Raises KafkaError when there is none.
+        """The leader after a failure. Raises KafkaError if there is none.
 
-        If it is still the same, the cluster is given a moment to notice; after that it may be the same.
+        If the leader is still the same, wait once for the cluster to notice the failure; after that, accept it.
         """
         for attempt in range(RETRIES):
             leader = self.find_leader()

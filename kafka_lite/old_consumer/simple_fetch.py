@@ -1,4 +1,4 @@
-"""Fetch requests and their answers, as users of SimpleConsumer make and read them.
+"""Fetch requests and responses of SimpleConsumer.
 
 Kafka 0.10.2: core/.../api/FetchRequest.scala (FetchRequestBuilder, PartitionFetchInfo), FetchResponse.scala
 (FetchResponsePartitionData) · book 3.6.4
@@ -19,22 +19,22 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchRequest as WireReques
 from kafka_lite.protocol.messages.api_01_fetch import FetchResponse as WireResponse
 
 CURRENT_VERSION = 3
-"""The last of 0.10.2: from version 2 on message sets v1, in version 3 a limit for the whole answer."""
+"""The latest of 0.10.2: message sets v1 since version 2, and a limit for the whole response in version 3."""
 ORDINARY_CONSUMER_ID = -1
 DEBUGGING_CONSUMER_ID = -2
-"""A consumer that may read from followers, too."""
+"""A consumer that may also read from followers."""
 _MAX_INT = 0x7FFFFFFF
 
 
 class PartitionFetchInfo(NamedTuple):
-    """What is asked of one partition."""
+    """What is requested of one partition."""
 
     offset: int
     fetch_size: int
 
 
 class FetchRequest(NamedTuple):
-    """What ``FetchRequestBuilder.build`` returns."""
+    """A fetch request, from ``FetchRequestBuilder.build``."""
 
     version: int
     replica_id: int
@@ -45,15 +45,16 @@ class FetchRequest(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing."""
+        """Whether it has no partitions."""
         return not self.request_info
 
     def offset(self, partition: TopicPartition) -> int:
-        """The offset that is asked for. Raises KeyError."""
+        """The fetch offset of a partition. Raises KeyError."""
         return self.request_info[partition].offset
 
     def to_wire(self) -> WireRequest:
-        """The message. Neighbours of one topic share an entry; the order stays, for it decides who is served first."""
+        """The wire message. Adjacent partitions of a topic share an entry; the order is kept, because it sets
+        priorities."""
         return WireRequest(
             replica_id=self.replica_id,
             max_wait_ms=self.max_wait_ms,
@@ -71,11 +72,11 @@ def _to_wire(partition: TopicPartition, info: PartitionFetchInfo) -> FetchPartit
 
 
 class FetchRequestBuilder:
-    """Puts a request together::
+    """Builds a request::
 
         request = FetchRequestBuilder().max_wait(100).add_fetch("topic", 0, offset, 100_000).build()
 
-    After ``build`` the partitions are forgotten, and the rest remains.
+    ``build`` forgets the partitions and keeps the other settings.
     """
 
     def __init__(self) -> None:
@@ -87,7 +88,7 @@ class FetchRequestBuilder:
         self._request_info: dict[TopicPartition, PartitionFetchInfo] = {}
 
     def add_fetch(self, topic: str, partition: int, offset: int, fetch_size: int) -> FetchRequestBuilder:
-        """Ask for up to ``fetch_size`` bytes of a partition, from ``offset`` on."""
+        """Request up to ``fetch_size`` bytes of a partition, from ``offset`` on."""
         self._request_info[TopicPartition(topic, partition)] = PartitionFetchInfo(offset, fetch_size)
         return self
 
@@ -102,19 +103,19 @@ class FetchRequestBuilder:
         return self
 
     def min_bytes(self, min_bytes: int) -> FetchRequestBuilder:
-        """For how much the broker waits."""
+        """How many bytes the broker waits for."""
         self._min_bytes = min_bytes
         return self
 
     def max_bytes(self, max_bytes: int) -> FetchRequestBuilder:
-        """How much the whole answer may have (version 3)."""
+        """The most bytes of the whole response (version 3)."""
         self._max_bytes = max_bytes
         return self
 
     def request_version(self, version: int) -> FetchRequestBuilder:
-        """0 to 3; below 2 the messages come in format v0."""
+        """The version, 0 to 3. Below 2 the messages arrive in format v0."""
         if not 0 <= version <= CURRENT_VERSION:
-            raise KafkaError(f"fetch version {version}: 0 to {CURRENT_VERSION} are those of the old consumer")
+            raise KafkaError(f"fetch version {version}: the old consumer has versions 0 to {CURRENT_VERSION}")
         self._version = version
         return self
 
@@ -127,7 +128,7 @@ class FetchRequestBuilder:
 
 
 class FetchResponsePartitionData(NamedTuple):
-    """What came for one partition."""
+    """The response for one partition."""
 
     error: Errors
     high_watermark: int
@@ -135,7 +136,7 @@ class FetchResponsePartitionData(NamedTuple):
 
 
 class FetchResponse:
-    """What came, by partition, in the order of the request."""
+    """The response by partition, in the order of the request."""
 
     def __init__(self, response: WireResponse) -> None:
         self.throttle_time_ms = response.throttle_time_ms
@@ -149,16 +150,16 @@ class FetchResponse:
 
     @property
     def has_error(self) -> bool:
-        """Whether any partition has failed."""
+        """Whether any partition has an error."""
         return any(each.error is not Errors.NONE for each in self.data.values())
 
     @property
     def size_in_bytes(self) -> int:
-        """The size of all messages."""
+        """The size of all message sets."""
         return sum(each.records.size_in_bytes for each in self.data.values())
 
     def error(self, topic: str, partition: int) -> Errors:
-        """How a partition fared. This, and those below, raise KafkaError for one that is not in the answer."""
+        """The error of a partition. Like the methods below, raises KafkaError for a partition not in the response."""
         return self._data_for(topic, partition).error
 
     def message_set(self, topic: str, partition: int) -> ByteBufferMessageSet:
@@ -166,7 +167,7 @@ class FetchResponse:
         return self._data_for(topic, partition).records
 
     def high_watermark(self, topic: str, partition: int) -> int:
-        """How far the leader's log is replicated."""
+        """The high watermark of a partition."""
         return self._data_for(topic, partition).high_watermark
 
     def _data_for(self, topic: str, partition: int) -> FetchResponsePartitionData:

@@ -1,4 +1,4 @@
-"""What a member of a group subscribes to: topics, or a filter of topics, with a number of threads for each.
+"""The subscription of a group's member: topics, or a topic filter, with a number of threads for each.
 
 Kafka 0.10.2: core/.../consumer/TopicCount.scala (ConsumerThreadId, StaticTopicCount, WildcardTopicCount) · book 3.1.2
 """
@@ -18,15 +18,16 @@ STATIC_PATTERN = "static"
 _FILTERS: dict[str, type[TopicFilter]] = {kind.pattern: kind for kind in (Whitelist, Blacklist)}
 
 ThreadIdsPerTopic = dict[str, list["ConsumerThreadId"]]
-"""By topic, in the order of the threads' numbers."""
+"""Thread ids by topic, in the order of their numbers."""
 
 
 @total_ordering
 @dataclass(frozen=True)
 class ConsumerThreadId:
-    """A thread of a consumer, written ``consumer-thread``: what partitions are assigned to, and what owns them.
+    """A thread of a consumer, written ``consumer-thread``. Partitions are assigned to, and owned by, threads.
 
-    The order is that of the text, so thread 10 comes before thread 2. All members must agree on it, and it is Kafka's.
+    Threads are ordered by their text, so thread 10 comes before thread 2. All members must agree on the order, and this
+    is Kafka's.
     """
 
     consumer: str
@@ -40,7 +41,8 @@ class ConsumerThreadId:
 
 
 class TopicCount(ABC):
-    """A subscription. ``get_topic_count_map`` and ``pattern`` are how ZooKeeper has it (ConsumerRegistration)."""
+    """A subscription. ``get_topic_count_map`` and ``pattern`` form its registration in ZooKeeper
+    (ConsumerRegistration)."""
 
     pattern: str
     """``static``, ``white_list`` or ``black_list``."""
@@ -50,19 +52,19 @@ class TopicCount(ABC):
 
     @abstractmethod
     def get_consumer_thread_ids_per_topic(self) -> ThreadIdsPerTopic:
-        """The threads for each topic, as of now."""
+        """The current threads for each topic."""
 
     @abstractmethod
     def get_topic_count_map(self) -> Mapping[str, int]:
-        """Topic, or regular expression, and number of threads."""
+        """The number of threads by topic or regular expression."""
 
     def registration(self, timestamp_ms: int) -> ConsumerRegistration:
-        """What the member registers."""
+        """The member's registration."""
         return ConsumerRegistration(self.get_topic_count_map(), self.pattern, timestamp_ms)
 
 
 class StaticTopicCount(TopicCount):
-    """These topics, be they there or not."""
+    """A subscription to topics by name, whether they exist or not."""
 
     pattern = STATIC_PATTERN
 
@@ -74,16 +76,16 @@ class StaticTopicCount(TopicCount):
         self._topic_count_map = dict(topic_count_map)
 
     def get_consumer_thread_ids_per_topic(self) -> ThreadIdsPerTopic:
-        """As many threads for each topic as were asked for."""
+        """The requested number of threads for each topic."""
         return make_consumer_thread_ids_per_topic(self.consumer_id, self._topic_count_map)
 
     def get_topic_count_map(self) -> Mapping[str, int]:
-        """As it was given."""
+        """The number of threads by topic, as given."""
         return self._topic_count_map
 
 
 class WildcardTopicCount(TopicCount):
-    """The topics there are that a filter lets through; all of them share the same threads."""
+    """A subscription to the existing topics that a filter allows. All topics share the same threads."""
 
     def __init__(
         self,
@@ -103,7 +105,7 @@ class WildcardTopicCount(TopicCount):
         self._exclude_internal_topics = exclude_internal_topics
 
     def topics(self, all_topics: Iterable[str] | None = None) -> list[str]:
-        """Which of all topics (default: of those there are now) the filter lets through, sorted."""
+        """The topics, out of these or all current ones, that the filter allows; sorted."""
         candidates = self._all_topics() if all_topics is None else all_topics
         allowed = (topic for topic in candidates if self._filter.is_topic_allowed(topic, self._exclude_internal_topics))
         return sorted(allowed)
@@ -113,7 +115,7 @@ class WildcardTopicCount(TopicCount):
         return make_consumer_thread_ids_per_topic(self.consumer_id, dict.fromkeys(self.topics(), self._num_streams))
 
     def get_topic_count_map(self) -> Mapping[str, int]:
-        """The regular expression."""
+        """The number of threads by regular expression."""
         return {self._filter.regex: self._num_streams}
 
 
@@ -131,7 +133,7 @@ def construct_topic_count(
     all_topics: Callable[[], Iterable[str]],
     exclude_internal_topics: bool,
 ) -> TopicCount:
-    """The subscription of a member, be it ours or another's. Raises InvalidRegexError."""
+    """The subscription of any member, from its registration. Raises InvalidRegexError."""
     kind = _FILTERS.get(registration.pattern)
     if kind is None or not registration.subscription:
         return StaticTopicCount(consumer_id, registration.subscription)

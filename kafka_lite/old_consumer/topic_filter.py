@@ -1,4 +1,4 @@
-"""Which topics a consumer wants that does not name them: a regular expression, to match or not to match.
+"""Topic filters of consumers: a regular expression that topics must, or must not, match.
 
 Kafka 0.10.2: core/.../consumer/TopicFilter.scala (Whitelist, Blacklist) · book 3.1.3
 """
@@ -13,21 +13,21 @@ from kafka_lite.common.topic_names import is_internal
 
 
 class InvalidRegexError(KafkaError):
-    """A filter that is no regular expression."""
+    """A filter that is not a valid regular expression."""
 
 
 class TopicFilter(ABC):
-    """A regular expression over whole names; ``t1,t2`` means ``t1|t2``, and blanks and quotation marks are dropped.
+    """A regular expression for whole names. ``t1,t2`` means ``t1|t2``; blanks and quotation marks are dropped.
 
-    The same text reaches every member of the group, in Java and here; so what both understand should be in it.
-    Raises InvalidRegexError.
+    The same text reaches every member of the group, in Java and Python, so it should only use syntax that both
+    understand. Raises InvalidRegexError.
     """
 
     pattern: str
-    """What this kind of filter is called in a member's registration."""
+    """The name of this kind of filter in a member's registration."""
 
     def __init__(self, raw_regex: str) -> None:
-        # Property files may bring quotes.
+        # Property files may contain quotes.
         self.regex = raw_regex.strip().replace(",", "|").replace(" ", "").strip("\"'")
         try:
             self._compiled = re.compile(self.regex)
@@ -40,27 +40,27 @@ class TopicFilter(ABC):
 
     @abstractmethod
     def is_topic_allowed(self, topic: str, exclude_internal_topics: bool) -> bool:
-        """Whether the consumer wants this topic."""
+        """Whether the consumer subscribes to this topic."""
 
     def __str__(self) -> str:
         return self.regex
 
 
 class Whitelist(TopicFilter):
-    """The topics that match."""
+    """Allows the topics that match."""
 
     pattern = "white_list"
 
     def is_topic_allowed(self, topic: str, exclude_internal_topics: bool) -> bool:
-        """Those that match, perhaps without Kafka's own."""
+        """Whether the topic matches, internal topics possibly excluded."""
         return self.matches(topic) and not (exclude_internal_topics and is_internal(topic))
 
 
 class Blacklist(TopicFilter):
-    """All other topics."""
+    """Allows the topics that do not match."""
 
     pattern = "black_list"
 
     def is_topic_allowed(self, topic: str, exclude_internal_topics: bool) -> bool:
-        """Those that do not match, perhaps without Kafka's own."""
+        """Whether the topic does not match, internal topics possibly excluded."""
         return not self.matches(topic) and not (exclude_internal_topics and is_internal(topic))

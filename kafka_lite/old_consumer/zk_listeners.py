@@ -1,4 +1,4 @@
-"""What a consumer hears from ZooKeeper besides members that come and go: new sessions, new partitions.
+"""ZooKeeper events besides changes of the group's members: new sessions, changed topics.
 
 Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (ZKSessionExpireListener,
 ZKTopicPartitionChangeListener) · book 3.1.3
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class ZKSessionExpireListener:
-    """The session has expired, and another is there: nothing of this consumer is left in ZooKeeper but offsets."""
+    """Handles a new session after an expired one, with which all ephemeral nodes of this consumer are lost."""
 
     def __init__(
         self, consumer_id: str, register_consumer: Callable[[], None], load_balancer_listener: ZKRebalancerListener
@@ -25,7 +25,7 @@ class ZKSessionExpireListener:
         self._load_balancer_listener = load_balancer_listener
 
     def handle_new_session(self) -> None:
-        """Forget what was owned, join again, and rebalance. Raises NodeExistsError when the id is taken."""
+        """Forget owned partitions, register again, and rebalance. Raises NodeExistsError if the id is taken."""
         logger.info("ZK expired; release old partition ownership; re-register consumer %s", self._consumer_id)
         self._load_balancer_listener.reset_state()
         self._register_consumer()
@@ -33,12 +33,12 @@ class ZKSessionExpireListener:
 
 
 class ZKTopicPartitionChangeListener:
-    """A topic that is consumed has been changed: it may have more partitions."""
+    """Handles a change of a consumed topic, which may have more partitions."""
 
     def __init__(self, load_balancer_listener: ZKRebalancerListener) -> None:
         self._load_balancer_listener = load_balancer_listener
 
     def handle_data_change(self, topic: str) -> None:
-        """Rebalance. A topic that was deleted has no partitions, and so nobody will own any."""
+        """Rebalance. A deleted topic has no partitions, so no member will own any."""
         logger.info("Topic info of %s changed, triggering rebalance", topic)
         self._load_balancer_listener.rebalance_event_triggered()

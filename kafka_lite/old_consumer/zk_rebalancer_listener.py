@@ -1,4 +1,4 @@
-"""Rebalances: gives up all partitions, computes whose they are now, claims its own and has them fetched.
+"""Rebalances: releases all partitions, computes the assignment, claims its own partitions and fetches them.
 
 Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala (ZKRebalancerListener) · book 3.2.1, 3.7.2
 """
@@ -33,26 +33,26 @@ TopicRegistry = Mapping[str, Mapping[int, PartitionTopicInfo]]
 
 
 class ConsumerRebalanceFailedError(KafkaError):
-    """The group did not agree on its partitions within ``rebalance.max.retries``."""
+    """The group could not agree on its partitions within ``rebalance.max.retries``."""
 
 
 class ZKRebalancerListener:
-    """What a consumer owns, and how that changes.
+    """The partitions that a consumer owns, and how they change.
 
-    Every member does the same when a member comes or goes or partitions are added, and none waits for another::
+    When a member joins or leaves, or partitions are added, every member does the same, and none waits for another::
 
-        0  read ids, subscriptions, partitions      all members read the same, sooner or later
+        0  read ids, subscriptions, partitions      all members eventually read the same
         1  stop the fetchers, empty the queues      nothing more is consumed,
-           commit                                   so this is how far each partition is consumed
-        2  delete own  owners/T/P                   others may claim them
+           commit                                   so these are the final offsets of each partition
+        2  delete own  owners/T/P                   other members may claim the partitions
         3  assign                                   all compute the same from what they read in 0
         4  fetch the offsets of own partitions      which their last owner has committed in 1
-        5  create own  owners/T/P                   one of them exists: its last owner has not come to 2 yet.
-                                                    Delete those created, wait, and begin again with 0
+        5  create own  owners/T/P                   if one exists, its last owner has not reached 2 yet:
+                                                    delete those created, wait, and start again with 0
         6  start the fetchers
 
-    Watches only ring a bell (``rebalance_event_triggered``); the thread ``…_watcher_executor`` does the work, for all
-    bells that rang meanwhile at once.
+    Watches only trigger an event (``rebalance_event_triggered``). The thread ``…_watcher_executor`` rebalances, once
+    for all events that arrived in the meantime.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class ZKRebalancerListener:
         self._is_shutting_down = is_shutting_down
         self._assignor = PartitionAssignor.create_instance(config["partition.assignment.strategy"])
         self.rebalance_lock = threading.RLock()
-        """Held while the consumer rebalances, and while it shuts down."""
+        """Held during a rebalance and during the shutdown."""
         self.topic_registry: TopicRegistry = {}
-        """Replaced as a whole, so that a commit of another thread finds one state or the other."""
+        """Replaced as a whole, so that a commit in another thread sees either the old or the new state."""
         self.streams: dict[str, list[KafkaStream[Any, Any]]] = {}
         self.queues: dict[tuple[str, ConsumerThreadId], FetchedDataQueue[FetchedDataChunk]] = {}
-        """By topic and thread: into which queue the messages of a partition go."""
+        """The queue of a partition's messages, by topic and thread."""
         self.consumer_rebalance_listener: ConsumerRebalanceListener | None = None
         self._watcher_executor = WatcherExecutorThread(f"{consumer_id}_watcher_executor", self.synced_rebalance)
         client = {"clientId": config["client.id"]}
@@ -92,31 +92,33 @@ class ZKRebalancerListener:
             lambda: [(self._tags | {"topic": topic}, infos) for topic, infos in self.topic_registry.items()],
         )
 
-    # ── Bells ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> None:
-        """Begin to listen; again: nothing happens."""
+        """Start to handle events. Further calls do nothing."""
         if self._watcher_executor.ident is None:
             self._watcher_executor.start()
 
     def initiate_shutdown(self) -> None:
-        """Listen no longer."""
+        """Stop handling events."""
         self._watcher_executor.initiate_shutdown()
 
     def await_shutdown(self) -> None:
-        """Wait until a rebalance that was under way has noticed."""
+        """Wait until a rebalance in progress has stopped."""
         self._watcher_executor.await_shutdown()
 
     def rebalance_event_triggered(self) -> None:
-        """Something has changed. For any thread, those of watches included; returns at once."""
+        """Request a rebalance, because something has changed. Any thread may call it, watches included; never
+        blocks."""
         self._watcher_executor.trigger()
 
     def execute(self, task: Callable[[], None]) -> None:
-        """Have the thread do something else that belongs to rebalancing; returns at once."""
+        """Run another task in the rebalancing thread. Never blocks."""
         self._watcher_executor.execute(task)
 
     def reset_state(self) -> None:
-        """The session is gone, and with it all ownership: what others may own by now shall be committed no more."""
+        """Forget all ownership, because the session has expired. Other members may own, and commit, the partitions by
+        now."""
         for info in self.owned_partitions():
             info.revoke()
         self.topic_registry = {}
@@ -125,13 +127,13 @@ class ZKRebalancerListener:
         """All partitions that this consumer owns."""
         return [info for infos in self.topic_registry.values() for info in infos.values()]
 
-    # ── Rebalancing ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rebalancing ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def synced_rebalance(self) -> None:
-        """Rebalance, with retries. Raises ConsumerRebalanceFailedError, and then consumes nothing until the next bell.
+        """Rebalance, with retries. Raises ConsumerRebalanceFailedError, and then consumes nothing until the next event.
 
-        A retry is nothing unusual: while one member rebalances, others may change what it reads, and partitions that it
-        claims may not be free yet.
+        Retries are normal: while one member rebalances, others may change what it reads, and the partitions that it
+        claims may not be released yet.
         """
         with self.rebalance_lock, self._stats.rebalance_timer.time():
             for attempt in range(self._config["rebalance.max.retries"]):
@@ -142,7 +144,7 @@ class ZKRebalancerListener:
                 logger.info("end rebalancing consumer %s try #%d", self._consumer_id, attempt)
                 if done:
                     return
-                # Stop the fetchers, wherever the attempt has failed: what they fetch may be another's.
+                # Stop the fetchers, wherever the attempt failed, because their partitions may belong to another member.
                 self._close_fetchers(self.queues.values())
                 self._is_shutting_down.wait(self._config["rebalance.backoff.ms"] / 1000)
         if self._is_shutting_down.is_set():
@@ -151,18 +153,18 @@ class ZKRebalancerListener:
         raise ConsumerRebalanceFailedError(f"{self._consumer_id} can't rebalance after {retries} retries")
 
     def _try_rebalance(self) -> bool:
-        """One attempt; false, with a line in the log, when it raised anything."""
+        """One attempt; false, after logging the error, if it raised."""
         try:
             return self._rebalance()
         except Exception as error:
-            # A node that is gone between two looks, and whatever else: a user's listener that raises must not leave
-            # the consumer without fetchers, and its partitions without a reader, until the next bell.
+            # A node may have been deleted between two reads. Other errors are caught, too: an error in the user's
+            # listener must not leave the consumer without fetchers, and its partitions unread, until the next event.
             is_expected = isinstance(error, (KafkaError, OSError))
             logger.info("exception during rebalance: %s", error, exc_info=not is_expected)
             return False
 
     def _rebalance(self) -> bool:
-        """One attempt; false when it has to be tried again. Raises KafkaError likewise."""
+        """One attempt; false if it must be repeated. Raises KafkaError in some of these cases."""
         context = self._read_assignment_context()
         if not self._zk.get_broker_ids():
             logger.warning("no brokers found when trying to rebalance")
@@ -184,7 +186,7 @@ class ZKRebalancerListener:
         return True
 
     def _read_assignment_context(self) -> AssignmentContext:
-        """Everything that the assignment depends on. Raises KafkaError."""
+        """Read everything that the assignment depends on. Raises KafkaError."""
         all_topics = self._zk.get_all_topics()
         exclude_internal = self._config["exclude.internal.topics"]
         topic_counts = [
@@ -198,9 +200,9 @@ class ZKRebalancerListener:
     # ── 1: stop ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _close_fetchers(self, queues: Iterable[FetchedDataQueue[FetchedDataChunk]]) -> None:
-        """Stop fetching, and have the streams hand out nothing more; then commit what they have handed out.
+        """Stop fetching, and make the streams return nothing more; then commit what they have returned.
 
-        Nobody else can own these partitions yet. Who reads their offsets when they are free begins where this ends.
+        No other member can own these partitions yet. Their next owner reads these offsets and continues there.
         """
         self._fetcher.stop_connections()
         for info in self.owned_partitions():
@@ -215,7 +217,7 @@ class ZKRebalancerListener:
             self._offsets.commit_offsets(self.consumed_offsets(), retry_on_failure=False)
 
     def consumed_offsets(self) -> dict[TopicPartition, int]:
-        """How far the owned partitions are consumed; without those of which nothing is known yet."""
+        """The consume offsets of owned partitions, without those that are not known yet."""
         return {
             info.topic_partition: info.consume_offset
             for info in self.owned_partitions()
@@ -225,7 +227,7 @@ class ZKRebalancerListener:
     # ── 2: release ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _release_partition_ownership(self) -> None:
-        """Tell the user's listener, own nothing any more, and delete the znodes that say otherwise."""
+        """Call the user's listener, forget all ownership, and delete the owner znodes."""
         if self.consumer_rebalance_listener is not None:
             owned = {topic: set(infos) for topic, infos in self.topic_registry.items()}
             self.consumer_rebalance_listener.before_releasing_partitions(owned)
@@ -237,7 +239,7 @@ class ZKRebalancerListener:
     # ── 4, 5, 6: own ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _with_streams(self, mine: Mapping[TopicPartition, ConsumerThreadId]) -> dict[TopicPartition, ConsumerThreadId]:
-        """Without those of a topic that was created just now: a filter's streams get it when its bell is heard."""
+        """Drop partitions of a topic that was just created: a filter's streams get it with the next event."""
         return {p: thread_id for p, thread_id in mine.items() if (p.topic, thread_id) in self.queues}
 
     def _new_registry(
@@ -252,7 +254,7 @@ class ZKRebalancerListener:
         return registry
 
     def _reflect_partition_ownership_decision(self, mine: Mapping[TopicPartition, ConsumerThreadId]) -> bool:
-        """Claim all partitions or none: false when one of them is still another's."""
+        """Claim all partitions or none; false if another member still owns one of them."""
         owned: list[TopicPartition] = []
         for partition, thread_id in mine.items():
             if self._groups.create_owner(self._group, partition, str(thread_id)):
@@ -282,7 +284,7 @@ class ZKRebalancerListener:
 
 
 class WatcherExecutorThread(ShutdownableThread):
-    """Rebalances when a bell has rung; however many bells ring meanwhile, once more afterwards."""
+    """Rebalances when an event was triggered, once for all events that arrive during a rebalance."""
 
     def __init__(self, name: str, rebalance: Callable[[], None]) -> None:
         super().__init__(name)
@@ -291,20 +293,20 @@ class WatcherExecutorThread(ShutdownableThread):
         self._tasks: list[Callable[[], None]] = []
 
     def trigger(self) -> None:
-        """Ring."""
+        """Request a rebalance."""
         with self._cond:
             if self._rebalance not in self._tasks:
                 self._tasks.append(self._rebalance)
             self._cond.notify_all()
 
     def execute(self, task: Callable[[], None]) -> None:
-        """Do this as well, in turn."""
+        """Run another task, in order."""
         with self._cond:
             self._tasks.append(task)
             self._cond.notify_all()
 
     def do_work(self) -> None:
-        """Wait for a task and do it. What it raises is told in the log: the next may fare better."""
+        """Wait for a task and run it. An error is logged, and the next task may succeed."""
         with self._cond:
             while not self._tasks and self.is_running:
                 self._cond.wait()
@@ -317,6 +319,6 @@ class WatcherExecutorThread(ShutdownableThread):
             logger.exception("error during synced rebalance")
 
     def wake_up(self) -> None:
-        """Wait no longer."""
+        """End the wait."""
         with self._cond:
             self._cond.notify_all()

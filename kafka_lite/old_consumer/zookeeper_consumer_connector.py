@@ -1,4 +1,4 @@
-"""The high-level consumer: a member of a group that meets in ZooKeeper.
+"""The high-level consumer: a member of a group that is coordinated through ZooKeeper.
 
 Kafka 0.10.2: core/.../consumer/ZookeeperConsumerConnector.scala, ConsumerConnector.scala (object Consumer)
 · book 3.1.1, 3.7.1
@@ -41,11 +41,11 @@ QueueAndStream = tuple[FetchedDataQueue[FetchedDataChunk], KafkaStream[Any, Any]
 
 
 class MessageStreamsExistError(KafkaError):
-    """A connector creates its streams once, and what must be set before cannot be set afterwards."""
+    """A connector creates its streams only once, and some settings must be made before."""
 
 
 class ZookeeperConsumerConnector(ConsumerConnector):
-    """Puts the parts of a consumer together.
+    """Creates the parts of a consumer and connects them.
 
     ::
 
@@ -58,16 +58,17 @@ class ZookeeperConsumerConnector(ConsumerConnector):
     """
 
     def __init__(self, config: ConsumerConfig, time: Time = SYSTEM_TIME) -> None:
-        """Connect to ZooKeeper, and to the coordinator where offsets go to Kafka, which may take until there is one.
+        """Connect to ZooKeeper and, if offsets are stored in Kafka, to the coordinator, which may block until there is
+        one.
 
-        Raises ZkConnectionError when ZooKeeper does not answer, KafkaError for a reporter that is not there.
+        Raises ZkConnectionError if ZooKeeper does not respond, KafkaError for a reporter that cannot be created.
         """
         self.config = config
         self._time = time
         self._group: str = config["group.id"]
         self.consumer_id = f"{self._group}_{config['consumer.id'] or make_consumer_uuid(time)}"
         self.stats = ConsumerStats(config, time)
-        """What is measured: ``stats.beans()`` has it under the names of Kafka's beans."""
+        """The metrics. ``stats.beans()`` returns them under the names of Kafka's beans."""
         self._is_shutting_down = threading.Event()
         self._shutdown_lock = threading.Lock()
         self._message_streams_created = False
@@ -98,7 +99,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
             logger.info("[%s] starting auto committer every %d ms", self.consumer_id, interval_ms)
             self._scheduler.schedule("kafka-consumer-autocommit", self.auto_commit, interval_ms, interval_ms)
 
-    # ── Streams ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── streams ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def create_message_streams(
         self,
@@ -106,7 +107,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         key_decoder: Decoder[Any] | None = None,
         value_decoder: Decoder[Any] | None = None,
     ) -> dict[str, list[KafkaStream[Any, Any]]]:
-        """So many streams for each topic, each with a queue of its own."""
+        """Create the given number of streams for each topic, each with its own queue."""
         topic_count = StaticTopicCount(self.consumer_id, topic_count_map)
         self._streams_are_created_now()
         streams: dict[str, list[QueueAndStream]] = {
@@ -123,7 +124,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         key_decoder: Decoder[Any] | None = None,
         value_decoder: Decoder[Any] | None = None,
     ) -> list[KafkaStream[Any, Any]]:
-        """So many streams and queues, which all topics share: thread 0 of every topic fills the first queue, …"""
+        """Create streams and queues that all topics share: thread 0 of every topic fills the first queue, and so on."""
         topic_count = WildcardTopicCount(
             *(self.consumer_id, topic_filter, num_streams, self._zk.get_all_topics),
             exclude_internal_topics=self.config["exclude.internal.topics"],
@@ -143,7 +144,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         return [stream for _, stream in shared]
 
     def set_consumer_rebalance_listener(self, listener: ConsumerRebalanceListener) -> None:
-        """Before the first rebalance, which is when streams are created."""
+        """Set the listener, before streams are created and so before the first rebalance."""
         if self._message_streams_created:
             raise MessageStreamsExistError("a consumer rebalance listener can only be set before creating streams")
         self.load_balancer_listener.consumer_rebalance_listener = listener
@@ -167,10 +168,10 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         )
         return queue, stream
 
-    # ── Joining ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _register_and_reinitialize(self, topic_count: TopicCount, streams: Mapping[str, list[QueueAndStream]]) -> None:
-        """Join the group, listen, and rebalance for the first time."""
+        """Register in the group, set watches, and rebalance for the first time."""
         register = partial(self._register_consumer, topic_count)
         register()
         listener = ZKSessionExpireListener(self.consumer_id, register, self.load_balancer_listener)
@@ -185,9 +186,9 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         self._groups.register_consumer(self._group, self.consumer_id, registration)
 
     def _reinitialize_consumer(self, topic_count: TopicCount, streams: Mapping[str, list[QueueAndStream]]) -> None:
-        """Connect the threads of each topic with queues, watch the topics, and rebalance.
+        """Connect the threads of each topic to queues, watch the topics, and rebalance.
 
-        With a filter this happens whenever there are other topics.
+        With a filter, this is repeated whenever its topics change.
         """
         listener = self.load_balancer_listener
         with listener.rebalance_lock:
@@ -210,33 +211,33 @@ class ZookeeperConsumerConnector(ConsumerConnector):
             tags = {"clientId": self.config["client.id"], "topic": topic, "threadId": str(thread_id.thread_id)}
             self.stats.connector.new_gauge("FetchQueueSize", partial(len, queue), tags)
 
-    # ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit_offsets(
         self, offsets: Mapping[TopicPartition, int] | None = None, retry_on_failure: bool = True
     ) -> bool:
-        """Commit these offsets, or those of all owned partitions; false when that failed."""
+        """Commit these offsets, by default those of all owned partitions; false if that failed."""
         if offsets is None:
             offsets = self.load_balancer_listener.consumed_offsets()
         return self._offsets.commit_offsets(offsets, retry_on_failure)
 
     def auto_commit(self) -> None:
-        """What the scheduler does; a failure is told in the log, and the next time comes."""
+        """Commit periodically. A failure is logged, and the next interval retries."""
         try:
             self.commit_offsets(retry_on_failure=False)
         except KafkaError:
             logger.exception("[%s] exception during autoCommit", self.consumer_id)
 
-    # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── shutdown ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def shutdown(self) -> None:
-        """Leave in good order: the others learn of it at once, and go on where this one has stopped."""
+        """Leave the group, so that the other members notice at once and continue at this consumer's offsets."""
         with self._shutdown_lock:
             if self._is_shutting_down.is_set():
                 return
             self._is_shutting_down.set()
         logger.info("[%s] ZKConsumerConnector shutting down", self.consumer_id)
-        # Without a connection to ZooKeeper, whoever waits for one now shall not make this wait, too.
+        # Without a connection to ZooKeeper, threads that wait for one must not block this shutdown.
         self._zk.close_if_disconnected()
         listener = self.load_balancer_listener
         listener.initiate_shutdown()
@@ -249,7 +250,7 @@ class ZookeeperConsumerConnector(ConsumerConnector):
                 queue.shut_down()
             self._commit_at_the_end()
             self._offsets.disconnect()
-        # Not under the lock: a callback that ZooKeeper's client waits for may want it.
+        # Not under the lock, because a callback that ZooKeeper's client waits for may need the lock.
         self._zk.close()
         listener.await_shutdown()
         self.stats.close()
@@ -264,15 +265,15 @@ class ZookeeperConsumerConnector(ConsumerConnector):
 
 
 def make_consumer_uuid(time: Time) -> str:
-    """``host-millis-8 hex digits``: what follows the group in an id that nobody has chosen."""
+    """``host-millis-8 hex digits``: the default suffix of a member's id."""
     return f"{socket.gethostname()}-{time.milliseconds()}-{uuid.uuid4().hex[:8]}"
 
 
 class Consumer:
-    """Makes connectors."""
+    """Creates connectors."""
 
     @staticmethod
     def create(config: ConsumerConfig | Mapping[str, object], time: Time = SYSTEM_TIME) -> ConsumerConnector:
-        """A connector; ``group.id`` and ``zookeeper.connect`` are needed. Raises ConfigError, ZkConnectionError."""
+        """A connector; ``group.id`` and ``zookeeper.connect`` are required. Raises ConfigError, ZkConnectionError."""
         checked = config if isinstance(config, ConsumerConfig) else ConsumerConfig(config)
         return ZookeeperConsumerConnector(checked, time)

@@ -1,4 +1,4 @@
-"""Tells a consumer with a filter which topics there are, whenever that changes.
+"""Tells a consumer with a filter when topics are created or deleted.
 
 Kafka 0.10.2: core/.../consumer/ZookeeperTopicEventWatcher.scala, TopicEventHandler.scala,
 ZookeeperConsumerConnector.scala (WildcardStreamsHandler) · book 3.1.3
@@ -18,17 +18,17 @@ logger = logging.getLogger(__name__)
 
 
 class TopicEventHandler(Protocol):
-    """Who is told."""
+    """Handles changes of the topics."""
 
     def handle_topic_event(self, all_topics: Sequence[str]) -> None:
-        """These are all topics now."""
+        """The topics have changed to these."""
         ...
 
 
 class ZookeeperTopicEventWatcher:
-    """Watches /brokers/topics, through new sessions too.
+    """Watches /brokers/topics, also in later sessions.
 
-    ``execute`` has the handler run in a thread of its own: it rebalances, which takes longer than a watch may.
+    ``execute`` runs the handler in another thread, because it rebalances, which takes too long for a watch callback.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class ZookeeperTopicEventWatcher:
         self._execute = execute
         zk.zookeeper.ensure_path(paths.TOPICS)
         zk.watch_topics(self._topics_changed)
-        self._topics_changed()  # what came between the first look and the watch
+        self._topics_changed()  # for changes between the first read and the watch
 
     def shutdown(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         logger.info("Shutting down topic event watcher")
         self._zk.zookeeper.unwatch(paths.TOPICS)
 
@@ -51,7 +51,8 @@ class ZookeeperTopicEventWatcher:
 
 
 class WildcardStreamsHandler:
-    """Compares the topics that the filter lets through with those of before, and begins anew if they differ."""
+    """Compares the topics that the filter allows with the previous ones, and reinitializes the consumer if they
+    differ."""
 
     def __init__(self, topic_count: WildcardTopicCount, reinitialize: Callable[[], None]) -> None:
         self._topic_count = topic_count
@@ -59,7 +60,7 @@ class WildcardStreamsHandler:
         self._wildcard_topics = topic_count.topics()
 
     def handle_topic_event(self, all_topics: Sequence[str]) -> None:
-        """Called in the thread that rebalances; raises what a rebalance raises."""
+        """Called in the rebalancing thread. Raises the errors of a rebalance."""
         updated = self._topic_count.topics(all_topics)
         added = [topic for topic in updated if topic not in self._wildcard_topics]
         deleted = [topic for topic in self._wildcard_topics if topic not in updated]

@@ -1,4 +1,4 @@
-"""From queues of chunks to messages, one by one."""
+"""The iterator over the messages in a queue of chunks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def iterator(
 
 @pytest.mark.parametrize("magic", [MAGIC_V0, MAGIC_V1])
 @pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP, CompressionType.SNAPPY])
-def test_messages_come_in_order_and_count_when_they_are_handed_out(magic: int, codec: CompressionType) -> None:
+def test_messages_are_in_order_and_count_as_consumed_when_returned(magic: int, codec: CompressionType) -> None:
     queue = new_queue()
     info = topic_info(queue, offset=5)
     info.enqueue(message_set(5, b"a", b"b", codec=codec, magic=magic))
@@ -58,17 +58,17 @@ def test_messages_come_in_order_and_count_when_they_are_handed_out(magic: int, c
     assert info.consume_offset == 8
 
 
-def test_what_lies_before_the_consumed_offset_is_passed_over() -> None:
+def test_messages_before_the_consume_offset_are_skipped() -> None:
     queue = new_queue()
     info = topic_info(queue, offset=7)
     info.enqueue(message_set(5, b"a", b"b", b"c", codec=CompressionType.GZIP))
-    info.enqueue(message_set(5, b"a", b"b", codec=CompressionType.GZIP))  # nothing new at all
+    info.enqueue(message_set(5, b"a", b"b", codec=CompressionType.GZIP))  # no new message at all
     info.enqueue(message_set(8, b"d"))
     messages = iterator(queue)
     assert [next(messages).message for _ in range(2)] == ["c", "d"]
 
 
-def test_what_a_decoder_does_not_understand_is_the_user_s() -> None:
+def test_decoder_errors_are_raised_to_the_user() -> None:
     queue = new_queue()
     topic_info(queue).enqueue(message_set(0, b"x"))
     message = next(iter(KafkaStream(queue, 1000, LongDecoder(), IntegerDecoder(), "c")))
@@ -78,7 +78,7 @@ def test_what_a_decoder_does_not_understand_is_the_user_s() -> None:
         _ = message.message
 
 
-def test_a_timeout_is_no_end() -> None:
+def test_iteration_continues_after_a_timeout() -> None:
     queue = new_queue()
     info = topic_info(queue)
     messages = iterator(queue, timeout_ms=100)
@@ -89,7 +89,7 @@ def test_a_timeout_is_no_end() -> None:
     assert next(messages).message == "a"
 
 
-def test_a_shutdown_is_the_end() -> None:
+def test_a_shutdown_ends_the_iteration() -> None:
     queue = new_queue()
     info = topic_info(queue)
     info.enqueue(message_set(0, b"a", b"b"))
@@ -101,7 +101,7 @@ def test_a_shutdown_is_the_end() -> None:
     assert list(messages) == []
 
 
-def test_after_a_rebalance_has_begun_nothing_more_of_the_partition_is_handed_out() -> None:
+def test_a_revoked_partition_returns_no_more_messages() -> None:
     queue = new_queue()
     info, other = topic_info(queue), topic_info(queue, partition=1)
     info.enqueue(message_set(0, b"a", b"b", b"c"))
@@ -114,7 +114,7 @@ def test_after_a_rebalance_has_begun_nothing_more_of_the_partition_is_handed_out
     assert info.consume_offset == 1
 
 
-def test_a_gap_is_told_and_jumped_over(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_gap_is_logged_and_skipped(caplog: pytest.LogCaptureFixture) -> None:
     queue = new_queue()
     info = topic_info(queue, offset=3)
     info.reset_fetch_offset(9)
@@ -187,7 +187,7 @@ def chunk(queue: FetchedDataQueue[FetchedDataChunk]) -> FetchedDataChunk:
     return FetchedDataChunk(message_set(0, b"a"), topic_info(queue), 0)
 
 
-def test_a_full_queue_makes_the_fetcher_wait() -> None:
+def test_a_full_queue_blocks_the_fetcher() -> None:
     queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(1)
     queue.put(chunk(queue))
     fetcher = threading.Thread(target=lambda: queue.put(SHUTDOWN_COMMAND))
@@ -197,7 +197,7 @@ def test_a_full_queue_makes_the_fetcher_wait() -> None:
     fetcher.join(30)
 
 
-def test_a_fetcher_that_has_to_end_waits_no_longer() -> None:
+def test_a_fetcher_that_must_end_stops_waiting() -> None:
     queue: FetchedDataQueue[FetchedDataChunk] = FetchedDataQueue(1)
     queue.put(chunk(queue))
     must_end, caught = threading.Event(), []

@@ -1,4 +1,4 @@
-"""Configuration, decoders, addresses, leaders, and what answers about offsets mean."""
+"""Configuration, decoders, addresses, leaders, and responses about offsets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u",
 # ── Configuration ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_defaults_are_kafka_s() -> None:
+def test_defaults_match_kafka() -> None:
     config = ConsumerConfig(NEEDED)
     expected = {
         "client.id": "g", "auto.offset.reset": "largest", "auto.commit.interval.ms": 60_000,
@@ -52,7 +52,7 @@ def test_defaults_are_kafka_s() -> None:
     assert {key: config[key] for key in expected} == expected
 
 
-def test_what_depends_on_other_keys() -> None:
+def test_defaults_that_depend_on_other_keys() -> None:
     config = ConsumerConfig(NEEDED | {
         "offsets.storage": "KAFKA", "zookeeper.sync.time.ms": "7", "zookeeper.session.timeout.ms": "9",
     })  # fmt: skip
@@ -72,12 +72,12 @@ def test_what_depends_on_other_keys() -> None:
         ("partition.assignment.strategy", "sticky"), ("rebalance.max.retries", "0"), ("fetch.wait.max.ms", "30001"),
     ],
 )  # fmt: skip
-def test_what_is_refused(key: str, value: str) -> None:
+def test_invalid_values_are_refused(key: str, value: str) -> None:
     with pytest.raises(ConfigError, match=key.replace(".", r"\.")):
         ConsumerConfig(NEEDED | {key: value})
 
 
-def test_what_is_missing_or_unknown(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_and_unknown_keys(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(MissingConfigError, match=r"zookeeper\.connect"):
         ConsumerConfig({"group.id": "g"})
     ConsumerConfig(NEEDED | {"bootstrap.servers": "x", "serializer.encoding": "latin-1"})
@@ -141,7 +141,7 @@ def test_leaders_of_partitions() -> None:
     assert leaders_of({T0, T1, U0}, metadata) == {T0: (1, "a", 9092)}
 
 
-def test_a_fetch_request_keeps_the_order_and_groups_neighbours() -> None:
+def test_a_fetch_request_keeps_the_order_and_groups_adjacent_partitions() -> None:
     builder = FetchRequestBuilder().replica_id(DEBUGGING_CONSUMER_ID).max_wait(5).min_bytes(6).max_bytes(7)
     request = builder.add_fetch("t", 1, 10, 100).add_fetch("t", 0, 20, 100).add_fetch("u", 0, 30, 100)
     first = request.add_fetch("t", 2, 40, 100).build()
@@ -167,7 +167,7 @@ def test_a_fetch_request_keeps_the_order_and_groups_neighbours() -> None:
         ([Errors.COORDINATOR_LOAD_IN_PROGRESS], True, False),
     ],
 )
-def test_what_an_answer_to_a_commit_means(errors: list[Errors], may_retry: bool, moved: bool) -> None:
+def test_commit_responses_are_interpreted(errors: list[Errors], may_retry: bool, moved: bool) -> None:
     by_partition = {T0: Errors.NONE} | {TopicPartition("f", n): error for n, error in enumerate(errors)}
     assert commit_outcome(by_partition) == (frozenset({T0}), may_retry, moved)
 
@@ -180,7 +180,7 @@ def fetched(*errors: Errors, top: Errors = Errors.NONE) -> OffsetFetchResponse:
     return OffsetFetchResponse(topics=[OffsetFetchResponseTopic(name="t", partitions=partitions)], error_code=top.code)
 
 
-def test_what_an_answer_to_an_offset_fetch_means() -> None:
+def test_offset_fetch_responses_are_interpreted() -> None:
     assert committed_offsets(fetched(Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)) == {T0: 10, T1: -1}
     for response in (
         fetched(Errors.NONE, Errors.NOT_COORDINATOR),

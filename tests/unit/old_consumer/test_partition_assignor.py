@@ -1,4 +1,4 @@
-"""Who consumes what: the book's examples, and what holds for any group."""
+"""Assignments: the book's examples, and properties that hold for any group."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_range_goes_topic_by_topic_and_sorts_threads_as_text() -> None:
     assert owners["u-0"] == "a-0"
 
 
-def test_range_leaves_out_topics_of_others_and_gives_nothing_to_some() -> None:
+def test_range_ignores_other_members_topics_and_leaves_some_threads_empty() -> None:
     subscriptions: Subscriptions = {"a": {"t": 2}, "b": {"t": 2, "u": 1}}
     assert RangeAssignor().assign(context("a", subscriptions, {"t": 1, "u": 3})) == {
         "a": {TopicPartition("t", 0): ConsumerThreadId("a", 0)},
@@ -58,7 +58,7 @@ def test_range_leaves_out_topics_of_others_and_gives_nothing_to_some() -> None:
     }
 
 
-def test_round_robin_deals_out_in_the_order_of_java_s_hash_codes() -> None:
+def test_round_robin_follows_the_order_of_java_hash_codes() -> None:
     # In Java: "[weather,0]".hashCode() is 105875840, "[flights,0]".hashCode() is 1803176209.
     assert [str(each) for each in shuffled({"weather": [0, 1], "flights": [0, 1]})] == [
         "weather-0", "weather-1", "flights-0", "flights-1"
@@ -69,25 +69,25 @@ def test_round_robin_deals_out_in_the_order_of_java_s_hash_codes() -> None:
     assert text(assignment) == {"t-0": "a-0", "t-1": "b-0", "t-2": "b-1", "t-3": "a-0"}
 
 
-def test_round_robin_passes_over_who_does_not_subscribe() -> None:
+def test_round_robin_skips_threads_without_the_topic() -> None:
     subscriptions: Subscriptions = {"a": {"t": 1}, "b": {"t": 1, "u": 1}}
     assignment = RoundRobinAssignor().assign(context("a", subscriptions, {"t": 2, "u": 3}))
     assert {thread for partition, thread in text(assignment).items() if partition.startswith("u")} == {"b-0"}
 
 
-def test_the_strategies_by_name() -> None:
+def test_strategies_are_found_by_name() -> None:
     assert isinstance(PartitionAssignor.create_instance("range"), RangeAssignor)
     assert isinstance(PartitionAssignor.create_instance("roundrobin"), RoundRobinAssignor)
 
 
-def test_who_is_not_registered_cannot_compute() -> None:
+def test_an_unregistered_member_cannot_assign() -> None:
     with pytest.raises(KafkaError, match="z is not registered"):
         context("z", {"a": {"t": 1}}, {"t": 1})
 
 
 @given(st.integers(0, 40), st.integers(1, 12))
 @settings(max_examples=50)
-def test_runs_are_neighbours_and_nearly_equal(partitions: int, count: int) -> None:
+def test_runs_are_consecutive_and_nearly_equal(partitions: int, count: int) -> None:
     cut = list(runs(range(partitions), count))
     assert [number for run in cut for number in run] == list(range(partitions))
     lengths = [len(run) for run in cut]
@@ -127,7 +127,9 @@ def test_all_members_agree_and_each_partition_has_one_owner(
 
 @given(st.integers(1, 4), st.integers(1, 3), st.fixed_dictionaries({topic: st.integers(0, 6) for topic in "tu"}))
 @settings(max_examples=30)
-def test_round_robin_is_nearly_equal_among_equals(members: int, count: int, partitions: dict[str, int]) -> None:
+def test_round_robin_is_nearly_equal_for_equal_subscriptions(
+    members: int, count: int, partitions: dict[str, int]
+) -> None:
     subscriptions: Subscriptions = {f"m{number}": {"t": count, "u": count} for number in range(members)}
     shares = Counter(text(RoundRobinAssignor().assign(context("m0", subscriptions, partitions))).values())
     most = max(shares.values(), default=0)

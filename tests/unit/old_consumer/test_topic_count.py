@@ -1,4 +1,4 @@
-"""Subscriptions: topics by name or by filter, and the threads they come to."""
+"""Subscriptions: topics by name or by filter, and their threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def threads(consumer: str, count: int) -> list[ConsumerThreadId]:
     return [ConsumerThreadId(consumer, number) for number in range(count)]
 
 
-def test_the_order_of_threads_is_that_of_their_text() -> None:
+def test_threads_are_ordered_by_their_text() -> None:
     ordered = sorted([*threads("b", 2), *threads("a", 11)])
     assert [str(thread) for thread in ordered[:4]] == ["a-0", "a-1", "a-10", "a-2"]
     assert str(ordered[-1]) == "b-1"
@@ -69,7 +69,7 @@ def test_an_invalid_filter(regex: str) -> None:
 
 
 @pytest.mark.parametrize("topic_filter", [Whitelist(r"flights\.\w+,weather"), Blacklist("f.*")])
-def test_what_is_registered_is_understood(topic_filter: TopicFilter) -> None:
+def test_registrations_survive_serialization(topic_filter: TopicFilter) -> None:
     mine = WildcardTopicCount("c", topic_filter, 3, lambda: TOPICS, True)
     data = mine.registration(7).encode()
     assert json.loads(data)["pattern"] == ("white_list" if isinstance(topic_filter, Whitelist) else "black_list")
@@ -78,7 +78,7 @@ def test_what_is_registered_is_understood(topic_filter: TopicFilter) -> None:
     assert theirs.get_consumer_thread_ids_per_topic() == mine.get_consumer_thread_ids_per_topic()
 
 
-def test_what_kafka_has_registered() -> None:
+def test_registrations_of_kafka_are_understood() -> None:
     data = b'{"version":1,"subscription":{"t3|disk-none":1},"pattern":"white_list","timestamp":"1795249605838"}'
     topic_count = construct_topic_count("c1", ConsumerRegistration.decode(data), lambda: ["disk-none", "t2"], True)
     assert topic_count.get_consumer_thread_ids_per_topic() == {"disk-none": threads("c1", 1)}

@@ -1,4 +1,4 @@
-"""A rebalance step by step, of several members on a ZooKeeper in memory."""
+"""Rebalances step by step, of several members on an in-memory ZooKeeper."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PARTITIONS = [TopicPartition(TOPIC, number) for number in range(4)]
 
 
 class Fetcher:
-    """Stands for ConsumerFetcherManager."""
+    """Replaces ConsumerFetcherManager."""
 
     def __init__(self, steps: list[str]) -> None:
         self._steps = steps
@@ -45,7 +45,7 @@ class Fetcher:
 
 
 class Offsets:
-    """Stands for ConsumerOffsets, one for all members."""
+    """Replaces ConsumerOffsets, one for all members."""
 
     def __init__(self) -> None:
         self.committed: dict[TopicPartition, int] = {}
@@ -67,7 +67,7 @@ class Offsets:
 
 
 class Member:
-    """A listener with what stands around it; rebalances when told to."""
+    """A listener with its collaborators, which rebalances when told to."""
 
     def __init__(self, group: Members, name: str, threads: int = 1, max_retries: int = 4) -> None:
         self.zk = fake_zk(group.tree)
@@ -94,7 +94,7 @@ class Member:
         return zookeeper  # type: ignore[no-any-return]
 
     def rebalance(self) -> list[int]:
-        """The partitions that are fetched afterwards."""
+        """The partitions that are fetched after the rebalance."""
         self.listener.synced_rebalance()
         return [info.partition_id for info in self.fetcher.infos]
 
@@ -121,7 +121,7 @@ def members() -> Members:
     return Members()
 
 
-def test_the_steps(members: Members) -> None:
+def test_a_rebalance_takes_the_steps_in_order(members: Members) -> None:
     member = Member(members, "a")
     assert member.rebalance() == [0, 1, 2, 3]
     assert members.offsets.steps == ["stop fetchers", "commit", "fetch offsets", "start fetchers"]
@@ -146,7 +146,7 @@ def test_a_partition_without_a_known_offset_is_not_committed(members: Members) -
     assert member.listener.consumed_offsets() == {PARTITIONS[1]: 0}
 
 
-def test_a_second_member_waits_until_the_first_has_let_go(members: Members) -> None:
+def test_a_second_member_waits_until_the_first_has_released(members: Members) -> None:
     first = Member(members, "a")
     first.rebalance()
     second = Member(members, "b", max_retries=1)
@@ -160,7 +160,7 @@ def test_a_second_member_waits_until_the_first_has_let_go(members: Members) -> N
     assert members.owners() == ["g_a-0", "g_a-0", "g_b-0", "g_b-0"]
 
 
-def test_all_or_nothing_is_claimed(members: Members) -> None:
+def test_a_member_claims_all_partitions_or_none(members: Members) -> None:
     member = Member(members, "a", max_retries=1)
     ConsumerGroups(members.zk).create_owner("g", PARTITIONS[2], "other-0")
     with pytest.raises(ConsumerRebalanceFailedError):
@@ -169,7 +169,7 @@ def test_all_or_nothing_is_claimed(members: Members) -> None:
     assert member.listener.owned_partitions() == []
 
 
-def test_who_consumed_last_has_committed_before_the_next_begins(members: Members) -> None:
+def test_the_last_owner_commits_before_the_next_one_starts(members: Members) -> None:
     first = Member(members, "a")
     first.rebalance()
     for info in first.listener.owned_partitions():
@@ -180,13 +180,13 @@ def test_who_consumed_last_has_committed_before_the_next_begins(members: Members
     assert [info.consume_offset for info in second.listener.owned_partitions()] == [12, 13]
     for info in second.listener.owned_partitions():
         info.reset_consume_offset(100)
-    # One that dies commits nothing: who comes after it begins where it began.
+    # A crashed owner commits nothing, so the next one starts where it started.
     second.session.end_session()
     assert first.rebalance() == [0, 1, 2, 3]
     assert [info.consume_offset for info in first.listener.owned_partitions()] == [10, 11, 12, 13]
 
 
-def test_an_expired_session_s_partitions_are_not_committed_nor_taken_away_from_others(members: Members) -> None:
+def test_after_an_expired_session_others_partitions_are_neither_committed_nor_released(members: Members) -> None:
     member, other = Member(members, "a"), Member(members, "b")
     member.rebalance()
     other.rebalance()
@@ -208,7 +208,7 @@ def test_an_expired_session_s_partitions_are_not_committed_nor_taken_away_from_o
     assert member.rebalance() == [0, 1]
 
 
-def test_without_brokers_nothing_is_touched_until_one_comes(members: Members) -> None:
+def test_without_brokers_nothing_changes_until_one_appears(members: Members) -> None:
     member = Member(members, "a")
     members.zk.zookeeper.delete("/brokers/ids/0")
     assert member.rebalance() == []
@@ -221,7 +221,7 @@ def test_without_brokers_nothing_is_touched_until_one_comes(members: Members) ->
     assert member.rebalance() == [0, 1, 2, 3]
 
 
-def test_a_topic_whose_streams_are_not_there_yet_is_left_for_the_next_time(members: Members) -> None:
+def test_a_topic_without_streams_is_left_for_the_next_rebalance(members: Members) -> None:
     member = Member(members, "a", threads=2)
     del member.listener.queues[TOPIC, ConsumerThreadId("g_a", 1)]
     assert member.rebalance() == [0, 1]
@@ -236,7 +236,7 @@ def test_a_shutdown_ends_the_attempts(members: Members) -> None:
     assert members.offsets.steps == []
 
 
-def test_what_a_listener_is_told(members: Members) -> None:
+def test_the_listener_gets_ownership_and_assignment(members: Members) -> None:
     first, second = Member(members, "a"), Member(members, "b")
     told: list[Any] = []
 
@@ -257,7 +257,7 @@ def test_what_a_listener_is_told(members: Members) -> None:
     assert second.rebalance() == [2, 3]
 
 
-def test_what_a_listener_raises_costs_one_attempt(members: Members) -> None:
+def test_an_error_in_the_listener_costs_one_attempt(members: Members) -> None:
     member = Member(members, "a")
 
     class Listener:
@@ -271,14 +271,14 @@ def test_what_a_listener_raises_costs_one_attempt(members: Members) -> None:
         def before_starting_fetchers(
             self, consumer_id: str, partition_assignment: Mapping[str, Mapping[int, ConsumerThreadId]]
         ) -> None:
-            """Is told, and that is all."""
+            """Only records its calls."""
 
     member.listener.consumer_rebalance_listener = Listener()
     assert member.rebalance() == [0, 1, 2, 3]
     assert members.owners() == ["g_a-0"] * 4
 
 
-def test_bells_that_ring_together_are_one_rebalance() -> None:
+def test_simultaneous_events_cause_one_rebalance() -> None:
     done: list[str] = []
     both_rung, begun = threading.Event(), threading.Event()
 
@@ -303,7 +303,7 @@ def test_bells_that_ring_together_are_one_rebalance() -> None:
     assert done == ["rebalance", "rebalance", "task"]
 
 
-def test_a_filter_s_streams_begin_anew_when_its_topics_differ() -> None:
+def test_a_filters_streams_are_reinitialized_when_its_topics_change() -> None:
     class Count:
         def topics(self, all_topics: Iterable[str] = ("a1", "b")) -> list[str]:
             return [topic for topic in all_topics if topic.startswith("a")]
