@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class ApiKey(IntEnum):
-    """The first two bytes of every request. Names are today's; the comment has 0.10.2's where it was another."""
+    """The first two bytes of every request. Names are today's; a comment has 0.10.2's if it differs."""
 
     PRODUCE = 0
     FETCH = 1
@@ -108,4 +108,4 @@ LATER_APIS: dict[int, str] = {
     91: "AlterShareGroupOffsets",
     92: "DeleteShareGroupOffsets",
 }
-"""The APIs of Kafka 4.1 without codecs here: a log can name what a client asks for."""
+"""APIs of Kafka 4.1 without codecs here, so that a log can name what a client asks for."""

@@ -1,6 +1,6 @@
-"""The table of APIs: for each key the messages, and the versions that their codecs know.
+"""The table of APIs: the messages of each key, and the versions that their codecs support.
 
-Which of them a broker advertises is decided by the broker; this is what can be read and written at all.
+This is what can be read and written at all. The broker decides which versions it advertises.
 
 Kafka 0.10.2: clients/.../common/protocol/Protocol.java, ApiKeys.java · book 2.3.5
 """
@@ -134,15 +134,15 @@ class ApiSpec(NamedTuple):
         return self.request.VERSIONS.highest
 
     def request_header_version(self, version: int) -> int:
-        """Version of the header before a request of this version."""
+        """The header version of a request of this version."""
         if self.key is ApiKey.CONTROLLED_SHUTDOWN and version == 0:
-            return 0  # older than client ids
+            return 0  # without a client id, which came later
         return 2 if version in self.request.FLEXIBLE else 1
 
     def response_header_version(self, version: int) -> int:
-        """Version of the header before an answer to a request of this version."""
+        """The header version of a response to a request of this version."""
         if self.key is ApiKey.API_VERSIONS:
-            return 0  # the client may not know yet what the broker understands
+            return 0  # the client may not know yet what the broker supports
         return 1 if version in self.response.FLEXIBLE else 0
 
 
@@ -212,5 +212,5 @@ API_SPECS: dict[ApiKey, ApiSpec] = {
 
 
 def api_name(key: int) -> str:
-    """``OffsetCommit``: what Kafka calls the API in its messages. Raises KeyError without a codec for it."""
+    """Kafka's name of the API, such as ``OffsetCommit``. Raises KeyError if there is no codec for it."""
     return API_SPECS[ApiKey(key)].request.__name__.removesuffix("Request")

@@ -1,4 +1,4 @@
-"""Writes the decoder of one version of a message, as Python source.
+"""Generates the decoder of one version of a message, as Python source.
 
 What it writes for FindCoordinatorRequest v1, for instance, is
 
@@ -19,9 +19,9 @@ What it writes for FindCoordinatorRequest v1, for instance, is
 
 where ``buffer`` is a memoryview.
 
-Nothing that a peer claims makes it allocate: lengths are compared with the bytes that are there before anything is cut
-out, counts with the fewest bytes that so many elements could take. ``struct`` and indexing raise by themselves when the
-buffer ends. So time and memory grow with the size of the frame, which the network layer limits, and with nothing else.
+No claim of a peer causes a large allocation: lengths are compared with the remaining bytes before anything is sliced,
+counts with the smallest size that so many elements could have. ``struct`` and indexing raise when the buffer ends. So
+time and memory are bounded by the size of the frame, which the network layer limits.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (read) · book 2.3.5
 """
@@ -53,20 +53,20 @@ from kafka_lite.protocol.wire_types import (
 
 
 def decoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
-    """Source of ``decode(buffer, position) -> (message, position)``, and the objects that it names."""
+    """The source of ``decode(buffer, position) -> (message, position)``, and the objects that it refers to."""
     writer = _DecoderWriter(message, version)
     return writer.text(), writer.names
 
 
 def bad_length(field: str, length: int, remaining: int) -> SchemaError:
-    """The error for a length or count that cannot be."""
+    """The error for an impossible length or count."""
     if length < 0:
         return SchemaError(f"{field} is null, or has the length {length}")
     return SchemaError(f"{field} claims {length}, with {remaining} bytes left in the frame")
 
 
 def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedField, ...], int]:
-    """Read a section of tagged fields of which none is known, count included."""
+    """Read a section of unknown tagged fields, with its count."""
     count, position = read_unsigned_varint(buffer, position)
     unknown = []
     for _ in range(count):
@@ -77,7 +77,7 @@ def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedFie
 
 
 def read_tag(buffer: Buffer, position: int) -> tuple[int, int, int]:
-    """Read the head of a tagged field: its tag, the position of its value, the position behind its value."""
+    """Read the head of a tagged field: its tag, the position of its value, the position after its value."""
     tag, position = read_unsigned_varint(buffer, position)
     size, position = read_unsigned_varint(buffer, position)
     if size > len(buffer) - position:
@@ -86,7 +86,7 @@ def read_tag(buffer: Buffer, position: int) -> tuple[int, int, int]:
 
 
 class _DecoderWriter(SourceWriter):
-    """Walks the declaration of a message and emits what reads each field."""
+    """Walks a message's declaration and emits the code that reads each field."""
 
     def __init__(self, message: type[MessageClass], version: int) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class _DecoderWriter(SourceWriter):
         for field in cls.FIELDS:
             if field.is_plain_in(self._version):
                 self._value(field.type, f"{variable}.{field.name}", field)
-            elif field.has_mutable_default():  # absent, or tagged and perhaps not sent
+            elif field.has_mutable_default():  # absent, or a tagged field that may not be sent
                 self._new_default(variable, field)
         if self._flexible:
             self._flush()
@@ -167,7 +167,7 @@ class _DecoderWriter(SourceWriter):
             self.line("position += 1")
             with self.block("if n > 127:"):
                 self.line("n, position = read_unsigned_varint(buffer, position - 1)")
-                if kind is wire_types.STRING:  # (here, where the strings of most messages do not come by)
+                if kind is wire_types.STRING:  # (in this branch, which most strings do not take)
                     with self.block(f"if n > {wire_types.MAX_STRING_BYTES + 1}:"):
                         self.line(f"raise SchemaError(f'string field {field.name} had invalid length {{n - 1}}')")
             self.line("n -= 1")
@@ -179,7 +179,7 @@ class _DecoderWriter(SourceWriter):
         return self._flexible if field.flexible is None else self._version in field.flexible
 
     def _or_null(self, target: str, field: Field, read: Callable[[], None]) -> None:
-        """Emit what reads the value, inside a check for null where the version allows null."""
+        """Emit the code that reads the value, within a check for null if the version allows null."""
         if self._version not in field.nullable:
             read()
             return
@@ -193,7 +193,7 @@ class _DecoderWriter(SourceWriter):
 
         def read() -> None:
             self.line("stop = position + n")
-            negative = "" if self._version in field.nullable else "n < 0 or "  # null is settled, where it may be
+            negative = "" if self._version in field.nullable else "n < 0 or "  # null was checked before, if allowed
             with self.block(f"if {negative}stop > end:"):
                 self.line(f"raise bad_length({field.name!r}, n, end - position)")
             self.line(f"{target} = {_CUT[kind.name]}")
@@ -219,7 +219,7 @@ class _DecoderWriter(SourceWriter):
     def _elements(self, element: WireType, target: str, field: Field) -> None:
         elements = target.replace(".", "_")
         self.line(f"{target} = {elements} = []")
-        self.line(f"{elements}_left = n")  # (to make a range takes as long as to count several elements)
+        self.line(f"{elements}_left = n")  # (creating a range takes as long as counting several elements)
         with self.block(f"while {elements}_left:"):
             self.line(f"{elements}_left -= 1")
             if isinstance(element, StructType):
@@ -245,7 +245,7 @@ class _DecoderWriter(SourceWriter):
             self.line("position += 1")
 
     def _known_tags(self, tagged: list[Field], variable: str) -> None:
-        """Emit the section of a struct with tagged fields of its own. Those of other versions only may not be here."""
+        """Emit the section of a struct that has tagged fields. Those of other versions are errors."""
         behind, unknown = f"{variable}_stop", f"{variable}_unknown"
         self.line(f"{unknown} = []")
         self.line("n, position = read_unsigned_varint(buffer, position)")
@@ -272,4 +272,4 @@ _CUT = {
     "bytes": "buffer[position:stop].tobytes()",
     "records": "buffer[position:stop]",
 }
-"""How the bytes from ``position`` to ``stop`` become a value."""
+"""How the bytes from ``position`` to ``stop`` become a value, by type."""

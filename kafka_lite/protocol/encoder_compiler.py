@@ -1,4 +1,4 @@
-"""Writes the encoder of one version of a message, as Python source.
+"""Generates the encoder of one version of a message, as Python source.
 
 What it writes for FindCoordinatorRequest v1, for instance, is
 
@@ -39,18 +39,18 @@ from kafka_lite.protocol.wire_types import (
 
 
 def encoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
-    """Source of ``encode(message, add)``, and the objects that it names."""
+    """The source of ``encode(message, add)``, and the objects that it refers to."""
     writer = _EncoderWriter(message, version)
     return writer.text(), writer.names
 
 
 def not_in_version(field: str, version: int) -> UnsupportedVersionError:
-    """The error for a value that a version has no place for."""
+    """The error for a field that is set but does not exist in the version."""
     return UnsupportedVersionError(f"{field} is set, and version {version} has no such field")
 
 
 def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int, bytes]]) -> None:
-    """Write a section of tagged fields, in the order of their tags."""
+    """Write a section of tagged fields, ordered by tag."""
     ordered = sorted(fields, key=lambda field: field[0])
     add(unsigned_varint(len(ordered)))
     for tag, data in ordered:
@@ -60,11 +60,11 @@ def write_tagged_fields(add: Callable[[Part], None], fields: Iterable[tuple[int,
 
 
 class Texts(dict[str, bytes]):
-    """The encodings of strings with their lengths before them, each made when it is first asked for.
+    """A cache of encoded strings, with their lengths in front.
 
-    Most strings of a protocol come again and again: names of topics, groups and hosts. So that those which do not come
-    again fill no memory, long ones are not kept, and when there are many, all are forgotten. Asking for one that is
-    longer than strings may be, or no Unicode, raises ValueError.
+    Most strings of the protocol recur: names of topics, groups and hosts. To bound the memory, long ones are not kept,
+    and the cache is cleared when it has too many. Looking up a string that is too long, or not valid Unicode, raises
+    ValueError.
     """
 
     MAX_KEPT = 1000
@@ -90,11 +90,11 @@ TEXTS = Texts(struct.Struct(">h").pack)
 COMPACT_TEXTS = Texts(lambda length: unsigned_varint(length + 1))
 
 _SMALL_COUNTS = tuple(struct.pack(">i", count) for count in range(0x80))
-"""Ready made, like ``SMALL_VARINTS``."""
+"""Precomputed, like ``SMALL_VARINTS``."""
 
 
 class _EncoderWriter(SourceWriter):
-    """Walks the declaration of a message and emits what writes each field."""
+    """Walks a message's declaration and emits the code that writes each field."""
 
     def __init__(self, message: type[MessageClass], version: int) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ class _EncoderWriter(SourceWriter):
                 self.line(f"raise not_in_version('unknown_tagged_fields', {self._version})")
 
     def _differs(self, value: str, field: Field) -> str:
-        """The condition that a field does not hold its default."""
+        """The condition that a field does not have its default value."""
         if isinstance(field.type, StructType):
             inner = [self._differs(f"{value}.{inner.name}", inner) for inner in field.type.cls.FIELDS]
             differs = " or ".join([*inner, f"{value}.unknown_tagged_fields"])
@@ -185,7 +185,7 @@ class _EncoderWriter(SourceWriter):
         return self._flexible if field.flexible is None else self._version in field.flexible
 
     def _or_null(self, code: str, value: str, field: Field, write: Callable[[], None]) -> None:
-        """Emit what writes the value, inside a check for null where the version allows null."""
+        """Emit the code that writes the value, within a check for null if the version allows null."""
         if self._version not in field.nullable:
             write()
             self._flush()
@@ -248,7 +248,7 @@ class _EncoderWriter(SourceWriter):
             self.line(f"{self._add}(b'\\0')")
 
     def _known_tag(self, field: Field, variable: str, tagged: str) -> None:
-        """Emit what encodes a tagged field into pieces of its own, for its size must be known before it."""
+        """Emit the code that encodes a tagged field into its own pieces, because its size precedes it."""
         outer, pieces = self._add, f"{variable}_{field.name}"
         with self.block(f"if {self._differs(f'{variable}.{field.name}', field)}:"):
             self.line(f"{pieces} = []")

@@ -1,8 +1,8 @@
-"""Requests and answers as frames: a header, then the message.
+"""Requests and responses as frames: a header, then the message.
 
     frame on the socket    size:int32 | header | message
 
-The size is written and read by the network layer; everything here begins behind it.
+The network layer writes and reads the size. Everything here starts after it.
 
 Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java, RequestHeader.java,
 clients/.../common/network/NetworkSend.java · book 2.1.3
@@ -22,13 +22,13 @@ from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionErro
 
 
 class _Codec(NamedTuple):
-    """What is to be known of one version of one API, worked out once: every request asks for it."""
+    """The properties of one version of one API, computed once because every request needs them."""
 
     request_header_version: int
     response_header_version: int
     request: type[Request]
     has_records: bool
-    """Whether the answer may have records."""
+    """Whether the response may contain records."""
 
 
 _SPECS: dict[int, ApiSpec] = {int(key): spec for key, spec in API_SPECS.items()}
@@ -44,21 +44,21 @@ _CODECS: dict[tuple[int, int], _Codec] = {
 }
 _KEY_AND_VERSION = struct.Struct(">hh")
 _USUAL_HEADER = struct.Struct(">hhih")
-"""What all request headers but version 0 begin with: key, version, correlation id, length of the client id."""
+"""The start of all request headers but version 0: key, version, correlation id, length of the client id."""
 _new_header = RequestHeader.maker("api_key", "api_version", "correlation_id", "client_id")
 _PACK_RESPONSE_HEADER = (struct.Struct(">i").pack, struct.Struct(">ix").pack)
-"""By the version of the header: correlation id; correlation id and the zero that says "no tagged fields"."""
+"""By header version: the correlation id; the correlation id and a zero, which means no tagged fields."""
 
 
 def encode_request(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:
-    """A request with its header, ready for the size to be put before it. Raises ``SchemaError``."""
+    """A request with its header, without the size. Raises ``SchemaError``."""
     spec = _spec_of(request.API_KEY)
     header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
     return header.encode(spec.request_header_version(version)) + request.encode(version)
 
 
 def encode_request_parts(request: Request, version: int, correlation_id: int, client_id: str | None) -> list[Part]:
-    """The same in parts: records in it are passed on unread. Raises ``SchemaError``."""
+    """The same in parts, with records passed through unread. Raises ``SchemaError``."""
     spec = _spec_of(request.API_KEY)
     header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
     parts: list[Part] = []
@@ -68,10 +68,10 @@ def encode_request_parts(request: Request, version: int, correlation_id: int, cl
 
 
 def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """The header of a request and the position of what follows it.
+    """The header of a request, and the position after it.
 
-    The version of the API may be one that is not known, the key may not: ``UnsupportedVersionError``. Raises
-    ``SchemaError`` for a frame that is too short for a header.
+    An unknown version of the API is accepted, an unknown key raises ``UnsupportedVersionError``. Raises ``SchemaError``
+    for a frame that is too short.
     """
     if len(frame) < _KEY_AND_VERSION.size:
         raise SchemaError(f"a frame of {len(frame)} bytes has no request header")
@@ -81,10 +81,10 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
 
 
 def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
-    """Read a request. Records in it are views of the frame.
+    """Read a request. Its records are views of the frame.
 
-    Raises ``UnsupportedVersionError`` for a key or version that has no codec, with the header on it if that could be
-    read, and ``SchemaError`` for bytes that are no request.
+    Raises ``UnsupportedVersionError`` for a key or version without a codec, with the header if it could be read, and
+    ``SchemaError`` for invalid bytes.
     """
     view = frame if isinstance(frame, memoryview) else memoryview(frame)
     if len(view) > _USUAL_HEADER.size:
@@ -100,7 +100,7 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Request]:
 
 
 def _decode_any_request(frame: memoryview) -> tuple[RequestHeader, Request]:
-    """The same for any header, and for bytes that are none."""
+    """The same for any header, and for invalid bytes."""
     codec = _CODECS.get(_KEY_AND_VERSION.unpack_from(frame)) if len(frame) >= _KEY_AND_VERSION.size else None
     if codec is None:
         header, _ = decode_request_header(frame)
@@ -110,7 +110,7 @@ def _decode_any_request(frame: memoryview) -> tuple[RequestHeader, Request]:
 
 
 def encode_response(response: Response, version: int, correlation_id: int) -> list[Part]:
-    """An answer with its header, in parts: records in it are passed on unread. Raises ``SchemaError``."""
+    """A response with its header, in parts, with records passed through unread. Raises ``SchemaError``."""
     codec = _CODECS.get((response.API_KEY, version))
     if codec is None:
         raise UnsupportedVersionError(f"{response.API_KEY.name} has no version {version} here")
@@ -120,10 +120,10 @@ def encode_response(response: Response, version: int, correlation_id: int) -> li
 
 
 def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Response]:
-    """Read the answer to a request of this key and version; returns the correlation id and the message.
+    """Read the response to a request of this key and version; returns the correlation id and the message.
 
-    A broker that does not know the version of an ApiVersions request answers in the layout of version 0, whatever was
-    asked; so that is what is tried next. Raises ``SchemaError``.
+    A broker that does not know the version of an ApiVersions request responds in version 0, so that is tried as well.
+    Raises ``SchemaError``.
     """
     spec = _spec_of(api_key)
     header, position = ResponseHeader.decode_from(frame, 0, spec.response_header_version(version))

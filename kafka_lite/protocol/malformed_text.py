@@ -1,7 +1,7 @@
-"""What becomes of a string that is no UTF-8: replacement characters, as in Java, as long as the text can be sent back.
+"""Decodes strings that are not valid UTF-8: with replacement characters, as in Java, if the result fits into a string.
 
-Each replacement character has three bytes, so a string of 32,767 bytes may become a text of three times as many. An
-answer that names the topic or the group would have no bytes, nor would the record of an offset: such a string is none.
+A replacement character has three bytes, so the text of a 32,767-byte string may become three times as long. A response
+that names the topic or group could not be encoded, and neither could the record of an offset. Such a string is refused.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Type.java (STRING) · book 2.3.5
 """
@@ -14,11 +14,11 @@ from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.wire_types import MAX_STRING_BYTES
 
 REPLACE_OR_REFUSE = "kafka_lite.replace_or_refuse"
-"""What to name as ``errors`` of ``bytes.decode``. Only bytes that are no UTF-8 cost anything."""
+"""The ``errors`` argument of ``bytes.decode``. Only invalid UTF-8 costs anything."""
 
 
 def replace_or_refuse(error: UnicodeError) -> tuple[str, int]:
-    """The text of all bytes from the first bad one on, and where they end. Raises ``SchemaError``."""
+    """The text from the first invalid byte on, and its end. Raises ``SchemaError``."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     text = error.object[error.start :].decode("utf-8", "replace")

@@ -1,13 +1,13 @@
-"""The language in which messages are declared, and what every message can do.
+"""The language of message declarations, and the base classes of messages.
 
-A message is a class; each line of it is a field, with the versions that have it:
+A message is a class. Each line is a field, with the versions that have it:
 
     class OffsetDeleteRequest(Request, api_key=ApiKey.OFFSET_DELETE, versions="0"):
         group_id: str = string()
         topics: list[OffsetDeleteRequestTopic] = array(OffsetDeleteRequestTopic)
 
-Type checkers take such a class for a dataclass whose fields all have defaults and are given by keyword. From the same
-lines the compilers next door write one encoder and one decoder per version, when that version is first used: plain
+Type checkers treat such a class as a dataclass with keyword-only fields that all have defaults. From the same lines the
+compilers in this package generate one encoder and one decoder per version, when the version is first used: plain
 Python, which ``print(source(OffsetDeleteRequest, 0, "decode"))`` shows.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java, Struct.java; since 2.4 generated from JSON by
@@ -38,7 +38,7 @@ Encoder = Callable[[Any, Callable[[Part], None]], None]
 
 
 class _Missing:
-    """Default of the arguments whose real default is made anew for each message."""
+    """The default of arguments whose actual default is created anew for each message."""
 
     def __repr__(self) -> str:
         return "<new>"
@@ -47,21 +47,21 @@ class _Missing:
 MISSING = _Missing()
 
 SMALL_BYTES = 4096
-"""Up to here, copying bytes costs less than writing them to a socket by themselves."""
+"""Up to this size, copying bytes costs less than writing them to a socket separately."""
 
 
 @dataclass_transform(kw_only_default=True)
 class Struct:
-    """Anything with fields: a message, or a part of one.
+    """The base of everything with fields: messages and their parts.
 
-    ``__init__`` takes every field by keyword and gives the others their defaults. Structs compare by their fields.
+    ``__init__`` takes every field by keyword, with defaults. Structs compare by their fields.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = ()
 
     _default: ClassVar[Struct]
     unknown_tagged_fields: tuple[RawTaggedField, ...] = ()
-    """What a decoder met and did not know; set on the single message that carries some."""
+    """Tagged fields that the decoder did not know. Only set on messages that have some."""
 
     def __init_subclass__(cls) -> None:
         fields = []
@@ -72,29 +72,29 @@ class Struct:
                 if field.has_mutable_default():
                     delattr(cls, name)
                 else:
-                    # A default that cannot change is shared through the class, so that decoders need not set it.
+                    # An immutable default is shared through the class, so that decoders need not set it.
                     setattr(cls, name, field.default)
         cls.FIELDS = tuple(fields)
 
     @classmethod
     def maker(cls, *names: str) -> Callable[..., Self]:
-        """A function that makes structs of the values of these fields, in this order; the others get their defaults.
+        """A function that creates structs from the values of these fields, in this order. Other fields get defaults.
 
-        It takes half the time of ``__init__``, since arguments without keywords cost little: for answers that are sent
-        often. Defaults that are structs are shared by all that it makes.
+        It takes half the time of ``__init__``, because positional arguments are cheap. Used for responses that are sent
+        often. Defaults that are structs are shared by all that it creates.
         """
         maker: Callable[..., Self] = _compile_maker(cls, names)
         return maker
 
     @classmethod
     def default(cls) -> Self:
-        """The one struct that holds all the defaults and is not to be changed: encoders see at once what it says."""
+        """The shared struct with all default values, which must not be changed. Encoders recognize it by identity."""
         if "_default" not in vars(cls):
             cls._default = cls()
         return cast(Self, cls._default)
 
     def __init__(self, **values: Any) -> None:
-        """Replaced, for each class at its first use, by a compiled one with the fields as arguments."""
+        """Replaced for each class, on first use, by a compiled one with the fields as arguments."""
         cls = type(self)
         cls.__init__ = _compile_init(cls)  # type: ignore[method-assign]
         cls.__init__(self, **values)
@@ -115,19 +115,19 @@ class Struct:
 
 
 class Message(Struct):
-    """A struct with versions, and so with bytes.
+    """A struct with versions, which can be encoded and decoded.
 
-    ``versions`` are those that its codec knows, ``flexible`` those of them with compact lengths and tagged fields.
+    ``versions`` are those of the codec; ``flexible`` are those with compact lengths and tagged fields.
     """
 
     VERSIONS: ClassVar[Versions] = NO_VERSIONS
     FLEXIBLE: ClassVar[Versions] = NO_VERSIONS
     HAS_RECORDS: ClassVar[bool] = False
-    """Whether it has a field of records, somewhere: all else that a message has is encoded as bytes."""
+    """Whether it contains records, at any depth. All other fields are encoded as bytes."""
     _DECODERS: ClassVar[dict[int, Decoder]]
     _ENCODERS: ClassVar[dict[int, Encoder]]
     _kept: dict[int, bytes] | None = None
-    """The bytes in each version asked for so far, of a message that keeps them."""
+    """For a message that keeps its encodings: the bytes in each version used so far."""
 
     def __init_subclass__(cls, versions: str = "none", flexible: str = "none") -> None:
         super().__init_subclass__()
@@ -139,16 +139,16 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, buffer: Buffer, version: int) -> Self:
-        """Read a message from the start of a buffer; bytes that are left over are ignored, as Kafka ignores them.
+        """Read a message from the start of a buffer. Left-over bytes are ignored, as in Kafka.
 
-        Records come back as memoryviews of the buffer, which must therefore not change while they are used. Text that
-        is no UTF-8 gets replacement characters, as in Java. Raises ``SchemaError``.
+        Records are returned as memoryviews of the buffer, which must therefore not change while they are in use.
+        Strings that are not valid UTF-8 get replacement characters, as in Java. Raises ``SchemaError``.
         """
         return cls.decode_from(buffer, 0, version)[0]
 
     @classmethod
     def decode_from(cls, buffer: Buffer, position: int, version: int) -> tuple[Self, int]:
-        """Read a message at a position; returns it and the position behind it. Raises ``SchemaError``."""
+        """Read a message at a position; returns it and the position after it. Raises ``SchemaError``."""
         decoder = cls._DECODERS.get(version) or cls._compile_decoder(version)
         try:
             return decoder(buffer if type(buffer) is memoryview else memoryview(buffer), position)
@@ -158,24 +158,18 @@ class Message(Struct):
             raise SchemaError(f"{cls.__name__} v{version}: {error}") from error
 
     def encode(self, version: int) -> bytes:
-        """The bytes of the message, without header or length. Raises ``SchemaError`` when it has none."""
+        """The bytes of the message, without header or length. Raises ``SchemaError`` if it cannot be encoded."""
         parts: list[Part] = []
         self.encode_to(parts, version)
         return b"".join([part if isinstance(part, Buffer) else part.to_bytes() for part in parts])
 
-    def encode_parts(self, version: int) -> list[Part]:
-        """The same bytes in pieces: records are passed through as they are, unread, everything between is joined."""
-        parts: list[Part] = []
-        self.encode_to(parts, version)
-        return join_small_parts(parts) if self.HAS_RECORDS else [b"".join(parts)]  # type: ignore[arg-type]  # bytes all
-
     def keep_encoded(self) -> Self:
-        """Encode each version only once. For a message without records that is sent often and never changed again."""
+        """Encode each version only once. For a message without records that is sent often and no longer changes."""
         self._kept = {}
         return self
 
     def encode_to(self, parts: list[Part], version: int) -> None:
-        """Append the bytes of the message to a list, in as many pieces as it happens to take."""
+        """Append the bytes of the message to a list, in any number of pieces."""
         kept = self._kept
         if kept is not None and version in kept:
             parts.append(kept[version])
@@ -208,7 +202,7 @@ class Message(Struct):
 
 
 class Request(Message):
-    """What a client sends; ``API_KEY`` says which of the APIs it calls."""
+    """A client's request. ``API_KEY`` determines the API."""
 
     API_KEY: ClassVar[ApiKey]
 
@@ -218,7 +212,7 @@ class Request(Message):
 
 
 class Response(Message):
-    """What the broker answers, always in the version of the request."""
+    """The broker's response, always in the version of the request."""
 
     API_KEY: ClassVar[ApiKey]
 
@@ -228,14 +222,14 @@ class Response(Message):
 
 
 def source(message: type[Message], version: int, direction: Literal["decode", "encode"]) -> str:
-    """The Python that is compiled for one version of a message, for the curious and for debugging."""
+    """The Python source of one version's codec, for the curious and for debugging."""
     message._check_version(version)
     write = decoder_source if direction == "decode" else encoder_source
     return write(message, version)[0]
 
 
 def join_small_parts(parts: list[Part]) -> list[Part]:
-    """Join neighbouring bytes; long ones, views and sendables, which are records, stay by themselves."""
+    """Join adjacent short bytes. Long ones, views and sendables, which are records, stay separate."""
     joined: list[Part] = []
     run: list[bytes] = []
     for part in parts:
@@ -252,7 +246,7 @@ def join_small_parts(parts: list[Part]) -> list[Part]:
 
 
 def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any:
-    """Compile generated source; tracebacks and debuggers show its lines, since linecache knows them."""
+    """Compile generated source, and register it with linecache for tracebacks and debuggers."""
     filename = f"<{title}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace = dict(names)
@@ -261,7 +255,7 @@ def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any
 
 
 def _compile_init(cls: type[Struct]) -> Any:
-    """An ``__init__`` with a keyword argument for each field; lists and structs are made anew."""
+    """An ``__init__`` with a keyword argument for each field. Lists and structs are created anew."""
     arguments = ["self"]
     body = []
     names: dict[str, Any] = {"MISSING": MISSING}
@@ -280,7 +274,7 @@ def _compile_init(cls: type[Struct]) -> Any:
 
 
 def _compile_maker(cls: type[Struct], given: tuple[str, ...]) -> Any:
-    """A function with an argument for each given field."""
+    """A function with a positional argument for each given field."""
     names: dict[str, Any] = {"new": object.__new__, "cls": cls}
     body = ["    message = new(cls)\n"]
     for field in cls.FIELDS:
@@ -290,7 +284,7 @@ def _compile_maker(cls: type[Struct], given: tuple[str, ...]) -> Any:
             names[value] = field.type.cls.default() if isinstance(field.type, StructType) else field.default
             if field.default == []:
                 value = "[]"
-        # Those that the class has, too: encoders find an object's own attributes in a third of the time.
+        # Also the defaults that the class has: encoders read an object's own attributes in a third of the time.
         body.append(f"    message.{field.name} = {value}\n")
     body.append("    message.unknown_tagged_fields = ()\n")
     text = f"def make({', '.join(given)}):\n{''.join(body)}    return message\n"
@@ -298,22 +292,22 @@ def _compile_maker(cls: type[Struct], given: tuple[str, ...]) -> Any:
 
 
 def _where(error: Exception) -> str:
-    """The line of the generated code at which it happened, which names the field."""
+    """The line of generated code that raised the error, which names the field."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name in ("decode", "encode")]
     return f"at: {frames[-1].line}"
 
 
 def _shorten(value: object) -> str:
-    """Records by their size, everything else by its repr."""
+    """The size of records, or the repr of any other value."""
     if isinstance(value, memoryview):
         return f"<{value.nbytes} bytes>"
     return repr(value)
 
 
-# --- the types of fields ---------------------------------------------------------------------------------------------
+# --- field types -----------------------------------------------------------------------------------------------------
 #
-# What stands right of the equals sign. Each returns a Field but says that it returns the value that messages will have
-# there, which is how type checkers learn that ``acks: int = int16()`` is right and ``acks: str = int16()`` is not.
+# The right-hand sides of declarations. Each function returns a Field, but is annotated with the type of the field's
+# value, so that type checkers accept ``acks: int = int16()`` and reject ``acks: str = int16()``.
 
 
 def _field(
@@ -349,27 +343,22 @@ def int8(*, versions: str = "0+", default: int = 0, tag: int | None = None, igno
 
 
 def int16(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
-    """A number of two bytes with a sign."""
+    """A signed number of two bytes."""
     return cast(int, _field(wire_types.INT16, versions, default=default, tag=tag, ignorable=ignorable))
 
 
-def uint16(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
-    """A number of two bytes without a sign."""
-    return cast(int, _field(wire_types.UINT16, versions, default=default, tag=tag, ignorable=ignorable))
-
-
 def int32(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
-    """A number of four bytes with a sign."""
+    """A signed number of four bytes."""
     return cast(int, _field(wire_types.INT32, versions, default=default, tag=tag, ignorable=ignorable))
 
 
 def int64(*, versions: str = "0+", default: int = 0, tag: int | None = None, ignorable: bool = False) -> int:
-    """A number of eight bytes with a sign."""
+    """A signed number of eight bytes."""
     return cast(int, _field(wire_types.INT64, versions, default=default, tag=tag, ignorable=ignorable))
 
 
 def float64(*, versions: str = "0+", default: float = 0.0, tag: int | None = None, ignorable: bool = False) -> float:
-    """A number of IEEE 754, eight bytes."""
+    """An IEEE 754 number of eight bytes."""
     return cast(float, _field(wire_types.FLOAT64, versions, default=default, tag=tag, ignorable=ignorable))
 
 
@@ -394,12 +383,12 @@ def string(
 def bytes_(
     *, versions: str = "0+", nullable: str = "none", default: bytes | None = b"", ignorable: bool = False
 ) -> bytes:
-    """Bytes whose meaning is the business of somebody else; null in the ``nullable`` versions."""
+    """Opaque bytes; null in the ``nullable`` versions."""
     return cast(bytes, _field(wire_types.BYTES, versions, nullable, default, ignorable=ignorable))
 
 
 def records_(*, versions: str = "0+", nullable: str = "0+") -> Any:
-    """Message sets or record batches, as opaque bytes: decoded as a memoryview of the frame, encoded from any part."""
+    """Message sets or record batches as opaque bytes: decoded as a memoryview of the frame, encoded from any part."""
     return _field(wire_types.RECORDS, versions, nullable)
 
 
@@ -408,7 +397,7 @@ def array(
     *,
     versions: str = "0+",
     nullable: str = "none",
-    default: list[T] | None = [],  # noqa: B006  only ever compared, never handed out
+    default: list[T] | None = [],  # noqa: B006  only compared, never returned
     tag: int | None = None,
     ignorable: bool = False,
 ) -> list[T]:

@@ -1,4 +1,4 @@
-"""What goes wrong between bytes and messages.
+"""Errors of encoding and decoding messages.
 
 Kafka 0.10.2: clients/.../common/protocol/types/SchemaException.java · book 2.3.2
 """
@@ -11,17 +11,17 @@ from kafka_lite.common.errors import KafkaError
 
 
 class SchemaError(KafkaError):
-    """Bytes that are no message of the schema, or a message that the schema has no bytes for.
+    """Bytes that are no message of the schema, or a message that cannot be encoded.
 
-    A broker answers with a closed connection: once a frame cannot be read, nothing after it can be trusted.
+    The broker responds by closing the connection: after an unreadable frame, nothing on it can be trusted.
     """
 
 
 class UnsupportedVersionError(SchemaError):
-    """An API key or a version that no schema here describes, or a field set that its version cannot carry.
+    """An API key or version without a schema, or a field that is set but does not exist in the version.
 
-    ``header`` is the request header where it could be read all the same: an ApiVersions request of a version from the
-    future deserves an answer (error 35 in the layout of version 0), anything else a closed connection.
+    ``header`` is the request header if it could be read. An ApiVersions request of an unknown version gets a response
+    (error 35 in the layout of version 0); for any other, the connection is closed.
     """
 
     def __init__(self, message: str, header: Any = None) -> None:

@@ -1,7 +1,7 @@
-"""What the two compilers of message codecs have in common: lines of Python, and runs of fixed-size fields.
+"""The common part of the two codec compilers: lines of Python, and runs of fixed-size fields.
 
-Numbers that follow one another are read and written by one call of ``struct``. Both compilers therefore collect a run
-of them and emit it as one line only when something comes that is not of fixed size, or that needs a decision.
+Consecutive numbers are read and written by one call of ``struct``. Both compilers therefore collect a run of them, and
+emit it as one line before a field that is not of fixed size or that needs a condition.
 
 Kafka 0.10.2: none; since 2.4 generator/.../message/MessageDataGenerator.java · book 2.3.5
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 
 class SourceWriter:
-    """Indented lines, and the objects that they name: ``names`` becomes the globals of the compiled function."""
+    """Indented lines, and the objects that they refer to: ``names`` becomes the globals of the compiled function."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -29,7 +29,7 @@ class SourceWriter:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Emit a head such as ``if x:``, and what is emitted meanwhile below it."""
+        """Emit a head such as ``if x:``, and indent what is emitted within the context."""
         self.line(head)
         self._depth += 1
         before = len(self._lines)
@@ -39,7 +39,7 @@ class SourceWriter:
         self._depth -= 1
 
     def name(self, name: str, value: Any) -> str:
-        """Make an object known to the compiled function; returns its name."""
+        """Make an object available to the compiled function; returns its name."""
         self.names[name] = value
         return name
 
@@ -62,5 +62,5 @@ def variable_name(cls: type) -> str:
 
 
 def _identifier(codes: str) -> str:
-    """Codes of ``struct`` as a part of a name; only the boolean's question mark is in the way."""
+    """Codes of ``struct`` as part of a name. Only the boolean's question mark must be replaced."""
     return codes.replace("?", "t")

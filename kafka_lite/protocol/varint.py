@@ -1,10 +1,10 @@
-"""Integers of variable length, as flexible versions and record batches v2 write them.
+"""Integers of variable length, as in flexible versions and record batches v2.
 
-Seven bits a byte, the lowest first; the high bit says that more follow:
+Seven bits per byte, the lowest first. The high bit says that another byte follows:
 
     300 = 0b10_0101100  ->  1_0101100  0_0000010  =  ac 02
 
-The signed ones are folded first, so that small negative numbers stay short (zigzag: 0, -1, 1, -2 become 0, 1, 2, 3).
+Signed ones are zigzag-encoded first, so that small negative numbers stay short (0, -1, 1, -2 become 0, 1, 2, 3).
 
 Kafka 0.10.2: clients/.../common/utils/ByteUtils.java (today's version) · book 10.2
 """
@@ -15,14 +15,14 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.protocol.schema_error import SchemaError
 
 MAX_LENGTH = 0x7FFF_FFFF
-"""The longest length and the highest tag: Java's int."""
+"""The largest length and tag: the maximum of Java's int."""
 
 SMALL_VARINTS = tuple(bytes((value,)) for value in range(0x80))
-"""The encodings of one byte, ready made: nearly all lengths are among them."""
+"""The precomputed encodings of one byte, which cover nearly all lengths."""
 
 
 def unsigned_varint(value: int) -> bytes:
-    """Encode a number from 0 up."""
+    """Encode a non-negative number."""
     if value < 0x80:
         return SMALL_VARINTS[value]
     out = bytearray()
@@ -34,9 +34,9 @@ def unsigned_varint(value: int) -> bytes:
 
 
 def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Decode at a position; returns the value and the position behind it.
+    """Decode at a position; returns the value and the position after it.
 
-    Raises ``IndexError`` where the buffer ends in the middle, ``SchemaError`` for more than an int32 can hold.
+    Raises ``IndexError`` if the buffer ends too early, ``SchemaError`` for a value beyond an int32.
     """
     value = shift = 0
     while True:

@@ -1,4 +1,4 @@
-"""Messages that carry their own version in front, where no header says it.
+"""Messages with their version in front, because no header has it.
 
     version:int16 | message
 
@@ -21,12 +21,12 @@ _VERSION = struct.Struct(">h")
 
 
 def encode_with_version(message: Message, version: int) -> bytes:
-    """The version and the message. Raises ``SchemaError``."""
+    """The version, followed by the message. Raises ``SchemaError``."""
     return _VERSION.pack(version) + message.encode(version)
 
 
 def read_version(buffer: Buffer) -> int:
-    """The version in front, which may say what kind of message it is. Raises ``SchemaError``."""
+    """The version in front, which may determine the kind of message. Raises ``SchemaError``."""
     if len(buffer) < _VERSION.size:
         raise SchemaError(f"{len(buffer)} bytes hold no version")
     version: int = _VERSION.unpack_from(buffer)[0]
@@ -36,9 +36,9 @@ def read_version(buffer: Buffer) -> int:
 def decode_with_version(message: type[M], buffer: Buffer, *, lenient: bool = False, as_version: int | None = None) -> M:
     """Read the version, then the message.
 
-    ``lenient`` takes a version from the future for the highest known one: right for the consumer protocol, which only
-    ever adds fields at the end. For the same reason ``as_version`` reads it as an older version than it says, for who
-    needs no more of it. Otherwise, and for bytes that are no such message, raises ``SchemaError``.
+    ``lenient`` reads a later version as the latest known one, which is right for the consumer protocol, because it only
+    ever adds fields at the end. For the same reason, ``as_version`` reads the message as an older version than it has,
+    if later fields are not needed. Otherwise, and for invalid bytes, raises ``SchemaError``.
     """
     version = read_version(buffer)
     if lenient:

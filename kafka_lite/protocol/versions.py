@@ -1,4 +1,4 @@
-"""Ranges of message versions, written as Kafka writes them: ``0-9``, ``3+``, ``2``, ``none``.
+"""Ranges of message versions in Kafka's notation: ``0-9``, ``3+``, ``2``, ``none``.
 
 Kafka 0.10.2: clients/.../common/protocol/Protocol.java (one schema per version, in arrays) · book 2.3.5
 """
@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 HIGHEST = 0x7FFF
-"""The highest version that an int16 can say: the upper end of an open range."""
+"""The largest version that fits into an int16: the upper end of an open range."""
 
 
 class Versions(NamedTuple):
-    """All versions from ``lowest`` to ``highest``, both included; empty when the lowest is above the highest."""
+    """All versions from ``lowest`` to ``highest``, inclusive; empty if ``lowest`` is above ``highest``."""
 
     lowest: int
     highest: int
 
     @staticmethod
     def parse(text: str) -> Versions:
-        """Read ``"3-9"``, ``"3+"``, ``"3"`` or ``"none"``."""
+        """Parse ``"3-9"``, ``"3+"``, ``"3"`` or ``"none"``."""
         if text == "none":
             return NO_VERSIONS
         if text.endswith("+"):

@@ -1,9 +1,9 @@
-"""The types that message fields have, and what a field's declaration says.
+"""The types of message fields, and the declaration of a field.
 
     type          bytes on the wire                              in flexible versions ("compact")
     bool, int8    1                                              the same
-    int16 uint16  2, big endian like all numbers                 the same
-    int32 uint32  4                                              the same
+    int16         2, big endian like all numbers                 the same
+    int32         4                                              the same
     int64 float64 8                                              the same
     uuid          16                                             the same
     string        int16 length, UTF-8                            varint length + 1, UTF-8
@@ -26,32 +26,32 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
 
 ZERO_UUID = uuid.UUID(int=0)
-"""What stands for "no id" on the wire."""
+"""The null value of uuids."""
 
 MAX_STRING_BYTES = 0x7FFF
-"""The longest string. An int16 can tell of no more; where the length is compact, Kafka refuses more all the same."""
+"""The longest string. An int16 length allows no more, and Kafka has the same limit where the length is compact."""
 
 
 class StructClass(Protocol):
-    """What types and compilers need of a class of structs: its fields. ``schema.Struct`` is the base of all of them."""
+    """The part of a class of structs that types and compilers use: its fields. ``schema.Struct`` is their base."""
 
     FIELDS: ClassVar[tuple[Field, ...]]
 
     @classmethod
     def default(cls) -> Any:
-        """The shared struct with all the defaults, which must not be changed."""
+        """The shared struct with all default values, which must not be changed."""
         ...
 
 
 class MessageClass(StructClass, Protocol):
-    """What the compilers need of a class of messages. ``schema.Message`` is the base of all of them."""
+    """The part of a class of messages that the compilers use. ``schema.Message`` is their base."""
 
     FLEXIBLE: ClassVar[Versions]
 
 
 @dataclass(frozen=True)
 class Primitive:
-    """A type of fixed size; ``code`` is its letter in Python's ``struct``."""
+    """A type of fixed size. ``code`` is its letter in Python's ``struct``."""
 
     name: str
     code: str
@@ -64,7 +64,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class Sized:
-    """A length and that many bytes; ``length_code`` is the length's letter where it is not compact."""
+    """A length, followed by that many bytes. ``length_code`` is the letter of a length that is not compact."""
 
     name: str
     length_code: str
@@ -72,14 +72,14 @@ class Sized:
 
 @dataclass(frozen=True)
 class Array:
-    """A count and that many elements."""
+    """A count, followed by that many elements."""
 
     element: WireType
 
 
 @dataclass(frozen=True)
 class StructType:
-    """The fields of a class, in its order."""
+    """The fields of a class, in order."""
 
     cls: type[StructClass]
 
@@ -89,9 +89,7 @@ WireType = Primitive | Sized | Array | StructType
 BOOL = Primitive("bool", "?")
 INT8 = Primitive("int8", "b")
 INT16 = Primitive("int16", "h")
-UINT16 = Primitive("uint16", "H")
 INT32 = Primitive("int32", "i")
-UINT32 = Primitive("uint32", "I")
 INT64 = Primitive("int64", "q")
 FLOAT64 = Primitive("float64", "d")
 UUID = Primitive("uuid", "16s")
@@ -121,39 +119,39 @@ class Field:
     name: str = ""
 
     def named(self, name: str) -> Field:
-        """The same under a name. (``dataclasses.replace`` takes ten times as long, for each of a thousand fields.)"""
+        """A copy with a name. (``dataclasses.replace`` takes ten times as long, for each of a thousand fields.)"""
         field = object.__new__(Field)
         field.__dict__.update(self.__dict__, name=name)
         return field
 
     def has_mutable_default(self) -> bool:
-        """Whether each message needs a default of its own: an empty list or a struct."""
+        """Whether each message needs its own default value: an empty list or a struct."""
         return self.default == [] or isinstance(self.type, StructType)
 
     def new_default(self) -> Any:
-        """The value of the field where nothing was said."""
+        """A default value for the field."""
         if isinstance(self.type, StructType):
             return self.type.cls()
         return [] if self.default == [] else self.default
 
     def is_tagged_in(self, version: int) -> bool:
-        """Whether the field travels as a tagged one in this version."""
+        """Whether the field is a tagged one in this version."""
         return version in self.versions and version in self.tagged
 
     def is_plain_in(self, version: int) -> bool:
-        """Whether the field has its fixed place in this version."""
+        """Whether the field has a fixed position in this version."""
         return version in self.versions and version not in self.tagged
 
 
 class RawTaggedField(NamedTuple):
-    """A tagged field that no schema here knows: kept as it came, and sent on with the message."""
+    """A tagged field that the schema does not know: kept as received, and sent on with the message."""
 
     tag: int
     data: bytes
 
 
 def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
-    """The fewest bytes that a value of the type can take: what bounds the count of an array that is still to come."""
+    """The smallest size of a value of the type, in bytes, which bounds the count of an array that is not read yet."""
     if isinstance(kind, Primitive):
         return kind.size
     if isinstance(kind, Array):
@@ -165,7 +163,7 @@ def minimum_size(kind: WireType, version: int, flexible: bool) -> int:
 
 
 def has_records(kind: WireType) -> bool:
-    """Whether a value of the type may hold records, somewhere in it."""
+    """Whether a value of the type may contain records, at any depth."""
     if isinstance(kind, StructType):
         return any(has_records(field.type) for field in kind.cls.FIELDS)
     return has_records(kind.element) if isinstance(kind, Array) else kind is RECORDS

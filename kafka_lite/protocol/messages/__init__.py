@@ -1,1 +1,1 @@
-"""Every request and answer of the protocol, a module per API, numbered as the protocol numbers them."""
+"""All requests and responses of the protocol: one module per API, named by its key."""

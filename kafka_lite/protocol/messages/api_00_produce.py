@@ -11,14 +11,14 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class PartitionProduceData(Struct):
-    """What is for one partition."""
+    """The records for one partition."""
 
     index: int = int32()
     records: Part | None = records_()  # whole batches, as they go to the log
 
 
 class TopicProduceData(Struct):
-    """What is for one topic."""
+    """The records for one topic."""
 
     name: str = string()
     partition_data: list[PartitionProduceData] = array(PartitionProduceData)
@@ -27,7 +27,7 @@ class TopicProduceData(Struct):
 class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
     """Batches of records, by topic and partition.
 
-    With acks 0 there is no answer at all; the broker can only close the connection to say that something went wrong.
+    With acks 0 there is no response; the broker can only signal an error by closing the connection.
 
         v2   records may be message sets v1 (with timestamps)
         v3   transactional_id; records are record batches v2
@@ -38,7 +38,7 @@ class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible=
     """
 
     transactional_id: str | None = string(versions="3+", nullable="3+", default=None)  # null outside of transactions
-    acks: int = int16()  # who must have the records before the answer: 0 nobody, 1 the leader, -1 the whole ISR
+    acks: int = int16()  # replicas that must have the records: 0 none, 1 the leader, -1 the whole ISR
     timeout_ms: int = int32()  # how long the leader may wait for the ISR
     topic_data: list[TopicProduceData] = array(TopicProduceData)
 
@@ -51,7 +51,7 @@ class BatchIndexAndErrorMessage(Struct):
 
 
 class LeaderIdAndEpoch(Struct):
-    """The leader that the partition has now."""
+    """The partition's current leader."""
 
     leader_id: int = int32(versions="10+", default=-1)
     leader_epoch: int = int32(versions="10+", default=-1)
@@ -79,7 +79,7 @@ class TopicProduceResponse(Struct):
 
 
 class NodeEndpoint(Struct):
-    """Where a broker listens."""
+    """The address of a broker."""
 
     node_id: int = int32(versions="10+")
     host: str = string(versions="10+")
@@ -88,7 +88,7 @@ class NodeEndpoint(Struct):
 
 
 class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-11", flexible="9+"):
-    """Where the records went.
+    """The offsets of the appended records.
 
     v1   throttle_time_ms
     v2   log_append_time_ms

@@ -26,20 +26,20 @@ from kafka_lite.protocol.schema import (
 
 
 class ReplicaState(Struct):
-    """The follower that fetches, and which life of it."""
+    """The follower that fetches, and its epoch."""
 
     replica_id: int = int32(versions="15+", default=-1)
     replica_epoch: int = int64(versions="15+", default=-1)  # broker epoch of the follower
 
 
 class FetchPartition(Struct):
-    """What to read of one partition."""
+    """The partition to read, and from where."""
 
     partition: int = int32()
-    # that the client knows; -1: do not check
+    # as the client knows it; -1 disables the check
     current_leader_epoch: int = int32(versions="9+", default=-1, ignorable=True)
     fetch_offset: int = int64()
-    # leader epoch of the last record that the follower has
+    # leader epoch of the follower's last record
     last_fetched_epoch: int = int32(versions="12+", default=-1)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)  # of the follower; -1 from consumers
     partition_max_bytes: int = int32()  # exceeded only by a first batch that is larger (v3+)
@@ -47,7 +47,7 @@ class FetchPartition(Struct):
 
 
 class FetchTopic(Struct):
-    """What to read of one topic."""
+    """The partitions of one topic to read."""
 
     topic: str = string(versions="0-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -55,7 +55,7 @@ class FetchTopic(Struct):
 
 
 class ForgottenTopic(Struct):
-    """What a fetch session shall no longer contain."""
+    """Partitions to remove from a fetch session."""
 
     topic: str = string(versions="7-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -63,7 +63,7 @@ class ForgottenTopic(Struct):
 
 
 class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+"):
-    """From which offset on to read which partitions, and how long to wait for how much.
+    """The partitions and offsets to read, how much data to wait for, and for how long.
 
     v2   the reader understands message sets v1
     v3   max_bytes; from here on the order of the partitions matters, and the first message comes whole even if
@@ -90,7 +90,7 @@ class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+
     max_bytes: int = int32(versions="3+", default=0x7FFF_FFFF, ignorable=True)
     isolation_level: int = int8(versions="4+", ignorable=True)  # 0 all records, 1 only those of finished transactions
     session_id: int = int32(versions="7+", ignorable=True)  # 0 for no session
-    # -1 no session, 0 a new one, then counting up
+    # -1 no session, 0 a new one, then incremented
     session_epoch: int = int32(versions="7+", default=-1, ignorable=True)
     topics: list[FetchTopic] = array(FetchTopic)
     forgotten_topics_data: list[ForgottenTopic] = array(ForgottenTopic, versions="7+")
@@ -98,14 +98,14 @@ class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+
 
 
 class EpochEndOffset(Struct):
-    """The last epoch that leader and follower have in common, and where it ends."""
+    """The last common epoch of leader and follower, and its end offset."""
 
     epoch: int = int32(versions="12+", default=-1)
     end_offset: int = int64(versions="12+", default=-1)
 
 
 class LeaderIdAndEpoch(Struct):
-    """The leader that the partition has now."""
+    """The partition's current leader."""
 
     leader_id: int = int32(versions="12+", default=-1)
     leader_epoch: int = int32(versions="12+", default=-1)
@@ -119,19 +119,19 @@ class SnapshotId(Struct):
 
 
 class AbortedTransaction(Struct):
-    """A transaction whose records, from an offset on, are to be skipped."""
+    """An aborted transaction, whose records are skipped from an offset on."""
 
     producer_id: int = int64(versions="4+")
     first_offset: int = int64(versions="4+")  # of its first record in this partition
 
 
 class PartitionData(Struct):
-    """What was read of one partition."""
+    """The records of one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
     high_watermark: int = int64()  # offset up to which all replicas in sync have the log; -1 on errors
-    # below it, every transaction is finished
+    # all transactions below it are complete
     last_stable_offset: int = int64(versions="4+", default=-1, ignorable=True)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)
     diverging_epoch: EpochEndOffset = nested(EpochEndOffset, versions="12+", tag=0)
@@ -145,7 +145,7 @@ class PartitionData(Struct):
 
 
 class FetchableTopicResponse(Struct):
-    """What was read of one topic."""
+    """The records of one topic."""
 
     topic: str = string(versions="0-12", ignorable=True)
     topic_id: UUID = uuid_(versions="13+", ignorable=True)
@@ -153,7 +153,7 @@ class FetchableTopicResponse(Struct):
 
 
 class NodeEndpoint(Struct):
-    """Where a broker listens."""
+    """The address of a broker."""
 
     node_id: int = int32(versions="16+")
     host: str = string(versions="16+")
@@ -162,16 +162,16 @@ class NodeEndpoint(Struct):
 
 
 class FetchResponse(Response, api_key=ApiKey.FETCH, versions="0-17", flexible="12+"):
-    """Records, and how far the log goes.
+    """The records, and the bounds of each log.
 
-    Records may end in the middle of a batch; readers ignore such a tail.
+    The last batch may be incomplete; readers ignore it.
 
         v1   throttle_time_ms
         v4   last_stable_offset and aborted_transactions, for readers of finished transactions only
         v5   log_start_offset
         v6   KAFKA_STORAGE_ERROR is possible
         v7   fetch sessions, with errors of their own
-        v8   a broker that throttles answers at once, and mutes the connection afterwards
+        v8   a throttling broker responds at once and mutes the connection afterwards
         v10  records may be compressed with zstd
         v11  preferred_read_replica
         v12  compact lengths and tagged fields, diverging_epoch: where the follower must cut its log; current_leader

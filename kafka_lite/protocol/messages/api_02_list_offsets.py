@@ -10,26 +10,26 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int8, i
 
 
 class ListOffsetsPartition(Struct):
-    """What is asked of one partition."""
+    """The request for one partition."""
 
     partition_index: int = int32()
-    # that the client knows; -1: do not check
+    # as the client knows it; -1 disables the check
     current_leader_epoch: int = int32(versions="4+", default=-1, ignorable=True)
     timestamp: int = int64()  # milliseconds; -1 the end of the log, -2 its start
     max_num_offsets: int = int32(versions="0", default=1)  # at most so many offsets, v0 only
 
 
 class ListOffsetsTopic(Struct):
-    """What is asked of one topic."""
+    """The request for one topic."""
 
     name: str = string()
     partitions: list[ListOffsetsPartition] = array(ListOffsetsPartition)
 
 
 class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
-    """For each partition the timestamp whose offset is wanted.
+    """The timestamp to look up in each partition.
 
-    Version 0 is answered from the segments' dates; from version 1 on the time index is searched.
+    Version 0 uses the modification times of segments; from version 1 on, the time index is searched.
 
         v1  one offset per partition, with its timestamp; max_num_offsets is gone
         v2  isolation_level
@@ -64,11 +64,11 @@ class ListOffsetsTopicResponse(Struct):
 
 
 class ListOffsetsResponse(Response, api_key=ApiKey.LIST_OFFSETS, versions="0-9", flexible="6+"):
-    """For each partition the offset.
+    """The offset found in each partition.
 
     v1  timestamp and offset instead of a list of offsets
     v2  throttle_time_ms
-    v3  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  a throttling broker responds at once and mutes the connection afterwards
     v4  leader_epoch
     v5  OFFSET_NOT_AVAILABLE is possible
     v6  compact lengths and tagged fields

@@ -19,7 +19,7 @@ class MetadataRequestTopic(Struct):
 
 
 class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexible="9+"):
-    """Which topics the client wants to know of.
+    """The topics whose metadata is requested.
 
     In version 0 an empty list means all topics; later null means all, and an empty list none.
 
@@ -39,7 +39,7 @@ class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexibl
 
 
 class MetadataResponseBroker(Struct):
-    """A live broker, at the listener through which it was asked."""
+    """A live broker, with the address of the listener that received the request."""
 
     node_id: int = int32()
     host: str = string()
@@ -60,14 +60,14 @@ class MetadataResponsePartition(Struct):
 
 
 class MetadataResponseTopic(Struct):
-    """A topic, or why there is none."""
+    """A topic, or the error for it."""
 
     error_code: int = int16()
     name: str | None = string(nullable="12+")
     topic_id: UUID = uuid_(versions="10+", ignorable=True)
     is_internal: bool = boolean(versions="1+", ignorable=True)
     partitions: list[MetadataResponsePartition] = array(MetadataResponsePartition)
-    # a bit per operation; not computed unless asked for
+    # one bit per operation; only computed on request
     topic_authorized_operations: int = int32(versions="8+", default=-2147483648)
 
 
@@ -78,7 +78,7 @@ class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexi
     v2   cluster_id
     v3   throttle_time_ms
     v5   offline_replicas
-    v6   a broker that throttles answers at once, and mutes the connection afterwards
+    v6   a throttling broker responds at once and mutes the connection afterwards
     v7   leader_epoch
     v8   the operations that the client is allowed
     v9   compact lengths and tagged fields
@@ -92,5 +92,5 @@ class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexi
     cluster_id: str | None = string(versions="2+", nullable="2+", default=None, ignorable=True)
     controller_id: int = int32(versions="1+", default=-1, ignorable=True)  # -1 for none
     topics: list[MetadataResponseTopic] = array(MetadataResponseTopic)
-    # a bit per operation; not computed unless asked for
+    # one bit per operation; only computed on request
     cluster_authorized_operations: int = int32(versions="8-10", default=-2147483648)

@@ -25,7 +25,7 @@ from kafka_lite.protocol.schema import (
 
 
 class LeaderAndIsrPartitionState(Struct):
-    """What the broker shall be for one partition."""
+    """The state of one partition on the broker."""
 
     topic_name: str = string(versions="0-1", ignorable=True)
     partition_index: int = int32()
@@ -50,7 +50,7 @@ class LeaderAndIsrTopicState(Struct):
 
 
 class LeaderAndIsrLiveLeader(Struct):
-    """Where followers find a leader."""
+    """The address of a leader, for its followers."""
 
     broker_id: int = int32()
     host_name: str = string()
@@ -58,7 +58,7 @@ class LeaderAndIsrLiveLeader(Struct):
 
 
 class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7", flexible="4+"):
-    """For each partition of the broker: its leader, its ISR, its replicas.
+    """Leader, ISR and replicas of each partition of the broker.
 
     Versions 0 and 1 name the topic with each partition, later ones group the partitions by topic.
 
@@ -81,7 +81,7 @@ class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7"
     live_leaders: list[LeaderAndIsrLiveLeader] = array(LeaderAndIsrLiveLeader)
 
     def partition_states(self) -> Iterator[LeaderAndIsrPartitionState]:
-        """The states of all partitions, each with its topic's name, in either shape of the request."""
+        """The states of all partitions, each with its topic's name, in either layout of the request."""
         yield from self.ungrouped_partition_states
         for topic in self.topic_states:
             for state in topic.partition_states:
@@ -105,7 +105,7 @@ class LeaderAndIsrTopicError(Struct):
 
 
 class LeaderAndIsrResponse(Response, api_key=ApiKey.LEADER_AND_ISR, versions="0-7", flexible="4+"):
-    """Whether the broker did it.
+    """Whether the broker has complied.
 
     v5  errors by topic id instead of name
     """

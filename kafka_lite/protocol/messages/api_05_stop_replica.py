@@ -1,4 +1,4 @@
-"""StopReplica: the controller takes a replica from a broker.
+"""StopReplica: the controller makes a broker stop replicating partitions.
 
 Kafka 0.10.2: clients/.../common/requests/StopReplicaRequest.java, StopReplicaResponse.java · book 7.1.5
 """
@@ -42,7 +42,7 @@ class StopReplicaTopicState(Struct):
 
 
 class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", flexible="2+"):
-    """Partitions that the broker shall no longer replicate, and whether to delete their logs.
+    """Partitions that the broker must stop replicating, and whether to delete their logs.
 
     v1  broker_epoch; partitions by topic
     v2  compact lengths and tagged fields
@@ -60,7 +60,7 @@ class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", f
     topic_states: list[StopReplicaTopicState] = array(StopReplicaTopicState, versions="3+")
 
     def partitions(self) -> Iterator[tuple[TopicPartition, bool]]:
-        """All partitions, each with whether to delete its log, in any of the three shapes of the request."""
+        """All partitions, each with whether to delete its log, in any of the three layouts of the request."""
         for partition in self.ungrouped_partitions:
             yield TopicPartition(partition.topic_name, partition.partition_index), self.delete_partitions
         for topic in self.topics:
@@ -80,7 +80,7 @@ class StopReplicaPartitionError(Struct):
 
 
 class StopReplicaResponse(Response, api_key=ApiKey.STOP_REPLICA, versions="0-4", flexible="2+"):
-    """Whether the broker did it.
+    """Whether the broker has complied.
 
     v2  compact lengths and tagged fields
     v3  FENCED_LEADER_EPOCH is possible

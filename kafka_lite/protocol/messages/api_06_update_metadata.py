@@ -1,4 +1,4 @@
-"""UpdateMetadata: the controller tells every broker what clients may ask any of them.
+"""UpdateMetadata: the controller sends the cluster's metadata to every broker, which serves it to clients.
 
 Kafka 0.10.2: clients/.../common/requests/UpdateMetadataRequest.java, UpdateMetadataResponse.java · book 7.3.1
 """
@@ -48,7 +48,7 @@ class UpdateMetadataTopicState(Struct):
 
 
 class UpdateMetadataEndpoint(Struct):
-    """An address at which a broker listens."""
+    """The address of one listener of a broker."""
 
     port: int = int32(versions="1+")
     host: str = string(versions="1+")
@@ -90,7 +90,7 @@ class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0
     live_brokers: list[UpdateMetadataBroker] = array(UpdateMetadataBroker)
 
     def partition_states(self) -> Iterator[tuple[TopicPartition, UpdateMetadataPartitionState]]:
-        """The states of all partitions, in either shape of the request."""
+        """The states of all partitions, in either layout of the request."""
         for state in self.ungrouped_partition_states:
             yield TopicPartition(state.topic_name, state.partition_index), state
         for topic in self.topic_states:
@@ -99,6 +99,6 @@ class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0
 
 
 class UpdateMetadataResponse(Response, api_key=ApiKey.UPDATE_METADATA, versions="0-8", flexible="6+"):
-    """Whether the broker did it."""
+    """Whether the broker has complied."""
 
     error_code: int = int16()

@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class ControlledShutdownRequest(Request, api_key=ApiKey.CONTROLLED_SHUTDOWN, versions="0-3", flexible="3+"):
-    """The broker that wants to stop.
+    """The broker that is shutting down.
 
     Version 0 is older than client ids: its request header has none.
 
@@ -24,14 +24,14 @@ class ControlledShutdownRequest(Request, api_key=ApiKey.CONTROLLED_SHUTDOWN, ver
 
 
 class RemainingPartition(Struct):
-    """A partition that found no other leader yet."""
+    """A partition whose leadership was not moved yet."""
 
     topic_name: str = string()
     partition_index: int = int32()
 
 
 class ControlledShutdownResponse(Response, api_key=ApiKey.CONTROLLED_SHUTDOWN, versions="0-3", flexible="3+"):
-    """What the broker still leads.
+    """The partitions that the broker still leads.
 
     v3  compact lengths and tagged fields
     """

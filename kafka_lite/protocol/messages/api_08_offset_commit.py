@@ -1,4 +1,4 @@
-"""OffsetCommit: a consumer group remembers how far it has read.
+"""OffsetCommit: a consumer group stores its offsets.
 
 Kafka 0.10.2: clients/.../common/requests/OffsetCommitRequest.java, OffsetCommitResponse.java · book 3.5.4
 """
@@ -29,7 +29,7 @@ class OffsetCommitRequestTopic(Struct):
 class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9", flexible="8+"):
     """The next offset to read, for each partition.
 
-    Version 0 is kept in ZooKeeper, by any broker; later ones in __consumer_offsets, by the group's coordinator.
+    Version 0 is stored in ZooKeeper, by any broker; later ones in __consumer_offsets, by the group's coordinator.
 
         v1  generation and member, which must be current; commit_timestamp
         v2  retention_time_ms; commit_timestamp is gone
@@ -41,11 +41,11 @@ class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9",
     """
 
     group_id: str = string()
-    # -1 from a consumer without membership
+    # -1 from a consumer that is no member
     generation_id_or_member_epoch: int = int32(versions="1+", default=-1, ignorable=True)
     member_id: str = string(versions="1+", ignorable=True)
-    group_instance_id: str | None = string(versions="7+", nullable="7+", default=None)  # of a static member
-    # -1 for what the broker is configured to
+    group_instance_id: str | None = string(versions="7+", nullable="7+", default=None)  # for a static member
+    # -1 for the broker's configured retention
     retention_time_ms: int = int64(versions="2-4", default=-1, ignorable=True)
     topics: list[OffsetCommitRequestTopic] = array(OffsetCommitRequestTopic)
 
@@ -68,7 +68,7 @@ class OffsetCommitResponse(Response, api_key=ApiKey.OFFSET_COMMIT, versions="0-9
     """Whether each offset was committed.
 
     v3  throttle_time_ms
-    v4  a broker that throttles answers at once, and mutes the connection afterwards
+    v4  a throttling broker responds at once and mutes the connection afterwards
     v8  compact lengths and tagged fields
     v9  STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND are possible
     """

@@ -1,4 +1,4 @@
-"""OffsetFetch: how far a consumer group has read.
+"""OffsetFetch: the committed offsets of a consumer group.
 
 Kafka 0.10.2: clients/.../common/requests/OffsetFetchRequest.java, OffsetFetchResponse.java · book 4.1.2
 """
@@ -24,7 +24,7 @@ class OffsetFetchRequestTopics(Struct):
 
 
 class OffsetFetchRequestGroup(Struct):
-    """What is asked of one group."""
+    """The request for one group."""
 
     group_id: str = string(versions="8+")
     member_id: str | None = string(versions="9+", nullable="9+", default=None, ignorable=True)
@@ -33,9 +33,9 @@ class OffsetFetchRequestGroup(Struct):
 
 
 class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
-    """The partitions whose committed offsets are wanted.
+    """The partitions whose committed offsets are requested.
 
-    Version 0 asks ZooKeeper, later ones the group's coordinator.
+    Version 0 reads from ZooKeeper, later ones from the group's coordinator.
 
         v2  null for all partitions of the group
         v6  compact lengths and tagged fields
@@ -97,7 +97,7 @@ class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9",
 
     v2  error_code of the whole
     v3  throttle_time_ms
-    v4  a broker that throttles answers at once, and mutes the connection afterwards
+    v4  a throttling broker responds at once and mutes the connection afterwards
     v5  committed_leader_epoch
     v6  compact lengths and tagged fields
     v7  UNSTABLE_OFFSET_COMMIT is possible

@@ -1,4 +1,4 @@
-"""FindCoordinator: which broker looks after a group or a transactional id.
+"""FindCoordinator: the coordinator of a group or a transactional id.
 
 Kafka 0.10.2: clients/.../common/requests/GroupCoordinatorRequest.java, GroupCoordinatorResponse.java · book 3.5.3
 """
@@ -25,7 +25,7 @@ class FindCoordinatorRequest(Request, api_key=ApiKey.FIND_COORDINATOR, versions=
 
 
 class Coordinator(Struct):
-    """The broker for one key."""
+    """The coordinator for one key."""
 
     key: str = string(versions="4+")
     node_id: int = int32(versions="4+")
@@ -36,10 +36,10 @@ class Coordinator(Struct):
 
 
 class FindCoordinatorResponse(Response, api_key=ApiKey.FIND_COORDINATOR, versions="0-6", flexible="3+"):
-    """The broker, at the listener through which it was asked.
+    """The coordinator, with the address of the listener that received the request.
 
     v1  throttle_time_ms, error_message
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  compact lengths and tagged fields
     v4  several keys at once
     """

@@ -10,16 +10,16 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class JoinGroupRequestProtocol(Struct):
-    """A protocol that the member can follow, and what it has to say in it."""
+    """A protocol (assignor) that the member supports, with its metadata for it."""
 
     name: str = string()
     metadata: bytes = bytes_()  # for consumers a ConsumerProtocolSubscription
 
 
 class JoinGroupRequest(Request, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexible="6+"):
-    """Who wants to join, and which protocols (assignors) it offers.
+    """The member that joins, and the protocols (assignors) that it supports.
 
-    The answer is held back until all members have joined or the rebalance timeout is over.
+    The response is delayed until all members have joined or the rebalance timeout expires.
 
         v1  rebalance_timeout_ms; before, the session timeout stood for both
         v4  a new member is first sent away with a member id, and joins again with it (KIP-394)
@@ -32,28 +32,28 @@ class JoinGroupRequest(Request, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexi
     session_timeout_ms: int = int32()
     rebalance_timeout_ms: int = int32(versions="1+", default=-1, ignorable=True)
     member_id: str = string()  # empty for a new member
-    group_instance_id: str | None = string(versions="5+", nullable="5+", default=None)  # of a static member
+    group_instance_id: str | None = string(versions="5+", nullable="5+", default=None)  # for a static member
     protocol_type: str = string()  # "consumer", "connect", …: all members must have the same
     protocols: list[JoinGroupRequestProtocol] = array(JoinGroupRequestProtocol)
     reason: str | None = string(versions="8+", nullable="8+", default=None, ignorable=True)
 
 
 class JoinGroupResponseMember(Struct):
-    """A member and what it said."""
+    """A member and its metadata."""
 
     member_id: str = string()
-    # of a static member
+    # for a static member
     group_instance_id: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     metadata: bytes = bytes_()
 
 
 class JoinGroupResponse(Response, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexible="6+"):
-    """The generation that has begun.
+    """The new generation.
 
-    The leader receives all members and what they said, and assigns; the others receive an empty list.
+    The leader receives all members with their metadata, and computes the assignment; the others get an empty list.
 
         v2  throttle_time_ms
-        v3  a broker that throttles answers at once, and mutes the connection afterwards
+        v3  a throttling broker responds at once and mutes the connection afterwards
         v4  MEMBER_ID_REQUIRED is possible
         v5  group_instance_id
         v6  compact lengths and tagged fields

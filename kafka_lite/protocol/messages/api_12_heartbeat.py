@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, int16, int32, string
 
 
 class HeartbeatRequest(Request, api_key=ApiKey.HEARTBEAT, versions="0-4", flexible="4+"):
-    """The member, and the generation that it believes in.
+    """The member, and the generation that it knows.
 
     v3  group_instance_id: static members
     v4  compact lengths and tagged fields
@@ -19,14 +19,14 @@ class HeartbeatRequest(Request, api_key=ApiKey.HEARTBEAT, versions="0-4", flexib
     group_id: str = string()
     generation_id: int = int32()
     member_id: str = string()
-    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # of a static member
+    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # for a static member
 
 
 class HeartbeatResponse(Response, api_key=ApiKey.HEARTBEAT, versions="0-4", flexible="4+"):
-    """Whether it still belongs; REBALANCE_IN_PROGRESS asks it to join again.
+    """Whether it is still a member; REBALANCE_IN_PROGRESS asks it to join again.
 
     v1  throttle_time_ms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  FENCED_INSTANCE_ID is possible
     v4  compact lengths and tagged fields
     """

@@ -13,7 +13,7 @@ class MemberIdentity(Struct):
     """A member that leaves."""
 
     member_id: str = string(versions="3+")
-    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # of a static member
+    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # for a static member
     reason: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
 
 
@@ -34,7 +34,7 @@ class MemberResponse(Struct):
     """The outcome for one member."""
 
     member_id: str = string(versions="3+")
-    group_instance_id: str | None = string(versions="3+", nullable="3+")  # of a static member
+    group_instance_id: str | None = string(versions="3+", nullable="3+")  # for a static member
     error_code: int = int16(versions="3+")
 
 
@@ -42,7 +42,7 @@ class LeaveGroupResponse(Response, api_key=ApiKey.LEAVE_GROUP, versions="0-5", f
     """Whether they were members.
 
     v1  throttle_time_ms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  an outcome for each member
     v4  compact lengths and tagged fields
     """

@@ -24,7 +24,7 @@ class DescribedGroupMember(Struct):
     """A member of a group."""
 
     member_id: str = string()
-    # of a static member
+    # for a static member
     group_instance_id: str | None = string(versions="4+", nullable="4+", default=None, ignorable=True)
     client_id: str = string()
     client_host: str = string()
@@ -48,7 +48,7 @@ class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions=
     """A description of each group; one that does not exist is Dead.
 
     v1  throttle_time_ms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  authorized_operations
     v4  group_instance_id
     v5  compact lengths and tagged fields

@@ -34,7 +34,7 @@ class ListGroupsResponse(Response, api_key=ApiKey.LIST_GROUPS, versions="0-5", f
     """The groups.
 
     v1  throttle_time_ms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  compact lengths and tagged fields
     v4  group_state
     v5  group_type

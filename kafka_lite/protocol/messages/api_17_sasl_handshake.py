@@ -1,4 +1,4 @@
-"""SaslHandshake: which SASL mechanism the client will use.
+"""SaslHandshake: the SASL mechanism that the client will use.
 
 Kafka 0.10.2: clients/.../common/requests/SaslHandshakeRequest.java, SaslHandshakeResponse.java · book 2.3.2
 """

@@ -1,4 +1,4 @@
-"""ApiVersions: what the broker understands.
+"""ApiVersions: the APIs and versions that the broker supports.
 
 Kafka 0.10.2: clients/.../common/requests/ApiVersionsRequest.java, ApiVersionsResponse.java (ApiVersion) · book 2.3.5
 """
@@ -12,7 +12,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 class ApiVersionsRequest(Request, api_key=ApiKey.API_VERSIONS, versions="0-4", flexible="3+"):
     """The first request of most clients.
 
-    A broker that does not know the version answers error 35 in the layout of version 0.
+    A broker that does not know the version returns error 35 in the layout of version 0.
 
         v3  compact lengths and tagged fields, the client's software and its version, for the broker's metrics
         v4  the client bears supported features from level 0 on
@@ -39,7 +39,7 @@ class SupportedFeatureKey(Struct):
 
 
 class FinalizedFeatureKey(Struct):
-    """A feature that is switched on in the whole cluster."""
+    """A feature that is enabled in the whole cluster."""
 
     name: str = string(versions="3+")
     max_version_level: int = int16(versions="3+")
@@ -49,11 +49,10 @@ class FinalizedFeatureKey(Struct):
 class ApiVersionsResponse(Response, api_key=ApiKey.API_VERSIONS, versions="0-4", flexible="3+"):
     """All APIs and the range of versions of each.
 
-    Its header never has tagged fields, whatever the version: the client may be just about to learn what the broker
-    knows.
+    Its header never has tagged fields, whatever the version: the client may not know yet what the broker supports.
 
         v1  throttle_time_ms
-        v2  a broker that throttles answers at once, and mutes the connection afterwards
+        v2  a throttling broker responds at once and mutes the connection afterwards
         v3  compact lengths and tagged fields, the features of the cluster
         v4  features may begin at level 0
     """

@@ -36,13 +36,13 @@ class CreatableTopic(Struct):
 
 
 class CreateTopicsRequest(Request, api_key=ApiKey.CREATE_TOPICS, versions="0-7", flexible="5+"):
-    """The topics, answered by the controller when all partitions have leaders or the time is over.
+    """The topics. The controller responds when all partitions have leaders or the timeout expires.
 
     v1  validate_only
     v4  partitions and replication factor may be -1: the broker's defaults
-    v5  compact lengths and tagged fields, the answer tells the configuration of the topics
+    v5  compact lengths and tagged fields, the response has the configuration of the topics
     v6  THROTTLING_QUOTA_EXCEEDED is possible
-    v7  the answer tells the topic ids
+    v7  the response has the topic ids
     """
 
     topics: list[CreatableTopic] = array(CreatableTopic)
@@ -68,7 +68,7 @@ class CreatableTopicResult(Struct):
     topic_id: UUID = uuid_(versions="7+", ignorable=True)
     error_code: int = int16()
     error_message: str | None = string(versions="1+", nullable="0+", ignorable=True)
-    # set if the client may not see the configuration
+    # set if the client is not authorized to see the configuration
     topic_config_error_code: int = int16(versions="5+", tag=0, ignorable=True)
     num_partitions: int = int32(versions="5+", default=-1, ignorable=True)
     replication_factor: int = int16(versions="5+", default=-1, ignorable=True)
@@ -82,7 +82,7 @@ class CreateTopicsResponse(Response, api_key=ApiKey.CREATE_TOPICS, versions="0-7
 
     v1  error_message
     v2  throttle_time_ms
-    v3  a broker that throttles answers at once, and mutes the connection afterwards
+    v3  a throttling broker responds at once and mutes the connection afterwards
     v5  compact lengths and tagged fields, partitions, replication factor and configuration
     v6  THROTTLING_QUOTA_EXCEEDED is possible
     v7  topic_id

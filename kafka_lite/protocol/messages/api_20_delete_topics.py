@@ -19,7 +19,7 @@ class DeleteTopicState(Struct):
 
 
 class DeleteTopicsRequest(Request, api_key=ApiKey.DELETE_TOPICS, versions="0-6", flexible="4+"):
-    """The topics, answered by the controller when they are gone or the time is over.
+    """The topics. The controller responds when they are deleted or the timeout expires.
 
     v4  compact lengths and tagged fields
     v5  THROTTLING_QUOTA_EXCEEDED is possible
@@ -44,7 +44,7 @@ class DeleteTopicsResponse(Response, api_key=ApiKey.DELETE_TOPICS, versions="0-6
     """The outcome for each topic.
 
     v1  throttle_time_ms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  TOPIC_DELETION_DISABLED is possible; before, such requests time out
     v4  compact lengths and tagged fields
     v5  error_message

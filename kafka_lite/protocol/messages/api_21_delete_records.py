@@ -10,21 +10,21 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class DeleteRecordsPartition(Struct):
-    """What to delete of one partition."""
+    """The records of one partition to delete."""
 
     partition_index: int = int32()
     offset: int = int64()  # -1 for the high watermark
 
 
 class DeleteRecordsTopic(Struct):
-    """What to delete of one topic."""
+    """The records of one topic to delete."""
 
     name: str = string()
     partitions: list[DeleteRecordsPartition] = array(DeleteRecordsPartition)
 
 
 class DeleteRecordsRequest(Request, api_key=ApiKey.DELETE_RECORDS, versions="0-2", flexible="2+"):
-    """For each partition the offset below which everything may go.
+    """For each partition, the offset below which records are deleted.
 
     v2  compact lengths and tagged fields
     """
@@ -49,9 +49,9 @@ class DeleteRecordsTopicResult(Struct):
 
 
 class DeleteRecordsResponse(Response, api_key=ApiKey.DELETE_RECORDS, versions="0-2", flexible="2+"):
-    """Where the logs start now.
+    """The new start offsets of the logs.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

@@ -1,4 +1,4 @@
-"""InitProducerId: a producer gets an identity.
+"""InitProducerId: assigns a producer id.
 
 Kafka 0.11: clients/.../common/requests/InitProducerIdRequest.java · book 10.3
 """
@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, int16, int32, int64, s
 
 
 class InitProducerIdRequest(Request, api_key=ApiKey.INIT_PRODUCER_ID, versions="0-5", flexible="2+"):
-    """An idempotent producer (no transactional id) or a transactional one begins.
+    """Requests a producer id, for an idempotent producer (without transactional id) or a transactional one.
 
     v2  compact lengths and tagged fields
     v3  the id and epoch that the producer had, to go on after an error
@@ -25,9 +25,9 @@ class InitProducerIdRequest(Request, api_key=ApiKey.INIT_PRODUCER_ID, versions="
 
 
 class InitProducerIdResponse(Response, api_key=ApiKey.INIT_PRODUCER_ID, versions="0-5", flexible="2+"):
-    """The identity.
+    """The producer id and epoch.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

@@ -10,23 +10,23 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class OffsetForLeaderPartition(Struct):
-    """What is asked of one partition."""
+    """The request for one partition."""
 
     partition: int = int32()
-    # that the client knows; -1: do not check
+    # as the client knows it; -1 disables the check
     current_leader_epoch: int = int32(versions="2+", default=-1, ignorable=True)
     leader_epoch: int = int32()
 
 
 class OffsetForLeaderTopic(Struct):
-    """What is asked of one topic."""
+    """The request for one topic."""
 
     topic: str = string()
     partitions: list[OffsetForLeaderPartition] = array(OffsetForLeaderPartition)
 
 
 class OffsetForLeaderEpochRequest(Request, api_key=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions="0-4", flexible="4+"):
-    """For each partition the epoch of the asker's last record.
+    """For each partition, the leader epoch of the sender's last record.
 
     v2  current_leader_epoch
     v3  replica_id
@@ -39,7 +39,7 @@ class OffsetForLeaderEpochRequest(Request, api_key=ApiKey.OFFSET_FOR_LEADER_EPOC
 
 
 class EpochEndOffset(Struct):
-    """The answer for one partition."""
+    """The end offset in one partition."""
 
     error_code: int = int16()
     partition: int = int32()
@@ -48,14 +48,14 @@ class EpochEndOffset(Struct):
 
 
 class OffsetForLeaderTopicResult(Struct):
-    """The answers for one topic."""
+    """The end offsets in one topic."""
 
     topic: str = string()
     partitions: list[EpochEndOffset] = array(EpochEndOffset)
 
 
 class OffsetForLeaderEpochResponse(Response, api_key=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions="0-4", flexible="4+"):
-    """For each partition the end of that epoch, or of the last one before it.
+    """For each partition, the end offset of that epoch, or of the last one before it.
 
     v1  leader_epoch
     v2  throttle_time_ms

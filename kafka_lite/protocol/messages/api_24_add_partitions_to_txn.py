@@ -1,4 +1,4 @@
-"""AddPartitionsToTxn: a transaction grows.
+"""AddPartitionsToTxn: adds partitions to a transaction.
 
 Kafka 0.11: clients/.../common/requests/AddPartitionsToTxnRequest.java · book 10.3
 """
@@ -17,7 +17,7 @@ class AddPartitionsToTxnTopic(Struct):
 
 
 class AddPartitionsToTxnTransaction(Struct):
-    """What one transaction adds."""
+    """The partitions that one transaction adds."""
 
     transactional_id: str = string(versions="4+")
     producer_id: int = int64(versions="4+")
@@ -27,7 +27,7 @@ class AddPartitionsToTxnTransaction(Struct):
 
 
 class AddPartitionsToTxnRequest(Request, api_key=ApiKey.ADD_PARTITIONS_TO_TXN, versions="0-5", flexible="3+"):
-    """Partitions that the transaction is about to write.
+    """Partitions that the transaction is about to write to.
 
     Producers use versions up to 3; brokers use later ones among themselves.
 
@@ -68,7 +68,7 @@ class AddPartitionsToTxnResult(Struct):
 class AddPartitionsToTxnResponse(Response, api_key=ApiKey.ADD_PARTITIONS_TO_TXN, versions="0-5", flexible="3+"):
     """The outcome for each partition.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v3  compact lengths and tagged fields
     v4  several transactions at once, an error for all
     """

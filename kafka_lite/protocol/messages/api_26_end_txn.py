@@ -24,9 +24,9 @@ class EndTxnRequest(Request, api_key=ApiKey.END_TXN, versions="0-4", flexible="3
 
 
 class EndTxnResponse(Response, api_key=ApiKey.END_TXN, versions="0-4", flexible="3+"):
-    """Whether the end has begun; the markers follow.
+    """Whether the decision is recorded; the markers follow.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v3  compact lengths and tagged fields
     """
 

@@ -1,4 +1,4 @@
-"""WriteTxnMarkers: a transaction coordinator has its decision written into the logs.
+"""WriteTxnMarkers: a transaction coordinator has its decision written to the logs.
 
 Kafka 0.11: clients/.../common/requests/WriteTxnMarkersRequest.java · book 10.3
 """

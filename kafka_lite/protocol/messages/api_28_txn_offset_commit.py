@@ -1,4 +1,4 @@
-"""TxnOffsetCommit: offsets that count when the transaction commits.
+"""TxnOffsetCommit: offsets that take effect when the transaction commits.
 
 Kafka 0.11: clients/.../common/requests/TxnOffsetCommitRequest.java · book 10.3
 """
@@ -39,7 +39,7 @@ class TxnOffsetCommitRequest(Request, api_key=ApiKey.TXN_OFFSET_COMMIT, versions
     producer_epoch: int = int16()
     generation_id: int = int32(versions="3+", default=-1)
     member_id: str = string(versions="3+")
-    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # of a static member
+    group_instance_id: str | None = string(versions="3+", nullable="3+", default=None)  # for a static member
     topics: list[TxnOffsetCommitRequestTopic] = array(TxnOffsetCommitRequestTopic)
 
 
@@ -58,9 +58,9 @@ class TxnOffsetCommitResponseTopic(Struct):
 
 
 class TxnOffsetCommitResponse(Response, api_key=ApiKey.TXN_OFFSET_COMMIT, versions="0-4", flexible="3+"):
-    """Whether each offset was taken.
+    """Whether each offset was accepted.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v3  compact lengths and tagged fields, ILLEGAL_GENERATION, FENCED_INSTANCE_ID and UNKNOWN_MEMBER_ID are
         possible
     """

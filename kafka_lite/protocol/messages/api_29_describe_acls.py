@@ -1,4 +1,4 @@
-"""DescribeAcls: who may do what.
+"""DescribeAcls: lists permissions.
 
 Kafka 0.11: clients/.../common/requests/DescribeAclsRequest.java · book 2.3.5
 """
@@ -28,7 +28,7 @@ class DescribeAclsRequest(Request, api_key=ApiKey.DESCRIBE_ACLS, versions="0-3",
 
 
 class AclDescription(Struct):
-    """One binding: a principal, from a host, may or may not do something."""
+    """A binding: a principal, from a host, is allowed or denied an operation."""
 
     principal: str = string()
     host: str = string()

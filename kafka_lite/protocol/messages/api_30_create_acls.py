@@ -33,16 +33,16 @@ class CreateAclsRequest(Request, api_key=ApiKey.CREATE_ACLS, versions="0-3", fle
 
 
 class AclCreationResult(Struct):
-    """The outcome for one."""
+    """The outcome for one binding."""
 
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
 
 
 class CreateAclsResponse(Response, api_key=ApiKey.CREATE_ACLS, versions="0-3", flexible="2+"):
-    """The outcome for each, in the order of the request.
+    """The outcome for each binding, in the order of the request.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

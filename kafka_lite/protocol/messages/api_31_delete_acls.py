@@ -48,7 +48,7 @@ class DeleteAclsMatchingAcl(Struct):
 
 
 class DeleteAclsFilterResult(Struct):
-    """What one filter removed."""
+    """The bindings that one filter removed."""
 
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
@@ -56,7 +56,7 @@ class DeleteAclsFilterResult(Struct):
 
 
 class DeleteAclsResponse(Response, api_key=ApiKey.DELETE_ACLS, versions="0-3", flexible="2+"):
-    """What each filter removed.
+    """The bindings that each filter removed.
 
     v1  pattern_type
     v2  compact lengths and tagged fields

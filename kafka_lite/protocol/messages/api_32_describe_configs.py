@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class DescribeConfigsResource(Struct):
-    """A topic or broker, and the keys that are wanted."""
+    """A topic or broker, and the requested keys."""
 
     resource_type: int = int8()  # 2 topic, 4 broker, 8 broker logger
     resource_name: str = string()
@@ -31,7 +31,7 @@ class DescribeConfigsRequest(Request, api_key=ApiKey.DESCRIBE_CONFIGS, versions=
 
 
 class DescribeConfigsSynonym(Struct):
-    """A place further down from which the value would come."""
+    """A value of lower precedence, and its source."""
 
     name: str = string(versions="1+")
     value: str | None = string(versions="1+", nullable="0+")
@@ -65,10 +65,10 @@ class DescribeConfigsResult(Struct):
 
 
 class DescribeConfigsResponse(Response, api_key=ApiKey.DESCRIBE_CONFIGS, versions="0-4", flexible="4+"):
-    """The settings, and where each comes from.
+    """The settings and their sources.
 
     v1  config_source instead of is_default; synonyms
-    v2  a broker that throttles answers at once, and mutes the connection afterwards
+    v2  a throttling broker responds at once and mutes the connection afterwards
     v3  config_type, documentation
     v4  compact lengths and tagged fields
     """

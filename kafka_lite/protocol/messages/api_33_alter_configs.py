@@ -25,7 +25,7 @@ class AlterConfigsResource(Struct):
 
 
 class AlterConfigsRequest(Request, api_key=ApiKey.ALTER_CONFIGS, versions="0-2", flexible="2+"):
-    """All settings of each resource: what is not named goes back to its default.
+    """All settings of each resource. Settings that are not listed are reset to their defaults.
 
     v2  compact lengths and tagged fields
     """
@@ -46,7 +46,7 @@ class AlterConfigsResourceResponse(Struct):
 class AlterConfigsResponse(Response, api_key=ApiKey.ALTER_CONFIGS, versions="0-2", flexible="2+"):
     """The outcome for each resource.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

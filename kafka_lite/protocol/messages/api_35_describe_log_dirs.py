@@ -1,4 +1,4 @@
-"""DescribeLogDirs: what lies in the directories of a broker.
+"""DescribeLogDirs: the logs in the directories of a broker.
 
 Kafka 1.0: clients/.../common/requests/DescribeLogDirsRequest.java · book 6.1.5
 """
@@ -17,7 +17,7 @@ class DescribableLogDirTopic(Struct):
 
 
 class DescribeLogDirsRequest(Request, api_key=ApiKey.DESCRIBE_LOG_DIRS, versions="0-4", flexible="2+"):
-    """The partitions that are of interest; null for all.
+    """The requested partitions; null for all.
 
     v2  compact lengths and tagged fields
     """
@@ -54,7 +54,7 @@ class DescribeLogDirsResult(Struct):
 class DescribeLogDirsResponse(Response, api_key=ApiKey.DESCRIBE_LOG_DIRS, versions="0-4", flexible="2+"):
     """The directories, with the sizes of the logs.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     v3  error_code of the whole
     v4  total_bytes, usable_bytes: of the volume

@@ -16,16 +16,16 @@ class CreatePartitionsAssignment(Struct):
 
 
 class CreatePartitionsTopic(Struct):
-    """A topic to enlarge."""
+    """A topic, with its new number of partitions."""
 
     name: str = string()
     count: int = int32()  # all partitions, the old ones included
-    # for each new partition; null lets the broker choose
+    # for each new partition; the broker chooses if it is null
     assignments: list[CreatePartitionsAssignment] | None = array(CreatePartitionsAssignment, nullable="0+")
 
 
 class CreatePartitionsRequest(Request, api_key=ApiKey.CREATE_PARTITIONS, versions="0-3", flexible="2+"):
-    """The topics and how many partitions they shall have.
+    """The topics and their new numbers of partitions.
 
     v2  compact lengths and tagged fields
     v3  THROTTLING_QUOTA_EXCEEDED is possible
@@ -47,7 +47,7 @@ class CreatePartitionsTopicResult(Struct):
 class CreatePartitionsResponse(Response, api_key=ApiKey.CREATE_PARTITIONS, versions="0-3", flexible="2+"):
     """The outcome for each topic.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

@@ -1,4 +1,4 @@
-"""CreateDelegationToken: a secret by which others may act for a user.
+"""CreateDelegationToken: creates a secret with which others may act for a user.
 
 Kafka 1.1: clients/.../common/requests/CreateDelegationTokenRequest.java · book 2.3.5
 """
@@ -17,7 +17,7 @@ class CreatableRenewers(Struct):
 
 
 class CreateDelegationTokenRequest(Request, api_key=ApiKey.CREATE_DELEGATION_TOKEN, versions="0-3", flexible="2+"):
-    """Who may renew it and how long it lives.
+    """The principals that may renew it, and its lifetime.
 
     v2  compact lengths and tagged fields
     v3  a token for somebody else
@@ -32,7 +32,7 @@ class CreateDelegationTokenRequest(Request, api_key=ApiKey.CREATE_DELEGATION_TOK
 class CreateDelegationTokenResponse(Response, api_key=ApiKey.CREATE_DELEGATION_TOKEN, versions="0-3", flexible="2+"):
     """The token.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     v3  who asked for it
     """

@@ -1,4 +1,4 @@
-"""RenewDelegationToken: a token lives longer.
+"""RenewDelegationToken: extends the lifetime of a token.
 
 Kafka 1.1: clients/.../common/requests/RenewDelegationTokenRequest.java · book 2.3.5
 """
@@ -20,9 +20,9 @@ class RenewDelegationTokenRequest(Request, api_key=ApiKey.RENEW_DELEGATION_TOKEN
 
 
 class RenewDelegationTokenResponse(Response, api_key=ApiKey.RENEW_DELEGATION_TOKEN, versions="0-2", flexible="2+"):
-    """When it expires now.
+    """The new expiry time.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

@@ -52,7 +52,7 @@ class DescribeDelegationTokenResponse(
 ):
     """Their tokens.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     v3  who asked for the token
     """

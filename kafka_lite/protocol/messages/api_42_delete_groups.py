@@ -1,4 +1,4 @@
-"""DeleteGroups: consumer groups to forget.
+"""DeleteGroups: deletes consumer groups.
 
 Kafka 1.1: clients/.../common/requests/DeleteGroupsRequest.java · book 5.2.2
 """
@@ -28,7 +28,7 @@ class DeletableGroupResult(Struct):
 class DeleteGroupsResponse(Response, api_key=ApiKey.DELETE_GROUPS, versions="0-2", flexible="2+"):
     """The outcome for each group.
 
-    v1  a broker that throttles answers at once, and mutes the connection afterwards
+    v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
     """
 

@@ -1,4 +1,4 @@
-"""ElectLeaders: elect leaders now.
+"""ElectLeaders: triggers leader elections.
 
 Kafka 2.2: clients/.../common/requests/ElectLeadersRequest.java (ElectPreferredLeaders until 2.4) · book 7.1.4
 """

@@ -26,7 +26,7 @@ class AlterConfigsResource(Struct):
 
 
 class IncrementalAlterConfigsRequest(Request, api_key=ApiKey.INCREMENTAL_ALTER_CONFIGS, versions="0-1", flexible="1+"):
-    """The changes for each resource; what is not named stays.
+    """The changes for each resource. Settings that are not listed stay unchanged.
 
     v1  compact lengths and tagged fields
     """

@@ -26,7 +26,7 @@ class ReassignableTopic(Struct):
 class AlterPartitionReassignmentsRequest(
     Request, api_key=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """The brokers that each partition shall have."""
+    """The new replicas of each partition."""
 
     timeout_ms: int = int32(default=60000)  # how long the broker may take
     topics: list[ReassignableTopic] = array(ReassignableTopic)
@@ -50,7 +50,7 @@ class ReassignableTopicResponse(Struct):
 class AlterPartitionReassignmentsResponse(
     Response, api_key=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """Whether each reassignment has begun."""
+    """Whether each reassignment was started."""
 
     throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()

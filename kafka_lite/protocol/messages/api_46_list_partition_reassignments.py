@@ -1,4 +1,4 @@
-"""ListPartitionReassignments: reassignments under way.
+"""ListPartitionReassignments: reassignments in progress.
 
 Kafka 2.4: clients/.../common/requests/ListPartitionReassignmentsRequest.java · book 7.1.6
 """
@@ -28,7 +28,7 @@ class ListPartitionReassignmentsRequest(
 
 
 class OngoingPartitionReassignment(Struct):
-    """The replicas of one partition, and which of them come and go."""
+    """The replicas of one partition, and those being added and removed."""
 
     partition_index: int = int32()
     replicas: list[int] = array(int32)
@@ -37,7 +37,7 @@ class OngoingPartitionReassignment(Struct):
 
 
 class OngoingTopicReassignment(Struct):
-    """Those of one topic."""
+    """The partitions of one topic."""
 
     name: str = string()
     partitions: list[OngoingPartitionReassignment] = array(OngoingPartitionReassignment)
@@ -46,7 +46,7 @@ class OngoingTopicReassignment(Struct):
 class ListPartitionReassignmentsResponse(
     Response, api_key=ApiKey.LIST_PARTITION_REASSIGNMENTS, versions="0", flexible="0+"
 ):
-    """The partitions that are being moved."""
+    """The partitions that are being reassigned."""
 
     throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()

@@ -1,4 +1,4 @@
-"""OffsetDelete: committed offsets to forget.
+"""OffsetDelete: deletes committed offsets.
 
 Kafka 2.4: clients/.../common/requests/OffsetDeleteRequest.java · book 5.2.2
 """

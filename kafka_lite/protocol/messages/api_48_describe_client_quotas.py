@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class ComponentData(Struct):
-    """What a part of the entity (user, client-id, ip) must be."""
+    """A condition on one part of the entity (user, client-id, ip)."""
 
     entity_type: str = string()
     match_type: int = int8()  # 0 exactly match, 1 the default, 2 anything that is named
@@ -18,7 +18,7 @@ class ComponentData(Struct):
 
 
 class DescribeClientQuotasRequest(Request, api_key=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions="0-1", flexible="1+"):
-    """Which entities.
+    """The conditions that entities must match.
 
     v1  compact lengths and tagged fields
     """
@@ -49,7 +49,7 @@ class EntryData(Struct):
 
 
 class DescribeClientQuotasResponse(Response, api_key=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions="0-1", flexible="1+"):
-    """The limits of those that match.
+    """The limits of the matching entities.
 
     v1  compact lengths and tagged fields
     """

@@ -32,7 +32,7 @@ class EntryData(Struct):
 
 
 class AlterClientQuotasRequest(Request, api_key=ApiKey.ALTER_CLIENT_QUOTAS, versions="0-1", flexible="1+"):
-    """The entities and what changes for each.
+    """The entities and their changes.
 
     v1  compact lengths and tagged fields
     """

@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials: which SCRAM credentials users have.
+"""DescribeUserScramCredentials: lists the SCRAM credentials of users.
 
 Kafka 2.7: clients/.../common/requests/DescribeUserScramCredentialsRequest.java · book 2.3.5
 """
@@ -42,7 +42,7 @@ class DescribeUserScramCredentialsResult(Struct):
 class DescribeUserScramCredentialsResponse(
     Response, api_key=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions="0", flexible="0+"
 ):
-    """Their credentials, without anything secret."""
+    """The users' credentials, without secrets."""
 
     throttle_time_ms: int = int32()  # how long a quota holds the client back
     error_code: int = int16()

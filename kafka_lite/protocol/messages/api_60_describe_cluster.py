@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, boolean
 
 
 class DescribeClusterRequest(Request, api_key=ApiKey.DESCRIBE_CLUSTER, versions="0-1", flexible="0+"):
-    """What to tell beyond that.
+    """The optional parts of the response.
 
     v1  endpoint_type: controllers too (KIP-919)
     """
@@ -41,5 +41,5 @@ class DescribeClusterResponse(Response, api_key=ApiKey.DESCRIBE_CLUSTER, version
     cluster_id: str = string()
     controller_id: int = int32(default=-1)  # -1 for none
     brokers: list[DescribeClusterBroker] = array(DescribeClusterBroker)
-    # a bit per operation; not computed unless asked for
+    # one bit per operation; only computed on request
     cluster_authorized_operations: int = int32(default=-2147483648)

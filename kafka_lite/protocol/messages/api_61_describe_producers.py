@@ -1,4 +1,4 @@
-"""DescribeProducers: the producers that a log remembers.
+"""DescribeProducers: the producers that a log keeps the state of.
 
 Kafka 2.8: clients/.../common/requests/DescribeProducersRequest.java · book 10.3
 """
@@ -34,7 +34,7 @@ class ProducerState(Struct):
 
 
 class PartitionResponse(Struct):
-    """Those of one partition."""
+    """The producers of one partition."""
 
     partition_index: int = int32()
     error_code: int = int16()
@@ -43,14 +43,14 @@ class PartitionResponse(Struct):
 
 
 class TopicResponse(Struct):
-    """Those of one topic."""
+    """The partitions of one topic."""
 
     name: str = string()
     partitions: list[PartitionResponse] = array(PartitionResponse)
 
 
 class DescribeProducersResponse(Response, api_key=ApiKey.DESCRIBE_PRODUCERS, versions="0", flexible="0+"):
-    """The producers of each."""
+    """The producers of each partition."""
 
     throttle_time_ms: int = int32()  # how long a quota holds the client back
     topics: list[TopicResponse] = array(TopicResponse)

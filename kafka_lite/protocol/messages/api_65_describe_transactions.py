@@ -16,7 +16,7 @@ class DescribeTransactionsRequest(Request, api_key=ApiKey.DESCRIBE_TRANSACTIONS,
 
 
 class TopicData(Struct):
-    """Partitions that the transaction has written."""
+    """Partitions that the transaction has written to."""
 
     topic: str = string()
     partitions: list[int] = array(int32)
@@ -36,7 +36,7 @@ class TransactionState(Struct):
 
 
 class DescribeTransactionsResponse(Response, api_key=ApiKey.DESCRIBE_TRANSACTIONS, versions="0", flexible="0+"):
-    """Their state."""
+    """The state of each transactional id."""
 
     throttle_time_ms: int = int32()  # how long a quota holds the client back
     transaction_states: list[TransactionState] = array(TransactionState)

@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, Struct, array, int16, 
 
 
 class ListTransactionsRequest(Request, api_key=ApiKey.LIST_TRANSACTIONS, versions="0-1", flexible="0+"):
-    """All, or those of some states and producers.
+    """Filters by state and producer; without filters, all transactional ids.
 
     v1  duration_filter: transactions that have run for some time (KIP-994)
     """

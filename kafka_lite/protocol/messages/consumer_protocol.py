@@ -1,8 +1,8 @@
-"""What consumers say to each other through the group's coordinator, which passes it on unread.
+"""Messages between consumers, which the group's coordinator passes on unread.
 
     version:int16 | message
 
-stands in JoinGroupRequestProtocol.metadata (a subscription) and in SyncGroupRequestAssignment.assignment.
+This is JoinGroupRequestProtocol.metadata (a subscription) and SyncGroupRequestAssignment.assignment.
 
 Kafka 0.10.2: clients/.../clients/consumer/internals/ConsumerProtocol.java · book 5.1.3
 """
@@ -20,7 +20,7 @@ class TopicPartition(Struct):
 
 
 class ConsumerProtocolSubscription(Message, versions="0-3"):
-    """What a member wants to read.
+    """A member's subscription.
 
     A reader that meets a later version takes it for the last one it knows: fields are only ever added at the end.
 
@@ -37,7 +37,7 @@ class ConsumerProtocolSubscription(Message, versions="0-3"):
 
 
 class ConsumerProtocolAssignment(Message, versions="0-3"):
-    """What a member shall read; its layout has never changed."""
+    """A member's assignment. Its layout has never changed."""
 
     assigned_partitions: list[TopicPartition] = array(TopicPartition)
     user_data: bytes | None = bytes_(nullable="0+", default=None)  # the assignor's own

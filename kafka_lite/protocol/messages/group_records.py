@@ -1,10 +1,10 @@
-"""The records of ``__consumer_offsets``: what a group coordinator must remember.
+"""The records of ``__consumer_offsets``, in which a group coordinator stores its state.
 
-Keys and values are messages behind their version:
+Keys and values are messages with their version in front:
 
     version:int16 | message
 
-and the version of the key says what the record is: 0 and 1 a committed offset, 2 a group. A null value deletes.
+The version of the key determines the kind of record: 0 and 1 a committed offset, 2 a group. A null value deletes.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (schemas at the end, GroupMetadataKey) · book 3.5.2
 """
@@ -15,7 +15,7 @@ from kafka_lite.protocol.schema import Message, Struct, array, bytes_, int32, in
 
 
 class OffsetCommitKey(Message, versions="0-1"):
-    """Whose offset it is; written as version 1."""
+    """The key of a committed offset; written as version 1."""
 
     group: str = string()
     topic: str = string()
@@ -39,7 +39,7 @@ class OffsetCommitValue(Message, versions="0-4", flexible="4+"):
 
 
 class GroupMetadataKey(Message, versions="2"):
-    """Which group it is."""
+    """The key of a group."""
 
     group: str = string()
 
@@ -58,7 +58,7 @@ class MemberMetadata(Struct):
 
 
 class GroupMetadataValue(Message, versions="0-4", flexible="4+"):
-    """A generation of a group, written when its assignment is known.
+    """A generation of a group, written once its assignment is known.
 
     v1  rebalance_timeout: what 0.10.2 writes
     v2  current_state_timestamp

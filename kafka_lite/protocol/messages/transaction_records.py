@@ -1,6 +1,6 @@
-"""The records of ``__transaction_state``: what a transaction coordinator must remember.
+"""The records of ``__transaction_state``, in which a transaction coordinator stores its state.
 
-Keys and values are messages behind their version, as in ``group_records``. A null value deletes.
+Keys and values are messages with their version in front, as in ``group_records``. A null value deletes.
 
 Kafka 0.11: core/.../coordinator/transaction/TransactionLog.scala · book 10.3
 """
@@ -11,13 +11,13 @@ from kafka_lite.protocol.schema import Message, Struct, array, int8, int16, int3
 
 
 class TransactionLogKey(Message, versions="0"):
-    """Whose transaction it is."""
+    """The key of a transaction."""
 
     transactional_id: str = string()
 
 
 class PartitionsSchema(Struct):
-    """Partitions of one topic that the transaction has written."""
+    """Partitions of one topic that the transaction has written to."""
 
     topic: str = string()
     partition_ids: list[int] = array(int32)

@@ -1,4 +1,4 @@
-"""Headers: which version stands before what, and what happens to frames that nobody knows."""
+"""Headers: their versions, and frames with unknown keys or versions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_the_client_id_may_be_null() -> None:
     assert decode_request(encode_request(HeartbeatRequest(), 0, 1, None))[0].client_id is None
 
 
-def test_the_client_id_is_never_compact() -> None:
+def test_the_client_id_never_has_a_compact_length() -> None:
     frame = encode_request(HeartbeatRequest(), 4, 1, "me")
     assert frame.startswith(bytes.fromhex("000c 0004 00000001 0002 6d65 00"))
 
 
-def test_tagged_fields_in_the_header_of_flexible_answers_only() -> None:
+def test_response_headers_have_tagged_fields_only_in_flexible_versions() -> None:
     def header_of(response: HeartbeatResponse, version: int) -> bytes:
         return bytes(encode_response(response, version, 5)[0])[: -len(response.encode(version))]
 
@@ -45,13 +45,13 @@ def test_tagged_fields_in_the_header_of_flexible_answers_only() -> None:
     assert header_of(HeartbeatResponse(), 4) == b"\0\0\0\5\0"
 
 
-def test_never_tagged_fields_in_the_header_of_api_versions() -> None:
+def test_the_header_of_api_versions_never_has_tagged_fields() -> None:
     response = ApiVersionsResponse()
     assert bytes(encode_response(response, 3, 5)[0]) == b"\0\0\0\5" + response.encode(3)
 
 
 @pytest.mark.parametrize("api_keys", [[], [ApiVersion(api_key=18, min_version=0, max_version=4)]])
-def test_an_old_broker_answers_api_versions_in_its_own_layout(api_keys: list[ApiVersion]) -> None:
+def test_an_old_brokers_api_versions_response_is_read_as_version_0(api_keys: list[ApiVersion]) -> None:
     error = Errors.UNSUPPORTED_VERSION.code
     answer = b"".join(
         bytes(part) for part in encode_response(ApiVersionsResponse(error_code=error, api_keys=api_keys), 0, 1)
@@ -62,7 +62,7 @@ def test_an_old_broker_answers_api_versions_in_its_own_layout(api_keys: list[Api
     )
 
 
-def test_an_unknown_version_of_api_versions_can_be_answered() -> None:
+def test_an_unknown_version_of_api_versions_keeps_its_header() -> None:
     frame = bytes.fromhex("0012 0063 00000007 0002 6d65 00") + b"whatever version 99 has"
     with pytest.raises(UnsupportedVersionError, match="API_VERSIONS has no version 99") as caught:
         decode_request(frame)
@@ -70,7 +70,7 @@ def test_an_unknown_version_of_api_versions_can_be_answered() -> None:
     assert caught.value.header.client_id == "me"
 
 
-def test_the_body_begins_behind_the_header() -> None:
+def test_the_body_starts_after_the_header() -> None:
     frame = encode_request(ApiVersionsRequest(client_software_name="c", client_software_version="1"), 3, 7, "me")
     header, position = decode_request_header(frame)
     assert header.api_version == 3

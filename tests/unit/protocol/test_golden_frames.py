@@ -1,4 +1,4 @@
-"""Frames captured from real clients and real brokers: decoded, compared, encoded again byte for byte."""
+"""Frames captured from real clients and brokers: decoded, compared, and encoded again byte by byte."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def frames(file: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("entry", frames("client-golden-0.10.2.json"))
-def test_what_clients_and_a_broker_of_0_10_2_say(entry: dict[str, Any]) -> None:
+def test_frames_of_clients_and_a_broker_of_0_10_2(entry: dict[str, Any]) -> None:
     compare(entry)
 
 
 @pytest.mark.parametrize("entry", frames("inter-broker-0.10.2.json"))
-def test_what_brokers_of_0_10_2_say_to_each_other(entry: dict[str, Any]) -> None:
+def test_frames_between_brokers_of_0_10_2(entry: dict[str, Any]) -> None:
     compare(entry)
 
 
 @pytest.mark.parametrize("entry", frames("modern-clients-first-frames.json"))
-def test_what_today_s_clients_say(entry: dict[str, Any]) -> None:
+def test_frames_of_todays_clients(entry: dict[str, Any]) -> None:
     if entry["api_key"] in LATER_APIS:
         with pytest.raises(UnsupportedVersionError):
             decode_request(bytes.fromhex(entry["request_hex"]))
@@ -48,7 +48,7 @@ def test_what_today_s_clients_say(entry: dict[str, Any]) -> None:
 
 
 def compare(entry: dict[str, Any]) -> None:
-    """Request and answer give the values noted beside them, and encode to the bytes they came from."""
+    """Request and response decode to the noted values, and encode to the same bytes again."""
     frame = bytes.fromhex(entry["request_hex"])
     header, request = decode_request(frame)
     assert (header.api_key, header.api_version) == (entry["api_key"], entry["version"])
@@ -66,7 +66,7 @@ def compare_response(entry: dict[str, Any], correlation_id: int) -> None:
     repeated, response = decode_response(key, version, frame)
     assert repeated == correlation_id
     if key is ApiKey.API_VERSIONS and response.error_code != 0:  # type: ignore[attr-defined]
-        version = 0  # what an old broker answers to a version it does not know
+        version = 0  # an old broker's response to an unknown version
     assert isinstance(response, API_SPECS[key].response)
     assert b"".join(bytes(part) for part in encode_response(response, version, correlation_id)) == frame
     if "response" in entry:
@@ -74,7 +74,7 @@ def compare_response(entry: dict[str, Any], correlation_id: int) -> None:
 
 
 def json_leaves(value: object) -> Iterator[object]:
-    """The values of the JSON in its order, which is the order of the wire; the names are those of 0.10.2."""
+    """The values of the JSON in wire order, under the names of 0.10.2."""
     if isinstance(value, dict):
         for inner in value.values():
             yield from json_leaves(inner)
@@ -86,7 +86,7 @@ def json_leaves(value: object) -> Iterator[object]:
 
 
 def shown(value: object) -> object:
-    """A value as the captures note it."""
+    """A value in the notation of the captures."""
     if isinstance(value, memoryview):
         return f"records({value.nbytes} bytes)"
     if isinstance(value, bytes):

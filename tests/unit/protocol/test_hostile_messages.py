@@ -1,4 +1,4 @@
-"""Bytes that are no message: only SchemaError comes out, and nothing large is allocated on the way."""
+"""Invalid bytes: they only raise SchemaError, and cause no large allocation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HUGE_LENGTHS = (
 
 
 @pytest.mark.parametrize("message_class", MESSAGES)
-def test_a_message_that_is_cut_short_is_refused(message_class: type[Message]) -> None:
+def test_a_truncated_message_is_refused(message_class: type[Message]) -> None:
     rng = random.Random(message_class.__name__)
     for version in versions(message_class):
         encoded = random_message(message_class, version, rng).encode(version)
@@ -99,13 +99,13 @@ def test_mutations_of_captured_frames_are_refused_or_read() -> None:
     assert 1_000 < read < 9_900  # both happen
 
 
-def test_null_where_no_null_may_be() -> None:
+def test_null_in_a_field_that_is_not_nullable_is_refused() -> None:
     group_id_is_null = b"\xff\xff"
     with pytest.raises(SchemaError, match=r"OffsetFetchRequest v1: group_id is null"):
         API_SPECS[9].request.decode(group_id_is_null, 1)  # type: ignore[index]
 
 
-def test_tags_that_never_end() -> None:
+def test_an_endless_section_of_tags_is_refused() -> None:
     encoded = b"\x02g" + bytes(4) + b"\x02m" + b"\x00" + b"\xff\xff\xff\xff\x07"
     with pytest.raises(SchemaError):
         API_SPECS[12].request.decode(encoded, 4)  # type: ignore[index]
@@ -115,7 +115,7 @@ def heartbeat_v4(group_id: bytes) -> bytes:
     return unsigned_varint(len(group_id) + 1) + group_id + bytes(4) + b"\x02m" + b"\x00" + b"\x00"
 
 
-def test_a_string_has_at_most_32767_bytes_where_its_length_is_compact_too() -> None:
+def test_compact_strings_are_limited_to_32767_bytes_too() -> None:
     request = API_SPECS[ApiKey.HEARTBEAT].request
     longest = request.decode(heartbeat_v4(b"g" * 32_767), 4)
     assert longest.encode(4) == heartbeat_v4(b"g" * 32_767)
@@ -133,15 +133,15 @@ def test_bytes_may_be_longer_than_strings() -> None:
 
 @pytest.mark.parametrize("version", [0, 4])
 @pytest.mark.parametrize("group_id", ["g" * 32_768, "\N{GREEK SMALL LETTER GAMMA}" * 16_384])
-def test_a_string_that_is_too_long_is_not_sent(version: int, group_id: str) -> None:
+def test_a_too_long_string_cannot_be_encoded(version: int, group_id: str) -> None:
     request = HeartbeatRequest(group_id=group_id, member_id="m")
     with pytest.raises(SchemaError, match=r"32768 bytes is too long to be serialized, at: .*group_id"):
         request.encode(version)
 
 
 @pytest.mark.parametrize("version", [0, 4])
-def test_text_that_is_no_utf_8_gets_replacement_characters_as_long_as_it_can_be_sent_back(version: int) -> None:
-    """One byte becomes three, but for those that begin a character together."""
+def test_invalid_utf_8_is_replaced_if_the_result_can_be_sent_back(version: int) -> None:
+    """Each byte becomes three, except for several bytes of one truncated character."""
     request = API_SPECS[ApiKey.HEARTBEAT].request
     encoded = HeartbeatRequest(group_id="g" * 10_923, member_id="m").encode(version)
     decoded = request.decode(encoded.replace(b"g" * 10_923, b"g\xe4\xb8\xff\xf0\x9f" + b"\xff" * 10_917), version)
@@ -154,7 +154,7 @@ def test_text_that_is_no_utf_8_gets_replacement_characters_as_long_as_it_can_be_
 
 
 def test_a_tag_of_another_version_is_refused() -> None:
-    """From version 15 on a fetch tells in tag 1 which replica asks; before, nothing may be there."""
+    """From version 15 on, tag 1 of a fetch is the replica; before, the tag is not allowed."""
     request = FetchRequest()
     request.unknown_tagged_fields = (RawTaggedField(1, bytes(13)),)
     with pytest.raises(SchemaError, match="tag 1 is not valid for version 12"):
@@ -162,7 +162,7 @@ def test_a_tag_of_another_version_is_refused() -> None:
 
 
 def decodes_or_refuses(message_class: type[Message], version: int, encoded: bytes) -> None:
-    """Decode; what decodes is a message like any other."""
+    """Decode. Bytes that decode must also be encodable."""
     try:
         message = message_class.decode(encoded, version)
     except SchemaError:

@@ -1,4 +1,4 @@
-"""What the declarations mean, one rule at a time."""
+"""The rules of message declarations, one at a time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.common.sendable import Part
 from kafka_lite.protocol import schema
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -33,7 +34,7 @@ from kafka_lite.protocol.wire_types import ZERO_UUID, RawTaggedField
     ("text", "versions"),
     [("0-9", (0, 9)), ("3+", (3, 0x7FFF)), ("2", (2, 2)), ("none", NO_VERSIONS), ("0+", ALL_VERSIONS)],
 )
-def test_versions_are_written_as_kafka_writes_them(text: str, versions: tuple[int, int]) -> None:
+def test_versions_use_kafkas_notation(text: str, versions: tuple[int, int]) -> None:
     assert Versions.parse(text) == versions
     assert str(Versions.parse(text)) == text
 
@@ -43,7 +44,7 @@ def test_versions_contain_both_ends() -> None:
     assert 0 not in NO_VERSIONS
 
 
-def test_fields_have_defaults_of_their_own() -> None:
+def test_mutable_defaults_are_not_shared() -> None:
     one, other = ProduceRequest(), ProduceRequest()
     one.topic_data.append(TopicProduceData(name="t"))
     assert other.topic_data == []
@@ -77,14 +78,14 @@ def test_messages_can_be_copied_and_pickled() -> None:
     assert pickle.loads(pickle.dumps(decoded)) == decoded
 
 
-def test_a_field_that_the_version_lacks_must_hold_its_default() -> None:
+def test_a_field_missing_in_the_version_must_have_its_default() -> None:
     with pytest.raises(UnsupportedVersionError, match="transactional_id is set, and version 2 has no such field"):
         ProduceRequest(transactional_id="t").encode(2)
     with pytest.raises(UnsupportedVersionError, match="key_type"):
         FindCoordinatorRequest(key_type=1).encode(0)
 
 
-def test_a_field_that_is_ignorable_is_left_out() -> None:
+def test_an_ignorable_field_is_left_out() -> None:
     assert FetchRequest(rack_id="r").encode(10) == FetchRequest().encode(10)
     assert JoinGroupRequest(rebalance_timeout_ms=5).encode(0) == JoinGroupRequest().encode(0)
 
@@ -109,26 +110,26 @@ def test_versions_beyond_the_range_are_refused() -> None:
         HeartbeatRequest.decode(b"", -1)
 
 
-def test_a_message_may_keep_its_bytes_version_by_version() -> None:
+def test_a_message_may_keep_its_encoding_per_version() -> None:
     kept, plain = (ApiVersionsResponse(throttle_time_ms=7) for _ in range(2))
     kept.keep_encoded()
     for version in (0, 3, 0, 3):
         assert kept.encode(version) == plain.encode(version)
     assert kept == plain
     kept.throttle_time_ms = 8
-    assert kept.encode(3) == plain.encode(3), "which is why it may not be changed"
+    assert kept.encode(3) == plain.encode(3), "so it must not be changed"
 
 
-def test_bytes_behind_the_message_are_ignored() -> None:
+def test_bytes_after_the_message_are_ignored() -> None:
     encoded = HeartbeatRequest(group_id="g").encode(0)
     assert HeartbeatRequest.decode(encoded + b"more", 0) == HeartbeatRequest(group_id="g")
 
 
-def test_text_that_is_no_utf8_gets_replacement_characters() -> None:
+def test_invalid_utf_8_gets_replacement_characters() -> None:
     assert FindCoordinatorRequest.decode(b"\x00\x03a\xffb", 0).key == "a\ufffdb"
 
 
-def test_tagged_fields_are_sent_only_when_set() -> None:
+def test_tagged_fields_are_sent_only_if_set() -> None:
     plain = ApiVersionsResponse().encode(3)
     assert plain.endswith(b"\x00")
     assert ApiVersionsResponse(finalized_features_epoch=-1).encode(3) == plain
@@ -170,7 +171,7 @@ def test_records_are_views_of_the_frame() -> None:
 
 
 class Slice:
-    """Stands for a slice of a log file: whoever reads it in the encoder fails the test."""
+    """Replaces a slice of a log file. Reading it fails the test."""
 
     size_in_bytes = 1_000_000
 
@@ -181,11 +182,18 @@ class Slice:
         raise AssertionError
 
 
+def parts_of(message: schema.Message, version: int) -> list[Part]:
+    """The encoding in parts, as frames are sent."""
+    parts: list[Part] = []
+    message.encode_to(parts, version)
+    return schema.join_small_parts(parts)
+
+
 @pytest.mark.parametrize("version", [4, 12])
 def test_sendables_pass_through_unread(version: int) -> None:
     part = Slice()
     response = fetch_response(part)
-    before, middle, *after = response.encode_parts(version)
+    before, middle, *after = parts_of(response, version)
     assert middle is part
     as_bytes = fetch_response(bytes(1_000_000)).encode(version)
     assert as_bytes == b"".join([bytes(before), bytes(1_000_000), *map(bytes, after)])
@@ -193,10 +201,10 @@ def test_sendables_pass_through_unread(version: int) -> None:
 
 def test_views_pass_through_uncopied() -> None:
     view = memoryview(b"records")
-    assert fetch_response(view).encode_parts(4)[1] is view
+    assert parts_of(fetch_response(view), 4)[1] is view
 
 
-def test_the_compiled_source_can_be_read() -> None:
+def test_the_generated_source_is_available() -> None:
     text = schema.source(ProduceRequest, 9, "decode")
     assert text.startswith("def decode(buffer, position):")
     assert "message.acks, message.timeout_ms = unpack_hi(buffer, position)" in text
@@ -205,7 +213,7 @@ def test_the_compiled_source_can_be_read() -> None:
         schema.source(ProduceRequest, 99, "decode")
 
 
-def test_uuids() -> None:
+def test_uuids_survive_encoding() -> None:
     topic_id = UUID("00112233-4455-6677-8899-aabbccddeeff")
     request = MetadataRequest(topics=[MetadataRequestTopic(topic_id=topic_id, name=None)])
     encoded = request.encode(12)

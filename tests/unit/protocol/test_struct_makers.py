@@ -1,4 +1,4 @@
-"""Structs made without keywords, and the kept encodings of strings."""
+"""Structs created by makers, and cached encodings of strings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ new_topic = TopicProduceResponse.maker("name", "partition_responses")
 new_response = ProduceResponse.maker("responses")
 
 
-def test_what_a_maker_makes_is_what_init_makes() -> None:
+def test_a_maker_creates_the_same_as_init() -> None:
     made = new_response([new_topic("t", [new_partition(3, 0, 42)])])
     partition = PartitionProduceResponse(index=3, error_code=0, base_offset=42)
     same = ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
@@ -27,13 +27,13 @@ def test_what_a_maker_makes_is_what_init_makes() -> None:
         assert made.encode(version) == same.encode(version)
 
 
-def test_lists_are_made_anew_and_structs_are_shared() -> None:
+def test_lists_are_created_anew_and_structs_are_shared() -> None:
     first, second = new_partition(0, 0, 0), new_partition(1, 0, 0)
     assert first.record_errors is not second.record_errors
     assert first.current_leader is second.current_leader is LeaderIdAndEpoch.default()
 
 
-def test_a_struct_that_is_not_the_default_one_is_looked_at() -> None:
+def test_a_struct_that_is_not_the_shared_default_is_compared() -> None:
     answer = new_response([new_topic("t", [new_partition(3, 0, 42)])])
     answer.responses[0].partition_responses[0].current_leader = LeaderIdAndEpoch()
     answer.encode(7)
@@ -42,7 +42,7 @@ def test_a_struct_that_is_not_the_default_one_is_looked_at() -> None:
         answer.encode(7)
 
 
-def test_texts_are_kept_up_to_a_limit() -> None:
+def test_texts_are_cached_up_to_a_limit() -> None:
     texts = Texts(lambda length: bytes((length % 256,)))
     assert texts["topic"] == b"\x05topic"
     assert texts["topic"] is texts["topic"]
@@ -52,6 +52,6 @@ def test_texts_are_kept_up_to_a_limit() -> None:
         assert len(texts) <= Texts.MAX_KEPT
 
 
-def test_compact_texts_have_the_length_that_was_meant() -> None:
+def test_compact_texts_have_the_right_length() -> None:
     assert COMPACT_TEXTS[""] == b"\x01"
     assert COMPACT_TEXTS["a" * 200] == b"\xc9\x01" + b"a" * 200

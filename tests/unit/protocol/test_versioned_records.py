@@ -1,4 +1,4 @@
-"""Messages that carry their own version: as real brokers wrote them into their logs, and as consumers send them."""
+"""Messages with their version in front, from the logs of real brokers and from consumers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ KINDS: dict[int, tuple[type[Message], type[Message]]] = {
 
 
 def data_records(log: str) -> Iterator[Record]:
-    """All records but the markers of transactions."""
+    """All records except transaction markers."""
     for batch in batches(hex_sample(f"{log}.log.hex")):
         if not batch.is_control:
             yield from batch.records()
 
 
 @pytest.mark.parametrize("log", ["consumer-offsets-7", "consumer-offsets-8", "v39-consumer-offsets-4"])
-def test_the_records_of_a_group_coordinator(log: str) -> None:
+def test_records_of_a_group_coordinator_are_read(log: str) -> None:
     seen: Counter[str] = Counter()
     for record in data_records(log):
         key_class, value_class = KINDS[read_version(record.key or b"")]
@@ -55,7 +55,7 @@ def test_the_records_of_a_group_coordinator(log: str) -> None:
     assert seen["GroupMetadataKey"]
 
 
-def test_the_records_of_a_transaction_coordinator() -> None:
+def test_records_of_a_transaction_coordinator_are_read() -> None:
     ids = []
     for record in data_records("v39-transaction-state-0"):
         ids.append(comes_back(TransactionLogKey, record.key).transactional_id)
@@ -85,7 +85,7 @@ def test_an_assignment_of_0_10() -> None:
     assert encode_with_version(assignment, 0) == sent
 
 
-def test_a_version_from_the_future() -> None:
+def test_an_unknown_later_version() -> None:
     encoded = b"\0\x09" + ConsumerProtocolSubscription(topics=["t"], rack_id="r").encode(3) + b"something new"
     assert decode_with_version(ConsumerProtocolSubscription, encoded, lenient=True).rack_id == "r"
     with pytest.raises(SchemaError):
@@ -107,7 +107,7 @@ def test_a_version_from_the_future() -> None:
         TransactionLogValue,
     ],
 )
-def test_every_version_comes_back(message_class: type[Message]) -> None:
+def test_every_version_survives(message_class: type[Message]) -> None:
     rng = random.Random(message_class.__name__)
     for version in 5 * list(versions(message_class)):
         message = random_message(message_class, version, rng)
