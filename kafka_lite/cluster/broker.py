@@ -22,11 +22,11 @@ class Broker:
     rack: str | None = None
 
     def get_end_point(self, listener_name: str) -> EndPoint | None:
-        """The address of a listener, None when the broker does not have it."""
+        """The address of a listener; None if the broker does not have it."""
         return next((e for e in self.end_points if e.listener_name == listener_name), None)
 
     def require_end_point(self, listener_name: str) -> EndPoint:
-        """The address of a listener; raises ApiError BROKER_NOT_AVAILABLE."""
+        """The address of a listener. Raises ApiError BROKER_NOT_AVAILABLE if the broker does not have it."""
         found = self.get_end_point(listener_name)
         if found is None:
             message = f"End point with listener name {listener_name} not found for broker {self.id}"
@@ -35,7 +35,7 @@ class Broker:
 
     @staticmethod
     def from_registration(broker_id: int, registration: BrokerRegistration) -> Broker:
-        """From /brokers/ids/N; raises ZnodeDataError."""
+        """From /brokers/ids/N. Raises ZnodeDataError."""
         try:
             own = {
                 name: SecurityProtocol.for_name(p) for name, p in registration.listener_security_protocol_map.items()

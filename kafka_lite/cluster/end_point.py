@@ -1,4 +1,4 @@
-"""Where one listener of a broker is reached.
+"""The address of one listener of a broker.
 
 Kafka 0.10.2: core/.../cluster/EndPoint.scala, BrokerEndPoint.scala · book 7.3.1
 """

@@ -1,4 +1,4 @@
-"""A partition as one of its replicas' brokers sees it: who leads, who is in sync, what is committed.
+"""A partition as the broker of one of its replicas sees it: the leader, the ISR, what is committed.
 
 Kafka 0.10.2: core/.../cluster/Partition.scala · book 6.2.2
 """
@@ -17,7 +17,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 
-_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+_NO_ERROR: Final = Errors.NONE  # looked up once: Python 3.11 takes as long as a call for that
 
 NO_LEADER = -1
 UNKNOWN_EPOCH: Final = -1
@@ -25,7 +25,7 @@ UNKNOWN_EPOCH: Final = -1
 
 @dataclass(frozen=True)
 class PartitionState:
-    """What the controller says of a partition: the useful part of a LeaderAndIsr request."""
+    """What the controller says about a partition: the useful part of a LeaderAndIsr request."""
 
     controller_epoch: int
     leader: int
@@ -38,8 +38,8 @@ class PartitionState:
 class Partition:
     """Leader, in-sync replicas (ISR) and high watermark of one partition.
 
-    The log is made or found by ``log_for`` (the replica manager's, so that this class need not know it), and
-    ``initial_high_watermark`` comes from the checkpoint of the log's directory.
+    ``log_for`` makes or finds the log; it is the replica manager's, which this class need not know.
+    ``checkpointed_high_watermark`` reads the checkpoint of the log's directory.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Partition:
         self.in_sync_replicas: frozenset[Replica] = frozenset()
 
     def get_replica(self, broker_id: int | None = None) -> Replica | None:
-        """The replica on a broker (this one, unless told otherwise), if it is known."""
+        """The replica on a broker (by default this one), if it is known."""
         return self._replicas.get(self.local_broker_id if broker_id is None else broker_id)
 
     @property
@@ -72,7 +72,7 @@ class Partition:
 
     @property
     def leader_replica_if_local(self) -> Replica | None:
-        """The leader's replica when this broker leads."""
+        """The local replica, if this broker leads."""
         return self._replicas.get(self.local_broker_id) if self.leader_id == self.local_broker_id else None
 
     @property
@@ -87,10 +87,9 @@ class Partition:
         return self.leader_replica_if_local is not None and len(self.in_sync_replicas) < len(self._replicas)
 
     def make_leader(self, state: PartitionState) -> bool:
-        """Lead from now on; false when this broker led before, under an older epoch.
+        """Lead from now on; false if this broker led before, under an older epoch.
 
-        Makes the log if there is none. What a follower's LEO was under another leader is forgotten: only what it
-        fetches from here on counts.
+        Makes the log if there is none. A new leader forgets the followers' LEOs: only what they fetch from it counts.
         """
         with self._lock:
             self._apply(state)
@@ -107,7 +106,7 @@ class Partition:
             return is_new_leader
 
     def make_follower(self, state: PartitionState) -> bool:
-        """Follow ``state.leader`` from now on; false when this broker followed it before."""
+        """Follow ``state.leader`` from now on; false if this broker followed it before."""
         with self._lock:
             self._apply(state)
             self.in_sync_replicas = frozenset()
@@ -137,10 +136,10 @@ class Partition:
         return Replica(broker_id, self.topic_partition, log, initial)
 
     def append_records_to_leader(self, records: Buffer, required_acks: int) -> tuple[LogAppendInfo, bool]:
-        """Append as leader; also tells whether the high watermark moved.
+        """Append as leader; also returns whether the high watermark moved.
 
-        Raises NOT_LEADER_OR_FOLLOWER when another broker leads, NOT_ENOUGH_REPLICAS when ``acks=all`` asks for more
-        in-sync replicas than there are, and whatever the log refuses.
+        Raises NOT_LEADER_OR_FOLLOWER if another broker leads, NOT_ENOUGH_REPLICAS if ``acks=all`` needs more in-sync
+        replicas than there are, and the errors of the log.
         """
         leader = self.leader_replica_if_local
         if leader is None or leader.log is None:
@@ -154,33 +153,33 @@ class Partition:
                 f"{in_sync} replicas of {self.topic_partition} are in sync, min.insync.replicas asks for {min_isr}"
             )
         info = leader.log.append_as_leader(records, self.leader_epoch)
-        # All followers may already have fetched up to here, or there are none: then it is committed at once.
+        # Without followers in the ISR the records are committed at once.
         with self._lock:
             return info, self._maybe_increment_leader_high_watermark(leader)
 
     def update_follower_log_end_offset(self, broker_id: int, log_end_offset: LogOffsetMetadata) -> bool:
-        """A follower has fetched from ``log_end_offset`` on, so it has all below; true when that moved the HW."""
+        """A follower has fetched from ``log_end_offset``, so it has all records below; true if that moved the HW."""
         with self._lock:
             replica = self._replicas.get(broker_id)
             leader = self.leader_replica_if_local
-            # A client may call itself by the id of this very broker; that is no follower either.
+            # A client may use the id of this very broker; that is not a follower either.
             if replica is None or leader is None or replica is leader:
                 raise ApiError(
                     Errors.NOT_LEADER_OR_FOLLOWER,
-                    f"broker {broker_id} fetched {self.topic_partition}, of which it is no follower",
+                    f"broker {broker_id} fetched {self.topic_partition}, which it does not follow",
                 )
             replica.update_log_end_offset(log_end_offset)
             return self._maybe_increment_leader_high_watermark(leader)
 
     def check_enough_replicas_reach_offset(self, required_offset: int) -> tuple[bool, Errors]:
-        """Whether everything below ``required_offset`` is committed, and with what error that is to be answered."""
+        """Whether everything below ``required_offset`` is committed, and the error for the response."""
         leader = self.leader_replica_if_local
         if leader is None or leader.log is None:
             return False, Errors.NOT_LEADER_OR_FOLLOWER
         if leader.high_watermark.message_offset < required_offset:
             return False, _NO_ERROR
         if len(self.in_sync_replicas) < leader.log.config.min_insync_replicas:
-            # Committed, but by fewer replicas than the topic asks for: the client must know.
+            # Committed, but by fewer replicas than the topic requires: the client must know.
             return True, Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         return True, _NO_ERROR
 
@@ -201,7 +200,7 @@ class Partition:
         return None if for_follower else leader.high_watermark.message_offset
 
     def check_leader_epoch(self, requested_epoch: int) -> Errors:
-        """Compare the epoch a client believes in with ours (-1: it does not say)."""
+        """Compare the leader epoch that a client knows with ours (-1: it knows none)."""
         if requested_epoch == UNKNOWN_EPOCH or requested_epoch == self.leader_epoch:
             return _NO_ERROR
         return Errors.FENCED_LEADER_EPOCH if requested_epoch < self.leader_epoch else Errors.UNKNOWN_LEADER_EPOCH

@@ -1,4 +1,4 @@
-"""One copy of a partition, on this broker (with a log) or on another (only what is known of it).
+"""One copy of a partition: on this broker, with a log, or on another one.
 
 Kafka 0.10.2: core/.../cluster/Replica.scala · book 6.2.2
 """
@@ -19,8 +19,8 @@ class Replica:
         │  committed   │  not yet on  │  next message
         │              │  every ISR   │
 
-    A local replica's LEO is its log's; a remote replica's LEO is what its last fetch request told the leader. Only
-    the local replica's HW means anything: consumers see nothing beyond it.
+    The LEO of a local replica is its log's; that of a remote replica is what its last fetch request told the leader.
+    Only the local replica's HW has a meaning: consumers see nothing beyond it.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Replica:
 
     @property
     def log_end_offset(self) -> LogOffsetMetadata:
-        """The offset of the next message, with its position where that is known."""
+        """The offset of the next message, with its position if that is known."""
         if self.log is not None:
             return self.log.log_end_offset_metadata
         return self._remote_log_end_offset
@@ -51,7 +51,7 @@ class Replica:
     def update_log_end_offset(self, log_end_offset: LogOffsetMetadata) -> None:
         """Note how far a follower has come.
 
-        Raises ValueError for the local replica, whose log alone decides.
+        Raises ValueError for the local replica, whose LEO is its log's.
         """
         if self.is_local:
             raise ValueError(f"the log end offset of the local replica of {self.topic_partition} is its log's")

@@ -1,4 +1,4 @@
-"""Collects what brokers must be told during a state change, so that each gets one request of a kind.
+"""Collects what brokers must be told during a state change, so that each gets one request of each kind.
 
 Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (ControllerBrokerRequestBatch) · book 7.1.7
 """
@@ -74,7 +74,7 @@ class ControllerBrokerRequestBatch:
         self._metadata_partitions: dict[TopicPartition, UpdateMetadataPartitionState] = {}
 
     def new_batch(self) -> None:
-        """Begin. Raises RuntimeError when the batch before was never sent: some state change would get lost."""
+        """Begin. Raises RuntimeError if the batch before was never sent: a state change would be lost."""
         if self._leader_and_isr or self._stop_replica or self._metadata_brokers:
             pending = (self._leader_and_isr, self._stop_replica, self._metadata_partitions)
             self._clear()
@@ -91,7 +91,7 @@ class ControllerBrokerRequestBatch:
         *,
         is_new: bool = False,
     ) -> None:
-        """Tell these brokers who leads a partition, and every broker what clients must know of it."""
+        """Tell these brokers the leader of a partition, and all brokers what clients must know about it."""
         leader_and_isr = state.leader_and_isr
         message = LeaderAndIsrPartitionState(
             topic_name=partition.topic,
@@ -119,9 +119,9 @@ class ControllerBrokerRequestBatch:
     def add_update_metadata(
         self, broker_ids: Iterable[int], partitions: Collection[TopicPartition] | None = None
     ) -> None:
-        """Tell these brokers of these partitions (None: of all), and of all that are to be deleted.
+        """Tell these brokers about these partitions (None: all), and about all that are to be deleted.
 
-        Brokers that are told of no partition learn who is alive.
+        Even without a partition, they learn which brokers are alive.
         """
         to_be_deleted = self._partitions_to_be_deleted()
         self._metadata_brokers.update(broker_id for broker_id in broker_ids if broker_id >= 0)
@@ -148,7 +148,7 @@ class ControllerBrokerRequestBatch:
     # ----------------------------------------------------------------------------------------------------------- send
 
     def send_requests_to_brokers(self) -> None:
-        """Queue the requests: first LeaderAndIsr, so that a leader is ready when UpdateMetadata sends clients to it."""
+        """Queue the requests. LeaderAndIsr is first: a leader must be ready when UpdateMetadata sends clients to it."""
         for broker_id, states in self._leader_and_isr.items():
             if state_change_logger.is_tracing():
                 self._trace_leader_and_isr(broker_id, states)
@@ -217,14 +217,14 @@ class ControllerBrokerRequestBatch:
     def _send_stop_replica(self, broker_id: int, stops: list[_StopReplica]) -> None:
         """One request for all that are only stopped, one for all that are deleted, as in Kafka since 2.2.
 
-        0.10.2 sends a request for each replica whose answer it waits for.
+        0.10.2 sends a separate request for each replica whose response it waits for.
         """
         requests: dict[tuple[bool, StopReplicaCallback | None], list[_StopReplica]] = {}
         for stop in stops:
             requests.setdefault((stop.delete, stop.callback), []).append(stop)
         for (_, callback), together in sorted(requests.items(), key=lambda item: item[0][0]):
-            answered = None if callback is None else _answer_to(callback, [stop.replica for stop in together])
-            self._send(broker_id, self._stop_replica_request(together), answered)
+            on_response = None if callback is None else _respond_to(callback, [stop.replica for stop in together])
+            self._send(broker_id, self._stop_replica_request(together), on_response)
 
     def _stop_replica_request(self, stops: list[_StopReplica]) -> StopReplicaRequest:
         partitions = [stop.replica.partition for stop in stops]
@@ -238,12 +238,12 @@ class ControllerBrokerRequestBatch:
         )
 
 
-def _answer_to(callback: StopReplicaCallback, replicas: Sequence[PartitionAndReplica]) -> Callable[[Response], None]:
-    def answered(response: Response) -> None:
+def _respond_to(callback: StopReplicaCallback, replicas: Sequence[PartitionAndReplica]) -> Callable[[Response], None]:
+    def on_response(response: Response) -> None:
         if isinstance(response, StopReplicaResponse):
             callback(replicas, response)
 
-    return answered
+    return on_response
 
 
 def _live_broker(broker: Broker) -> UpdateMetadataBroker:

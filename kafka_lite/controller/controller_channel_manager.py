@@ -1,4 +1,4 @@
-"""The controller's way to the brokers: one queue and one thread for each.
+"""The controller's channels to the brokers: a queue and a thread for each broker.
 
 Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (QueueItem, RequestSendThread) · book 7.1.7
 """
@@ -19,14 +19,14 @@ logger = logging.getLogger(__name__)
 RETRY_BACKOFF_MS = 100
 
 SendRequest = Callable[[int, Request], Response]
-"""Delivers a request to a broker and returns its answer; raises an exception when the broker cannot be reached."""
+"""Delivers a request to a broker and returns its response. Raises an exception if the broker cannot be reached."""
 
 ResponseCallback = Callable[[Response], None]
 
 
 @dataclass(frozen=True)
 class QueueItem:
-    """A request on its way, and who wants to know the answer."""
+    """A request on its way, and the callback for its response."""
 
     request: Request
     callback: ResponseCallback | None
@@ -35,8 +35,8 @@ class QueueItem:
 class RequestSendThread(ShutdownableThread):
     """Sends the requests for one broker, one at a time, in the order in which they were queued.
 
-    A request that fails is sent again until it succeeds or the broker's znode goes: a broker that missed a change of
-    leadership would otherwise never hear of it. So a request may arrive twice, which epochs make harmless.
+    A request that fails is sent again until it succeeds or the broker's znode is gone; otherwise a broker could miss a
+    change of leadership for good. So a request may arrive twice, which epochs make harmless.
     """
 
     def __init__(self, controller_id: int, broker_id: int, send_request: SendRequest) -> None:
@@ -59,7 +59,7 @@ class RequestSendThread(ShutdownableThread):
         item = self._queue.get()
         if item is None:
             return
-        response = self._send_until_answered(item.request)
+        response = self._send_until_response(item.request)
         if response is None:
             return
         state_change_logger.trace(
@@ -71,13 +71,13 @@ class RequestSendThread(ShutdownableThread):
         if item.callback is not None:
             item.callback(response)
 
-    def _send_until_answered(self, request: Request) -> Response | None:
-        """The answer; None when this thread was stopped before one came."""
+    def _send_until_response(self, request: Request) -> Response | None:
+        """The response; None if this thread was stopped before one came."""
         failed_before = False
         while self.is_running:
             try:
                 return self._send_request(self._broker_id, request)
-            except Exception as error:  # noqa: BLE001  (whatever it is, the broker has not answered)
+            except Exception as error:  # noqa: BLE001  (whatever it is, there is no response)
                 level = logging.DEBUG if failed_before else logging.WARNING
                 logger.log(level, "Sending %s to broker %d failed: %r", type(request).__name__, self._broker_id, error)
                 failed_before = True
@@ -86,7 +86,7 @@ class RequestSendThread(ShutdownableThread):
 
 
 class ControllerChannelManager:
-    """Starts a send thread for every live broker, stops it when the broker goes."""
+    """Starts a send thread for every live broker, and stops it when the broker is gone."""
 
     def __init__(self, controller_id: int, send_request: SendRequest) -> None:
         self._controller_id = controller_id
@@ -112,7 +112,7 @@ class ControllerChannelManager:
             thread.shutdown()
 
     def send_request(self, broker_id: int, request: Request, callback: ResponseCallback | None = None) -> None:
-        """Queue a request; ``callback`` gets the answer, in the channel's thread."""
+        """Queue a request; ``callback`` gets the response, in the channel's thread."""
         thread = self._threads.get(broker_id)
         if thread is None:
             logger.warning("Not sending %s to broker %d: it is offline", type(request).__name__, broker_id)

@@ -1,4 +1,4 @@
-"""What the controller keeps in memory, so that it need not ask ZooKeeper for it.
+"""What the controller keeps in memory, so that it need not read it from ZooKeeper again.
 
 Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext, PartitionAndReplica) · book 7.1.2
 """
@@ -24,7 +24,7 @@ class PartitionAndReplica(NamedTuple):
 
 
 class ControllerContext:
-    """The cluster as the controller sees it. Used by the controller's event thread only, hence without a lock.
+    """The cluster as the controller sees it. Only the controller's event thread uses it, so it needs no lock.
 
     ``epoch`` fences controllers that were deposed without noticing; ``epoch_zk_version`` is the version of the znode
     that holds it.
@@ -36,7 +36,7 @@ class ControllerContext:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the cluster, as a controller does that resigns."""
+        """Forget the cluster, as a controller does when it resigns."""
         self.live_brokers: dict[int, Broker] = {}
         self.shutting_down_broker_ids: set[int] = set()
         self.all_topics: set[str] = set()
@@ -66,7 +66,7 @@ class ControllerContext:
         return self.replicas_of(self.partition_replica_assignment)
 
     def replicas_of(self, partitions: Iterable[TopicPartition]) -> set[PartitionAndReplica]:
-        """Every replica of these partitions; partitions that nobody knows have none."""
+        """Every replica of these partitions; unknown partitions have none."""
         return {
             PartitionAndReplica(partition, replica)
             for partition in partitions
@@ -95,7 +95,7 @@ class ControllerContext:
         }
 
     def add_assignment(self, assignment: Mapping[TopicPartition, list[int]]) -> None:
-        """Learn who holds these partitions."""
+        """Note the assigned replicas of these partitions."""
         self.partition_replica_assignment.update(assignment)
 
     def remove_topic(self, topic: str) -> None:

@@ -1,4 +1,4 @@
-"""The one thread in which the controller does everything.
+"""The thread in which the controller does everything.
 
 Kafka 0.10.2 guards the controller with a lock that every ZooKeeper listener takes; since 1.0 Kafka has this queue:
 core/.../controller/ControllerEventManager.scala · book 7.1.3
@@ -18,14 +18,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ControllerEvent:
-    """Something that happened in ZooKeeper or at a broker, and what the controller does about it."""
+    """Something that happened in ZooKeeper or on a broker, and what the controller does about it."""
 
     name: str
     process: Callable[[], None]
 
 
 class ControllerEventThread(ShutdownableThread):
-    """Takes events from a queue, one after the other: so nothing of the controller needs a lock."""
+    """Takes events from a queue, one at a time, so the controller needs no locks."""
 
     def __init__(self, controller_id: int) -> None:
         super().__init__(f"controller-event-thread-{controller_id}")
@@ -36,11 +36,11 @@ class ControllerEventThread(ShutdownableThread):
         self._queue.put(event)
 
     def wake_up(self) -> None:
-        """Wake the thread when it waits for an event."""
+        """Wake the thread if it waits for an event."""
         self._queue.put(None)
 
     def do_work(self) -> None:
-        """Process the next event; one that fails is logged, and the next one comes."""
+        """Process the next event. If it fails, log that and go on."""
         event = self._queue.get()
         if event is None:
             return

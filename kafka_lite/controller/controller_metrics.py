@@ -20,7 +20,7 @@ def measure_controller(registry: MetricsRegistry, time: Time, controller: KafkaC
 
 
 def offline_partitions_count(controller: KafkaController) -> int:
-    """Partitions whose leader is not alive, but for those of topics that are being deleted."""
+    """Partitions whose leader is not alive, except those of topics that are being deleted."""
     if not controller.is_active:
         return 0
     context = controller.context
@@ -35,7 +35,7 @@ def offline_partitions_count(controller: KafkaController) -> int:
 
 
 def preferred_replica_imbalance_count(controller: KafkaController) -> int:
-    """Partitions that the first replica of their assignment does not lead, but for those being deleted."""
+    """Partitions whose leader is not their first assigned replica, except those being deleted."""
     if not controller.is_active:
         return 0
     context = controller.context

@@ -1,4 +1,4 @@
-"""The broker that decides for the cluster: it watches ZooKeeper and tells the others.
+"""The broker that decides for the cluster: it watches ZooKeeper and sends the others their orders.
 
 Kafka 0.10.2: core/.../controller/KafkaController.scala, server/ZookeeperLeaderElector.scala · book 7.1.1, 7.1.3
 """
@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager, SendRequest
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
-from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper import paths
@@ -38,7 +40,7 @@ ShutdownCallback = Callable[[Errors, Sequence[TopicPartition]], None]
 
 
 class ControllerMovedError(KafkaError):
-    """Another broker became the controller while this one was about to."""
+    """Another broker became the controller while this one was taking over."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,24 @@ class ControllerConfig:
     """Gives topic key -> the broker's default, which may change (``KafkaConfig.log_config_map``)."""
 
 
+class ControllerStats:
+    """The beans ``kafka.controller:type=ControllerStats,name=…``."""
+
+    def __init__(self, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
+        """Without a registry they are not shown."""
+        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.controller", "ControllerStats")
+        self.leader_election_timer = group.new_timer("LeaderElectionRateAndTimeMs")
+        """Changes of the set of live brokers, during which leaders are elected."""
+        self.unclean_leader_election_rate = group.new_meter("UncleanLeaderElectionsPerSec", "elections")
+        """Elections of leaders that may lack committed messages."""
+
+
 class KafkaController:
     """Every broker has one; the one that created /controller is active.
 
-    Whatever happens (a znode changed, a broker answered, a session expired) becomes a ControllerEvent, and the events
-    are processed one after the other in one thread. Watches only say that something may have changed: each event reads
-    ZooKeeper and compares with the context.
+    Whatever happens (a znode changed, a broker responded, a session expired) becomes a ControllerEvent, and one thread
+    processes the events in order. A watch only says that something may have changed: each event reads ZooKeeper and
+    compares it with the context.
     """
 
     def __init__(
@@ -70,7 +84,7 @@ class KafkaController:
     ) -> None:
         """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
 
-        ``on_topic_deleted`` hears of every topic of which nothing is left in ZooKeeper.
+        ``on_topic_deleted`` is called for every topic that is completely gone from ZooKeeper.
         """
         self._config = config
         self._broker_id = config.broker_id
@@ -85,13 +99,13 @@ class KafkaController:
         self._build()
 
     def _build(self) -> None:
-        """The parts, which all work on the same context."""
+        """Make the parts, which all work on the same context."""
         context, zk_client, broker_id = self.context, self._zk_client, self._broker_id
         self.topic_deletion_manager = TopicDeletionManager(
             context,
             zk_client,
             self._send_update_metadata,
-            self._stop_replica_answered,
+            self._stop_replica_responded,
             on_deleted=self._on_topic_deleted,
             enabled=self._config.delete_topic_enable,
         )
@@ -121,7 +135,7 @@ class KafkaController:
 
     @property
     def epoch(self) -> int:
-        """The epoch of this controller, when it is active."""
+        """The epoch of this controller, if it is active."""
         return self.context.epoch
 
     def startup(self) -> None:
@@ -132,29 +146,29 @@ class KafkaController:
         self._enqueue("Startup", self._elect)
 
     def initiate_shutdown(self) -> None:
-        """Take no further event; one that is under way may fail, and nobody need hear of that."""
+        """Take no further event. One that is under way may fail, which is not logged."""
         self._thread.initiate_shutdown()
 
     def shutdown(self) -> None:
-        """Stop deciding. /controller goes with the ZooKeeper session, and another broker takes over."""
+        """Stop. /controller vanishes with the ZooKeeper session, and another broker takes over."""
         self._thread.shutdown()
         self._resign()
 
     def await_active(self, timeout_s: float) -> bool:
-        """Wait until this broker is the controller; false when the time is up before."""
+        """Wait until this broker is the controller; false after ``timeout_s``."""
         return self._active.wait(timeout_s)
 
     def _enqueue(self, name: str, process: Callable[[], None]) -> None:
         self._thread.put(ControllerEvent(name, process))
 
     def _enqueue_if_active(self, name: str, process: Callable[[], None]) -> None:
-        """An event that only concerns the active controller; it may have resigned before its turn comes."""
+        """Enqueue an event for the active controller; it is dropped if this broker has resigned by then."""
         self._enqueue(name, lambda: process() if self.is_active else None)
 
     # ------------------------------------------------------------------------------------------------------- election
 
     def _elect(self) -> None:
-        """Try to create /controller; who loses waits for its end."""
+        """Try to create /controller. A broker that loses waits until the winner is gone."""
         controller_id = self._zk_client.get_controller_id()
         if controller_id is not None and controller_id != self._broker_id:
             logger.debug("Broker %d is the controller", controller_id)
@@ -182,17 +196,17 @@ class KafkaController:
             self._elect()
 
     def _process_session_expired(self) -> None:
-        """Our /controller went with the old session."""
+        """Our /controller vanished with the old session."""
         self._resign()
         self._elect()
 
     def _on_controller_failover(self) -> None:
-        """Take over: raise the epoch, watch, read the cluster, tell every broker, get every partition going."""
+        """Take over: raise the epoch, set watches, read the cluster, tell every broker, bring partitions online."""
         self._increment_epoch()
         self._watch()
         self._initialize_context()
         self._active.set()
-        # Brokers must know who is alive before they are told to follow somebody.
+        # Brokers must know which brokers are alive before they are told to follow one.
         self._send_update_metadata(None)
         self.replica_state_machine.startup()
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
@@ -242,7 +256,7 @@ class KafkaController:
         logger.info("Live brokers: %s; topics: %d", sorted(context.live_brokers), len(context.all_topics))
 
     def _resign(self) -> None:
-        """Stop being the active controller: no watches, no channels, nothing in memory."""
+        """Stop being the active controller: remove watches and channels, and forget the cluster."""
         was_active = self.is_active
         self._active.clear()
         watched = (paths.BROKER_IDS, paths.TOPICS, paths.DELETE_TOPICS, paths.ISR_CHANGE_NOTIFICATIONS)
@@ -272,7 +286,7 @@ class KafkaController:
             self._process_broker_change()
 
     def _process_broker_change(self) -> None:
-        """Brokers have come or gone. Only the set of ids counts, as in Kafka."""
+        """Brokers have joined or left. Only the set of ids counts, as in Kafka."""
         current = self._read_brokers()
         added = current.keys() - self.context.live_brokers.keys()
         removed = self.context.live_brokers.keys() - current.keys()
@@ -288,7 +302,7 @@ class KafkaController:
             self._on_broker_failure(removed)
 
     def _on_broker_startup(self, broker_ids: Collection[int]) -> None:
-        """Tell the new brokers of everything, let their replicas follow, and partitions that waited have a leader."""
+        """Tell the new brokers everything, start their replicas, and elect leaders for partitions that waited."""
         self._send_update_metadata(None)
         replicas = self.context.replicas_on_brokers(broker_ids)
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
@@ -298,7 +312,7 @@ class KafkaController:
         self.topic_deletion_manager.resume_deletion_for_topics(replica.partition.topic for replica in waiting)
 
     def _on_broker_failure(self, broker_ids: Collection[int]) -> None:
-        """Find new leaders for what the dead brokers led, and take their replicas out of the ISRs."""
+        """Elect new leaders for the partitions of dead brokers, and take their replicas out of the ISRs."""
         self.context.shutting_down_broker_ids -= set(broker_ids)
         deletion = self.topic_deletion_manager
         is_deleted = deletion.is_topic_queued_up_for_deletion
@@ -310,7 +324,7 @@ class KafkaController:
         self.replica_state_machine.handle_state_changes(replicas - dying, ReplicaState.OFFLINE)
         deletion.fail_replica_deletion(dying)
         if not led:
-            self._send_update_metadata(())  # no election has told the brokers who is alive
+            self._send_update_metadata(())  # no election has told the brokers which ones are alive
 
     def shutdown_broker(self, broker_id: int, respond: ShutdownCallback) -> None:
         """Move the leaderships of a broker that is about to stop to other brokers.
@@ -361,7 +375,7 @@ class KafkaController:
     # --------------------------------------------------------------------------------------------------------- topics
 
     def _process_topic_change(self) -> None:
-        """Topics have come or gone."""
+        """Topics were created or deleted."""
         current = set(self._zk_client.get_all_topics())
         added, removed = current - self.context.all_topics, self.context.all_topics - current
         for topic in removed:
@@ -376,7 +390,7 @@ class KafkaController:
         self._on_new_partition_creation(assignment.keys())
 
     def _process_partition_modifications(self, topic: str) -> None:
-        """A topic's assignment has changed: are there new partitions?"""
+        """A topic's assignment has changed; it may have new partitions."""
         assignment = self._zk_client.get_replica_assignment([topic])
         new = {p: replicas for p, replicas in assignment.items() if p not in self.context.partition_replica_assignment}
         if not new:
@@ -389,7 +403,7 @@ class KafkaController:
         self._on_new_partition_creation(new.keys())
 
     def _on_new_partition_creation(self, partitions: Collection[TopicPartition]) -> None:
-        """Lead new partitions, and their replicas, through their states."""
+        """Take new partitions and their replicas through their states."""
         replicas = self.context.replicas_of(partitions)
         self.partition_state_machine.handle_state_changes(partitions, PartitionState.NEW)
         self.replica_state_machine.handle_state_changes(replicas, ReplicaState.NEW)
@@ -413,17 +427,17 @@ class KafkaController:
             logger.info("Topics marked for deletion: %s", sorted(new))
             self.topic_deletion_manager.enqueue_topics_for_deletion(new)
 
-    def _stop_replica_answered(self, replicas: Sequence[PartitionAndReplica], response: StopReplicaResponse) -> None:
-        """In the thread of a channel."""
+    def _stop_replica_responded(self, replicas: Sequence[PartitionAndReplica], response: StopReplicaResponse) -> None:
+        """Called in the thread of a channel."""
         manager = self.topic_deletion_manager
         self._enqueue_if_active(
-            "TopicDeletionStopReplicaResult", lambda: manager.stop_replica_answered(replicas, response)
+            "TopicDeletionStopReplicaResult", lambda: manager.stop_replica_responded(replicas, response)
         )
 
     # ----------------------------------------------------------------------------------------------------- partitions
 
     def _process_isr_changes(self) -> None:
-        """Leaders have changed the ISR of their partitions: read them again and tell all brokers."""
+        """Leaders have changed the ISRs of their partitions: read these again and tell all brokers."""
         names = self._zk_client.get_isr_change_notifications()
         if not names:
             return
@@ -438,11 +452,11 @@ class KafkaController:
         self.context.partition_leadership_info |= self._zk_client.get_partition_states(partitions)
 
     def enable_default_unclean_leader_election(self) -> None:
-        """The broker's default allows them from now on: elect for the partitions that have been waiting for that."""
+        """The broker's default allows them from now on: elect leaders for the partitions that have waited for that."""
         self._enqueue_if_active("UncleanLeaderElectionEnable", self._elect_leaders_that_are_missing)
 
     def enable_topic_unclean_leader_election(self, topic: str) -> None:
-        """A topic's override allows them."""
+        """A topic's override allows them from now on."""
         self._enqueue_if_active("TopicUncleanLeaderElectionEnable", lambda: self._elect_leaders_that_are_missing(topic))
 
     def _elect_leaders_that_are_missing(self, topic: str | None = None) -> None:
@@ -450,7 +464,7 @@ class KafkaController:
         self.partition_state_machine.trigger_online_partition_state_change(is_deleted, topic)
 
     def _unclean_leader_election_enable(self, topic: str) -> bool:
-        """What the topic's configuration, or else the broker's, says now."""
+        """What the topic's configuration says now; the broker's default if it says nothing."""
         overrides = self._zk_client.get_entity_config(f"topics/{topic}")
         try:
             return LogConfig(overrides, self._config.topic_defaults()).unclean_leader_election_enable
@@ -464,7 +478,7 @@ class KafkaController:
         self._channels.send_request(broker_id, request, callback)
 
     def _send_update_metadata(self, partitions: Collection[TopicPartition] | None) -> None:
-        """Tell all brokers who is alive, and of these partitions (None: of all)."""
+        """Tell all brokers which ones are alive, and the state of these partitions (None: all)."""
         self._batch.new_batch()
         self._batch.add_update_metadata(self.context.live_or_shutting_down_broker_ids, partitions)
         self._batch.send_requests_to_brokers()

@@ -1,4 +1,4 @@
-"""The states of partitions, and what is done when they change: election of leaders above all.
+"""The states of partitions, and the actions on their changes: above all, the election of leaders.
 
 Kafka 0.10.2: core/.../controller/PartitionStateMachine.scala (PartitionState) · book 7.1.4
 """
@@ -57,8 +57,8 @@ VALID_PREVIOUS_STATES: dict[PartitionState, frozenset[PartitionState]] = {
 class PartitionStateMachine:
     """Knows every partition's state, and changes it only along VALID_PREVIOUS_STATES.
 
-    A change that fails (no replica alive, another controller in charge) is logged; its partition stays where it was,
-    and the others of the batch go on.
+    A change that fails (no replica is alive, another controller is in charge) is logged. Its partition keeps its state,
+    and the other partitions of the batch go on.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PartitionStateMachine:
         unclean_leader_election_enable: Callable[[str], bool],
         on_unclean_election: Callable[[], None] = lambda: None,
     ) -> None:
-        """``unclean_leader_election_enable`` says what holds for a topic."""
+        """``unclean_leader_election_enable`` says whether a topic allows unclean elections."""
         self._controller_id = controller_id
         self._context = context
         self._zk_client = zk_client
@@ -83,10 +83,10 @@ class PartitionStateMachine:
     # ---------------------------------------------------------------------------------------------------------- life
 
     def startup(self, is_topic_to_be_deleted: Callable[[str], bool]) -> None:
-        """Take the states from what ZooKeeper says of leaders; then try to bring all partitions online.
+        """Derive the states from the leaders in ZooKeeper, then try to bring all partitions online.
 
-        Not when nobody is alive: a broker becomes the controller before it registers, and its registration brings them
-        online. Kafka 0.10.2 tries, and begins each start of a lone broker with one ERROR for every partition.
+        Not if no broker is alive: a broker becomes the controller before it registers, and its registration brings them
+        online. Kafka 0.10.2 tries all the same, and a single broker logs an ERROR for every partition when it starts.
         """
         for partition in self._context.partition_replica_assignment:
             self._states[partition] = self._initial_state(partition)
@@ -195,9 +195,9 @@ class PartitionStateMachine:
             self._elect_leader(partition, select_leader)
 
     def _create_first_states(self, partitions: Collection[TopicPartition]) -> None:
-        """Write the first leader and ISR of those partitions that have none, all at a time.
+        """Write the first leader and ISR of the partitions that have none, all at once.
 
-        The first live replica leads; all live replicas are in sync, for there is nothing to copy yet.
+        The first live replica leads. All live replicas are in sync, since there is nothing to copy yet.
         """
         states = {}
         for partition in partitions:
@@ -209,7 +209,7 @@ class PartitionStateMachine:
         self._first_states = {partition: state for partition, state in states.items() if partition not in refused}
 
     def _initialize_leader_and_isr(self, partition: TopicPartition) -> None:
-        """What ``_create_first_states`` has written holds."""
+        """Adopt the state that ``_create_first_states`` has written."""
         assigned = self._context.partition_replica_assignment.get(partition, [])
         state = self._first_states.pop(partition, None)
         if state is None:
@@ -221,7 +221,7 @@ class PartitionStateMachine:
         self._batch.add_leader_and_isr(state.leader_and_isr.isr, partition, state, assigned, is_new=True)
 
     def _elect_leader(self, partition: TopicPartition, select_leader: LeaderSelector) -> None:
-        """Choose, write on condition that nobody else wrote meanwhile, and if somebody did, read and choose again."""
+        """Choose a leader and write it unless the state has changed in the meantime; if it has, start again."""
         who, name = (self._controller_id, self._context.epoch), bracketed(partition)
         state_change_logger.trace("Controller %d epoch %d started leader election for partition %s", *who, name)
         written = None

@@ -1,4 +1,4 @@
-"""The states of replicas, and what is done when they change.
+"""The states of replicas, and the actions on their changes.
 
 Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala (ReplicaState) · book 7.1.4
 """
@@ -94,7 +94,7 @@ class ReplicaStateMachine:
     # ----------------------------------------------------------------------------------------------------------- life
 
     def startup(self) -> None:
-        """Replicas on live brokers are ONLINE (their brokers are told), those on dead ones cannot be deleted now."""
+        """Replicas on live brokers are ONLINE, and their brokers are told; those on dead ones cannot be deleted now."""
         live = self._context.live_broker_ids
         for replica in self._context.all_replicas():
             alive = replica.replica in live
@@ -141,8 +141,8 @@ class ReplicaStateMachine:
     ) -> None:
         """Bring replicas into a state, then send the requests that follow from it.
 
-        ``stop_replica_callback`` gets each broker's answer to DELETION_STARTED, in the thread of its channel, with the
-        replicas that it is about.
+        ``stop_replica_callback`` gets each broker's response to DELETION_STARTED with the replicas it concerns, in the
+        thread of the broker's channel.
         """
         if not replicas:
             return
@@ -206,7 +206,7 @@ class ReplicaStateMachine:
             self._tell(replica, state)
 
     def _tell(self, replica: PartitionAndReplica, state: LeaderIsrAndControllerEpoch) -> None:
-        """LeaderAndIsr to the broker of a replica."""
+        """Send LeaderAndIsr to the broker of a replica."""
         assigned = self._context.partition_replica_assignment.get(replica.partition, [])
         self._batch.add_leader_and_isr([replica.replica], replica.partition, state, assigned)
 
@@ -232,10 +232,10 @@ class ReplicaStateMachine:
         self._context.partition_replica_assignment[replica.partition] = remaining
 
     def _remove_replica_from_isr(self, replica: PartitionAndReplica) -> LeaderIsrAndControllerEpoch | None:
-        """Take a replica out of the ISR in ZooKeeper; the state that holds now, None when there is none.
+        """Take a replica out of the ISR in ZooKeeper; returns the new state, None if there is none.
 
-        A leader that is removed is replaced by "no leader". The last member of an ISR stays in it where only members
-        of the ISR may lead: otherwise nobody ever could again.
+        A leader that is removed is replaced by "no leader". If only members of the ISR may lead, its last member stays;
+        otherwise no replica could ever lead again.
         """
         partition = replica.partition
         if (removed := self._removed.pop(replica, None)) is not None:
@@ -260,7 +260,7 @@ class ReplicaStateMachine:
         return state
 
     def _remove_replicas_from_isr(self, replicas: Collection[PartitionAndReplica]) -> None:
-        """The same for many, all at a time, where it succeeds at the first try; what is left is done one by one."""
+        """The same for many at once, where the first try succeeds; the rest are done one by one."""
         previous = VALID_PREVIOUS_STATES[ReplicaState.OFFLINE]
         leaving = {
             replica.partition: replica

@@ -29,7 +29,7 @@ class TopicDeletionManager:
                                      ▲                │
               a broker is back ──────┘                ▼
                                      │     live replicas: OFFLINE ─▶ DELETION_STARTED ─┬─▶ DELETION_SUCCESSFUL ─┐
-                                ineligible ◀── a broker is dead, or answers an error ◀─┘                  all ──┤
+                                ineligible ◀── a broker is dead, or there is an error ◀┘                  all ──┤
                                                                                                                 ▼
                                       znodes deleted, in this order: /brokers/topics/T, /config/topics/T, the mark
 
@@ -41,19 +41,19 @@ class TopicDeletionManager:
         context: ControllerContext,
         zk_client: KafkaZkClient,
         send_update_metadata: Callable[[Collection[TopicPartition]], None],
-        on_stop_replica_answer: StopReplicaCallback,
+        on_stop_replica_response: StopReplicaCallback,
         *,
         on_deleted: Callable[[str], None],
         enabled: bool,
     ) -> None:
-        """``on_stop_replica_answer`` is called in a channel's thread and must bring the answer back as an event.
+        """``on_stop_replica_response`` is called in a channel's thread and must bring the response back as an event.
 
-        ``on_deleted`` hears of every topic of which nothing is left.
+        ``on_deleted`` is called for every topic that is completely gone.
         """
         self._context = context
         self._zk_client = zk_client
         self._send_update_metadata = send_update_metadata
-        self._on_stop_replica_answer = on_stop_replica_answer
+        self._on_stop_replica_response = on_stop_replica_response
         self._on_deleted = on_deleted
         self.enabled = enabled
         self._topics: set[str] = set()
@@ -61,14 +61,14 @@ class TopicDeletionManager:
         self._partitions: set[TopicPartition] = set()
 
     def attach(self, partitions: PartitionStateMachine, replicas: ReplicaStateMachine) -> None:
-        """The state machines, which are made after this object because they ask it what is to be deleted."""
+        """Set the state machines. They are made after this object, because they ask it what is to be deleted."""
         self._partition_machine = partitions
         self._replica_machine = replicas
 
     # ----------------------------------------------------------------------------------------------------------- life
 
     def init(self, topics: Collection[str]) -> None:
-        """What was to be deleted when this controller took over. Topics with a dead replica have to wait."""
+        """Begin with the topics that were marked when this controller took over. Those with a dead replica wait."""
         if not self.enabled:
             self._refuse(topics)
             return
@@ -102,7 +102,7 @@ class TopicDeletionManager:
         return self._partitions
 
     def is_topic_queued_up_for_deletion(self, topic: str) -> bool:
-        """Whether the topic is to be deleted; its partitions are not brought online any more."""
+        """Whether the topic is to be deleted; its partitions are no longer brought online."""
         return topic in self._topics
 
     def _is_deletion_in_progress(self, topic: str) -> bool:
@@ -122,13 +122,13 @@ class TopicDeletionManager:
         self.resume_deletions()
 
     def resume_deletion_for_topics(self, topics: Iterable[str]) -> None:
-        """What kept these topics from being deleted (a dead broker) is over."""
+        """The obstacle to deleting these topics (a dead broker) is gone."""
         resumed = set(topics) & self._topics
         if resumed:
             self._ineligible -= resumed
             self.resume_deletions()
 
-    def stop_replica_answered(self, replicas: Collection[PartitionAndReplica], response: StopReplicaResponse) -> None:
+    def stop_replica_responded(self, replicas: Collection[PartitionAndReplica], response: StopReplicaResponse) -> None:
         """A broker has deleted replicas, or failed to."""
         codes = {TopicPartition(e.topic_name, e.partition_index): e.error_code for e in response.partition_errors}
         failed = set()
@@ -145,7 +145,7 @@ class TopicDeletionManager:
             self._resume(topic)
 
     def fail_replica_deletion(self, replicas: Collection[PartitionAndReplica]) -> None:
-        """These replicas cannot be deleted now: their topics have to wait."""
+        """These replicas cannot be deleted now, so their topics wait."""
         failed = [replica for replica in replicas if replica.partition.topic in self._topics]
         if not failed:
             return
@@ -161,7 +161,7 @@ class TopicDeletionManager:
     # ------------------------------------------------------------------------------------------------------- deletion
 
     def resume_deletions(self) -> None:
-        """Take every topic in the queue as far as it can go now."""
+        """Take the deletion of every topic in the queue as far as it can go now."""
         for topic in sorted(self._topics):
             self._resume(topic)
 
@@ -186,14 +186,14 @@ class TopicDeletionManager:
         to_delete = replicas - dead - done
         self._replica_machine.handle_state_changes(to_delete, ReplicaState.OFFLINE)
         self._replica_machine.handle_state_changes(
-            to_delete, ReplicaState.DELETION_STARTED, self._on_stop_replica_answer
+            to_delete, ReplicaState.DELETION_STARTED, self._on_stop_replica_response
         )
         if dead:
             logger.info("Topic %s waits for the dead replicas %s", topic, sorted(map(str, dead)))
             self.fail_replica_deletion(dead)
 
     def _complete_delete_topic(self, topic: str) -> None:
-        """All replicas are gone: forget the topic everywhere."""
+        """All replicas are gone: remove the topic everywhere."""
         partitions = self._context.partitions_for_topic(topic)
         self._zk_client.unwatch_topic(topic)
         self._replica_machine.handle_state_changes(
@@ -206,6 +206,6 @@ class TopicDeletionManager:
         self._zk_client.delete_topic_znode(topic)
         self._zk_client.delete_entity_config(f"topics/{topic}")
         self._zk_client.delete_delete_topic(topic)
-        self._topics.discard(topic)  # last: whoever asks must not hear that it is gone before it is
+        self._topics.discard(topic)  # last: the topic must not count as gone before it is
         logger.info("Deletion of topic %s successfully completed", topic)
         self._on_deleted(topic)

@@ -14,8 +14,7 @@ from kafka_lite.common.log_levels import loggers
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_metrics import measure_controller
-from kafka_lite.controller.controller_stats import ControllerStats
-from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.controller.kafka_controller import ControllerStats, KafkaController
 from kafka_lite.coordinator.group.group_coordinator_metrics import GroupBeans
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_metrics import measure_logs

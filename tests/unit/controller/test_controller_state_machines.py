@@ -47,11 +47,11 @@ class Controller:
             self.context,
             self.zk,
             self.update_metadata,
-            lambda *answer: self.answers.append(answer),
+            lambda *response: self.responses.append(response),
             on_deleted=self.gone.append,
             enabled=True,
         )
-        self.answers = []
+        self.responses = []
         is_deleted = self.deletion.is_topic_queued_up_for_deletion
         self.partitions = PartitionStateMachine(1, self.context, self.zk, self.batch(), lambda topic: unclean)
         self.replicas = ReplicaStateMachine(1, self.context, self.zk, self.batch(), is_deleted, lambda topic: unclean)
@@ -99,7 +99,7 @@ class Controller:
 
 
 @pytest.mark.parametrize("module", [partition_state_machine, replica_state_machine])
-def test_every_state_has_its_row_and_its_meaning(module):
+def test_every_state_has_its_row_in_the_table(module):
     states = next(type(state) for state in module.VALID_PREVIOUS_STATES)
     assert set(module.VALID_PREVIOUS_STATES) == set(states)
     reachable = set().union(*module.VALID_PREVIOUS_STATES.values())
@@ -158,7 +158,7 @@ def test_a_new_partition_without_a_live_replica_waits():
     assert controller.state().leader == 3
 
 
-def test_leaders_are_looked_for_in_one_topic_if_one_is_named():
+def test_leaders_of_a_single_topic_can_be_elected():
     other = TopicPartition("other", 0)
     controller = Controller(live=(9,), assignment={P: [1], other: [1]})
     for partition in (P, other):
@@ -169,7 +169,7 @@ def test_leaders_are_looked_for_in_one_topic_if_one_is_named():
     assert controller.partitions.state(other) is PartitionState.ONLINE
 
 
-def test_a_partition_whose_state_is_there_already_is_not_overwritten(caplog):
+def test_an_existing_state_of_a_partition_is_not_overwritten(caplog):
     controller = Controller()
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(3, [3]), 9))
     controller.create()
@@ -190,7 +190,7 @@ def test_a_dead_leader_is_replaced_and_the_epoch_rises():
     assert (sent.partition_epoch, sent.controller_epoch, sent.replicas, sent.is_new) == (1, 5, [1, 2, 3], False)
 
 
-def test_an_election_is_repeated_when_the_leader_wrote_meanwhile():
+def test_an_election_is_repeated_if_the_leader_wrote_in_the_meantime():
     controller = Controller()
     controller.create()
     controller.die(1)
@@ -201,7 +201,7 @@ def test_an_election_is_repeated_when_the_leader_wrote_meanwhile():
     assert controller.state() == LeaderAndIsr(3, [3], 1, 2)
 
 
-def test_a_newer_controllers_state_is_left_alone(caplog):
+def test_the_state_of_a_newer_controller_is_not_overwritten(caplog):
     controller = Controller()
     controller.create()
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2, 3], 1), 6), version=1)
@@ -234,7 +234,7 @@ def test_states_at_the_start(leader, live, expected):
     assert controller.state().leader == (2 if leader == 9 else leader)
 
 
-def test_a_start_without_brokers_elects_nobody_and_blames_nobody(caplog):
+def test_a_start_without_live_brokers_elects_no_leader_and_logs_no_error(caplog):
     """So a lone broker starts again: it is the controller first, and registers then."""
     controller = Controller(live=())
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1]), 4))
@@ -288,10 +288,10 @@ def test_replicas_at_the_start():
 
 
 def answer_all(controller, error_code=0):
-    while controller.answers:
-        replica, response = controller.answers.pop(0)
+    while controller.responses:
+        replica, response = controller.responses.pop(0)
         response.error_code = error_code
-        controller.deletion.stop_replica_answered(replica, response)
+        controller.deletion.stop_replica_responded(replica, response)
 
 
 def test_deletion_step_by_step():
@@ -347,7 +347,7 @@ def test_a_dead_replica_makes_a_topic_wait():
 # ------------------------------------------------------------------------------------------------------------- batches
 
 
-def test_a_batch_that_was_not_sent_is_missed():
+def test_a_new_batch_after_one_that_was_not_sent_is_an_error():
     controller = Controller()
     batch = controller.batch()
     batch.new_batch()
@@ -357,7 +357,7 @@ def test_a_batch_that_was_not_sent_is_missed():
     batch.new_batch()
 
 
-def test_one_request_of_a_kind_per_broker():
+def test_each_broker_gets_one_request_of_each_kind():
     partitions = {TopicPartition("t", number): [1, 2] for number in range(4)}
     controller = Controller(live=(1, 2), assignment=partitions)
     controller.partitions.handle_state_changes(list(partitions), PartitionState.NEW)
@@ -391,7 +391,7 @@ def test_the_life_of_a_partition_is_traced_in_kafkas_words(caplog):
         assert caplog.messages.count(line) == 1, line
 
 
-def test_a_change_that_is_not_allowed_is_an_error_in_the_log(caplog):
+def test_an_invalid_transition_is_logged_as_an_error(caplog):
     controller = Controller()
     controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
     assert (
@@ -409,17 +409,17 @@ def test_one_request_deletes_all_replicas_of_a_broker_and_each_has_its_own_error
     controller.deletion.enqueue_topics_for_deletion({"t"})
     stops = [request for _, request in controller.told(StopReplicaRequest)]
     assert [(stop.delete_partitions, len(stop.ungrouped_partitions)) for stop in stops] == [(False, 2), (True, 2)]
-    ((replicas, response),) = controller.answers
+    ((replicas, response),) = controller.responses
     failed = StopReplicaPartitionError(topic_name="t", partition_index=1, error_code=56)
     done = StopReplicaPartitionError(topic_name="t", partition_index=0, error_code=0)
     response.partition_errors = [done, failed]
-    controller.deletion.stop_replica_answered(replicas, response)
+    controller.deletion.stop_replica_responded(replicas, response)
     states = {r.partition.partition: controller.replicas.state(r) for r in replicas}
     assert states == {0: ReplicaState.DELETION_SUCCESSFUL, 1: ReplicaState.DELETION_INELIGIBLE}
     assert controller.zk.deleted == []
 
 
-def test_replicas_of_one_partition_leave_the_isr_one_after_the_other():
+def test_replicas_of_one_partition_leave_the_isr_one_at_a_time():
     controller = Controller(assignment={P: [1, 2, 3]})
     controller.create()
     replicas = [PartitionAndReplica(P, broker_id) for broker_id in (2, 3)]

@@ -30,7 +30,7 @@ def select(assigned, isr, live, unclean=False, epoch=4):
         ([1, 2, 3], [1], {2, 3}, True, 2, [2]),
     ],
 )
-def test_who_leads(assigned, isr, live, unclean, leader, new_isr):
+def test_the_first_live_replica_of_the_isr_leads(assigned, isr, live, unclean, leader, new_isr):
     election = select(assigned, isr, live, unclean)
     chosen = election.leader_and_isr
     assert (chosen.leader, chosen.isr, chosen.leader_epoch, chosen.zk_version) == (leader, new_isr, 5, 7)
@@ -38,7 +38,7 @@ def test_who_leads(assigned, isr, live, unclean, leader, new_isr):
 
 
 @pytest.mark.parametrize(("live", "unclean"), [({2, 3}, False), (set(), True), (set(), False)])
-def test_nobody_can_lead(live, unclean):
+def test_no_replica_can_lead(live, unclean):
     with pytest.raises(NoReplicaOnlineError, match="t-0"):
         select([1, 2, 3], [1], live, unclean)
 
@@ -64,7 +64,7 @@ def test_no_other_replica_is_in_sync_for_a_controlled_shutdown():
 
 
 @given(st.permutations([1, 2, 3, 4]), st.sets(st.integers(1, 4)), st.sets(st.integers(1, 5)), st.booleans())
-def test_a_leader_lives_and_is_in_its_isr(assigned, isr, live, unclean):
+def test_an_elected_leader_is_alive_and_in_its_isr(assigned, isr, live, unclean):
     try:
         election = select(assigned, sorted(isr), live, unclean)
     except NoReplicaOnlineError:

@@ -12,7 +12,7 @@ from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 
-def test_states_bear_kafkas_names() -> None:
+def test_states_have_kafkas_names() -> None:
     assert [str(state) for state in PartitionState] == [
         "NewPartition",
         "OnlinePartition",
@@ -35,7 +35,7 @@ def test_leadership_is_written_as_kafka_writes_it() -> None:
     assert str(state) == "(Leader:1,ISR:1,2,LeaderEpoch:4,ControllerEpoch:7)"
 
 
-def test_the_log_costs_no_formatting_when_nobody_reads_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_formatted_if_the_log_is_off(caplog: pytest.LogCaptureFixture) -> None:
     from kafka_lite.common.state_change_logger import state_change_logger
 
     class Unprintable:
