@@ -10,11 +10,8 @@ import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from kafka_learn.labs.lab import all_labs
-from kafka_lite.book.contents import Section, load_book
-from kafka_lite.book.module_reference import ModuleReference, module_references
 from kafka_lite.common.config_def import ConfigKey
 from kafka_lite.consumer import consumer_config
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
@@ -50,10 +47,6 @@ _WORDS = {
     "lab": ("lab", "实验"),
     "title": ("title", "标题"),
     "tasks": ("tasks", "任务数"),
-    "to read": ("to read", "学习材料"),
-    "page": ("text", "正文"),
-    "notebook": ("notebook", "笔记本"),
-    "modules": ("modules", "模块"),
 }
 """English and Chinese."""
 
@@ -167,7 +160,7 @@ def served_apis(language: str) -> str:
         name = spec.request.__name__.removesuffix("Request")
         known = _range(spec.min_version, spec.max_version)
         rows.append([str(int(key)), f"`{name}`", _range(served.min_version, served.max_version), known])
-    return _table(["", "API", _word("served", language), _word("known", language)], rows)
+    return table(["", "API", _word("served", language), _word("known", language)], rows)
 
 
 def _range(low: int, high: int) -> str:
@@ -185,7 +178,7 @@ def beans(language: str) -> str:
     head = [_word(name, language) for name in ("name", "tags", "kind", "meaning")]
     return "\n\n".join(
         f"### {name} {{ data-toc-label='{name.partition('=')[2]}' }}\n\n"
-        + _table(head, [_bean_row(bean, language) for bean in of_type])
+        + table(head, [_bean_row(bean, language) for bean in of_type])
         for name, of_type in types.items()
     )
 
@@ -241,7 +234,7 @@ def _metavar(action: argparse.Action) -> str:
     return f" {name if isinstance(name, str) else ' '.join(name)}"
 
 
-# -- labs and the book ------------------------------------------------------------------------------------------------
+# -- labs -------------------------------------------------------------------------------------------------------------
 
 
 def labs(language: str) -> str:
@@ -255,51 +248,11 @@ def labs(language: str) -> str:
         ]
         for lab in all_labs()
     ]
-    return _table([_word("lab", language), "§", _word("title", language), _word("tasks", language)], rows)
+    return table([_word("lab", language), "§", _word("title", language), _word("tasks", language)], rows)
 
 
-def book_map(language: str) -> str:
-    """The table of contents: each section with its text, notebook and lab, and the modules that name it."""
-    book, references = load_book(), module_references()
-    parts = []
-    for chapter in book.chapters:
-        title = chapter.zh if language == "zh" else chapter.en
-        rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
-        head = ["§", *(_word(name, language) for name in ("title", "to read", "modules"))]
-        parts.append(f"## {chapter.number} {title}\n\n{_table(head, rows)}")
-    return "\n\n".join(parts)
-
-
-def _modules(number: str, references: Iterable[ModuleReference]) -> list[str]:
-    return [ref.module for ref in references if number in ref.sections]
-
-
-def _lab_link(name: str, is_one_of_several: bool, language: str) -> str:
-    which = f" {name.partition('-')[2]}" if is_one_of_several else ""
-    return f"[{_word('lab', language)}{which}](../labs/{name}.md)"
-
-
-def _section_row(section: Section, modules: list[str], language: str) -> list[str]:
-    links = []
-    if section.page:
-        in_docs = section.page.startswith("docs/")
-        target = f"../{section.page.removeprefix('docs/')}" if in_docs else _chapter_page(section.page)
-        links.append(f"[{_word('page', language)}]({target})")
-    if section.notebook:
-        target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
-        links.append(f"[{_word('notebook', language)}]({target})")
-    links += [_lab_link(PurePosixPath(lab).name, len(section.labs) > 1, language) for lab in section.labs]
-    title = section.zh if language == "zh" else section.en
-    bold = "**" if section.depth == 2 else ""
-    shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
-    return [f"{bold}{section.number}{bold}", f"{bold}{title}{bold}", " · ".join(links), shown]
-
-
-def _chapter_page(path: str) -> str:
-    return path.removeprefix("chapters/")
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

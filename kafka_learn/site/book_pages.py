@@ -1,0 +1,118 @@
+"""The site's pages about the book: its table of contents, and the index of its classes.
+
+Each public function takes the page's language and returns Markdown, for a ``generated`` directive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.reference import table
+from kafka_lite.book.class_index import ClassEntry, load_class_index
+from kafka_lite.book.contents import Book, Section, load_book
+from kafka_lite.book.module_reference import ModuleReference, module_references
+
+_WORDS = {
+    "title": ("title", "标题"),
+    "to read": ("to read", "学习材料"),
+    "page": ("text", "正文"),
+    "notebook": ("notebook", "笔记本"),
+    "lab": ("lab", "实验"),
+    "modules": ("modules", "模块"),
+    "class": ("class", "类"),
+    "here": ("here", "在这里"),
+    "as": ("as", "名为"),
+    "no room": ("no room yet", "尚未实现"),
+}
+"""English and Chinese."""
+_SHOWN_SOURCE = re.compile(r"^\s*`{3,}source (?P<module>[\w.]+):", re.MULTILINE)
+
+
+def contents(language: str) -> str:
+    """The table of contents: each section with its text, notebook and labs, and the modules that name it."""
+    book, references = load_book(), module_references()
+    parts = []
+    for chapter in book.chapters:
+        title = chapter.zh if language == "zh" else chapter.en
+        rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
+        head = ["§", *(_word(name, language) for name in ("title", "to read", "modules"))]
+        parts.append(f"## {chapter.number} {title}\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def class_index(language: str) -> str:
+    """Every class of Kafka with its sections, its place here, and what there is to read about it.
+
+    ``docs/assets/class-index.js`` gives the table a field to search it with.
+    """
+    book, shown = load_book(), _modules_with_a_source_page()
+    entries = [entry for entry in load_class_index().entries if entry.origin]
+    rows = [_class_row(entry, book, entry.module in shown, language) for entry in entries]
+    head = [_word("class", language), "§", _word("here", language), _word("to read", language)]
+    return f'<div class="class-index" markdown>\n\n{table(head, rows)}\n\n</div>'
+
+
+def _class_row(entry: ClassEntry, book: Book, has_source_page: bool, language: str) -> list[str]:
+    sections = [book.section(number) for number in entry.sections]
+    origin = entry.origin.removeprefix("Kafka ")
+    name = f"`{entry.name}`<br><small>{origin}: {entry.kafka}</small>"
+    titles = "<br>".join(f"{section.number} {section.title(language)}" for section in sections)
+    links = dict.fromkeys(link for section in sections for link in _links(section, language))
+    return [name, titles, _place(entry, has_source_page, language), " · ".join(links)]
+
+
+def _place(entry: ClassEntry, has_source_page: bool, language: str) -> str:
+    """Where the class is here, linked to the line if the site shows the module's source."""
+    if not entry.module:
+        return f"{_word('no room', language)}<br><small>{entry.reason}</small>"
+    place = f"`{entry.file.removeprefix('kafka_lite/')}`:{entry.line}"
+    if has_source_page:
+        place = f"[{place}](../source/{entry.file.removesuffix('.py')}.md#__codelineno-0-{entry.line})"
+    other_name = entry.symbol not in ("", entry.name)
+    return f"{place}<br><small>{_word('as', language)} `{entry.symbol}`</small>" if other_name else place
+
+
+def _modules_with_a_source_page() -> set[str]:
+    """The modules that the chapters' texts show something of."""
+    texts = (path.read_text(encoding="utf-8") for path in (PROJECT_ROOT / "chapters").glob("*/*.md"))
+    return {match["module"] for text in texts for match in _SHOWN_SOURCE.finditer(text)}
+
+
+def _modules(number: str, references: Iterable[ModuleReference]) -> list[str]:
+    return [ref.module for ref in references if number in ref.sections]
+
+
+def _section_row(section: Section, modules: list[str], language: str) -> list[str]:
+    bold = "**" if section.depth == 2 else ""
+    shown = " ".join(f"`{module.removeprefix('kafka_lite.')}`" for module in modules)
+    title = f"{bold}{section.title(language)}{bold}"
+    return [f"{bold}{section.number}{bold}", title, " · ".join(_links(section, language)), shown]
+
+
+def _links(section: Section, language: str) -> Iterator[str]:
+    """Links to a section's text, notebook and labs, from a page in ``book/``."""
+    if section.page:
+        in_docs = section.page.startswith("docs/")
+        target = f"../{section.page.removeprefix('docs/')}" if in_docs else _chapter_page(section.page)
+        yield f"[{_word('page', language)}]({target})"
+    if section.notebook:
+        target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
+        yield f"[{_word('notebook', language)}]({target})"
+    for lab in section.labs:
+        yield _lab_link(PurePosixPath(lab).name, len(section.labs) > 1, language)
+
+
+def _lab_link(name: str, is_one_of_several: bool, language: str) -> str:
+    which = f" {name.partition('-')[2]}" if is_one_of_several else ""
+    return f"[{_word('lab', language)}{which}](../labs/{name}.md)"
+
+
+def _chapter_page(path: str) -> str:
+    return path.removeprefix("chapters/")
+
+
+def _word(name: str, language: str) -> str:
+    return _WORDS[name][language == "zh"]

@@ -1,0 +1,41 @@
+"""The class index of the site leads from a class to its line, its sections and what there is to read."""
+
+from __future__ import annotations
+
+import re
+
+from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.book_pages import class_index, contents
+
+
+def row_of(name: str, language: str = "en") -> str:
+    return next(line for line in class_index(language).splitlines() if line.startswith(f"| `{name}`"))
+
+
+def test_a_class_has_its_file_in_kafka_its_sections_and_what_to_read() -> None:
+    row = row_of("SkimpyOffsetMap")
+    assert "core/.../log/OffsetMap.scala" in row
+    assert "6.1.6 Log compaction" in row
+    assert "[text](ch06_storage/compaction.md)" in row
+    assert "[lab](../labs/ch06-cleaner-offset-map.md)" in row
+    assert "6.1.6 日志压缩" in row_of("SkimpyOffsetMap", "zh")
+
+
+def test_a_module_that_the_text_shows_is_linked_to_the_line_of_the_class() -> None:
+    link = re.search(
+        r"\[`log/offset_index.py`:(\d+)\]\(\.\./source/kafka_lite/log/offset_index\.md#__codelineno-0-\1\)",
+        row_of("OffsetIndex"),
+    )
+    assert link
+    lines = (PROJECT_ROOT / "kafka_lite/log/offset_index.py").read_text().splitlines()
+    assert lines[int(link[1]) - 1].startswith("class OffsetIndex")
+
+
+def test_another_name_and_a_missing_room_are_told() -> None:
+    assert "as `FileMessageSet`" in row_of("FileRecords")
+    assert "no room yet" in row_of("MirrorMaker")
+    assert "尚未实现" in row_of("MirrorMaker", "zh")
+
+
+def test_the_contents_have_every_section() -> None:
+    assert len(re.findall(r"^\| (?:\*\*)?\d+\.\d", contents("zh"), re.MULTILINE)) > 100
