@@ -42,7 +42,7 @@ def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVE
             continue
         addresses.append((host, port))
     if not addresses:
-        raise ConfigError(key, ",".join(texts), "none of the hosts is known: is one misspelt?")
+        raise ConfigError(key, ",".join(texts), "none of the hosts can be resolved: is one misspelt?")
     return addresses
 
 

@@ -25,7 +25,7 @@ LISTENER_METHODS = ("on_partitions_revoked", "on_partitions_assigned", "on_parti
 def topic_names(topics: object) -> set[str]:
     """Names of topics. Raises TypeError, ValueError, and ApiError for an invalid name."""
     if isinstance(topics, str | bytes) or not isinstance(topics, Iterable):
-        raise TypeError(f"subscribe takes a list of topics, or a compiled pattern, and not {_kind(topics)}")
+        raise TypeError(f"subscribe takes a list of topics, or a compiled pattern, not {_kind(topics)}")
     names = set()
     for name in topics:
         if name is None or (isinstance(name, str) and not name.strip()):
@@ -37,7 +37,7 @@ def topic_names(topics: object) -> set[str]:
 def topic_name(name: object) -> str:
     """The name of a topic. Raises TypeError, ValueError, and ApiError for an invalid name."""
     if not isinstance(name, str):
-        raise TypeError(f"the name of a topic is a str, and not {_kind(name)}")
+        raise TypeError(f"the name of a topic is a str, not {_kind(name)}")
     if not name:
         raise ValueError("the name of a topic cannot be empty")
     ensure_can_be_asked_for(name)
@@ -47,7 +47,7 @@ def topic_name(name: object) -> str:
 def topic_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
     """A pattern of topic names. Raises TypeError, ValueError."""
     if not isinstance(pattern.pattern, str):
-        raise TypeError("a pattern of topics is one of str, and not of bytes: leave out the b before its quotes")
+        raise TypeError("a topic pattern must be compiled from a str, not from bytes: remove the b before the quotes")
     if not pattern.pattern:
         raise ValueError("Topic pattern to subscribe to cannot be empty")
     return pattern
@@ -60,7 +60,7 @@ def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
         lack = "is a class" if isinstance(listener, type) else f"has no {', '.join(missing)}"
         raise TypeError(
             f"a listener is an object derived from ConsumerRebalanceListener, and {_kind(listener)} {lack}; "
-            "leave it out to hear of nothing"
+            "leave it out if you need no callbacks"
         )
     return listener  # type: ignore[return-value]
 
@@ -68,9 +68,7 @@ def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
 def topic_partitions(partitions: object, what: str) -> list[TopicPartition]:
     """Partitions; a pair of name and number is accepted too. Raises TypeError, ValueError."""
     if isinstance(partitions, str | bytes | TopicPartition) or not isinstance(partitions, Iterable):
-        raise TypeError(
-            f"{what} takes a list of partitions, [TopicPartition(topic, number), …], and not {partitions!r}"
-        )
+        raise TypeError(f"{what} takes a list of partitions, [TopicPartition(topic, number), …], not {partitions!r}")
     return [topic_partition(each, what) for each in partitions]
 
 
@@ -82,9 +80,9 @@ def topic_partition(partition: object, what: str) -> TopicPartition:
         and isinstance(partition[0], str)
         and isinstance(partition[1], int)
     ):
-        raise TypeError(f"{what}: {partition!r} is no partition: that is TopicPartition(topic, number)")
+        raise TypeError(f"{what}: {partition!r} is not a partition: pass TopicPartition(topic, number)")
     if not partition[0].strip() or not 0 <= partition[1] <= MAX_INT:
-        raise ValueError(f"{what}: {partition!r} is no partition: it needs the name of a topic, and a number from 0 on")
+        raise ValueError(f"{what}: {partition!r} is not a partition: it needs a topic's name, and a number from 0 on")
     ensure_can_be_asked_for(partition[0])
     return TopicPartition(*partition)
 
@@ -93,11 +91,11 @@ def position(offset: object) -> int:
     """An offset to seek to. Raises TypeError, ValueError."""
     wanted = offset.offset if isinstance(offset, OffsetAndMetadata) else offset
     if not isinstance(wanted, int):
-        raise TypeError(f"an offset to seek to is an int, or an OffsetAndMetadata, and not {_kind(offset)}")
+        raise TypeError(f"an offset to seek to is an int, or an OffsetAndMetadata, not {_kind(offset)}")
     if wanted < 0:
         raise ValueError("seek offset must not be a negative number")
     if wanted > MAX_LONG:
-        raise ValueError(f"there is no offset {wanted}: the largest is {MAX_LONG}")
+        raise ValueError(f"invalid offset {wanted}: the largest is {MAX_LONG}")
     return wanted
 
 
@@ -105,11 +103,11 @@ def offsets_to_commit(offsets: object) -> dict[TopicPartition, OffsetAndMetadata
     """Offsets by partition. Raises TypeError, ValueError."""
     how = "a commit takes offsets by partition, {TopicPartition(topic, number): OffsetAndMetadata(offset)}"
     if not isinstance(offsets, Mapping):
-        raise TypeError(f"{how}, and not {_kind(offsets)}")
+        raise TypeError(f"{how}, not {_kind(offsets)}")
     checked = {}
     for partition, each in offsets.items():
         if not isinstance(each, OffsetAndMetadata) or not isinstance(each.offset, int):
-            raise TypeError(f"{how}, and not {each!r}")
+            raise TypeError(f"{how}, not {each!r}")
         partition = topic_partition(partition, "commit")
         _ensure_can_be_committed(partition, each)
         checked[partition] = each
@@ -121,13 +119,13 @@ def _ensure_can_be_committed(partition: TopicPartition, offset: OffsetAndMetadat
     if not 0 <= offset.offset <= MAX_LONG:
         raise ValueError(f"Invalid offset to commit for {partition}: {offset.offset}")
     if not isinstance(offset.leader_epoch, int):
-        raise TypeError(f"a leader epoch is an int, and not {_kind(offset.leader_epoch)}")
+        raise TypeError(f"a leader epoch is an int, not {_kind(offset.leader_epoch)}")
     if not -1 <= offset.leader_epoch <= MAX_INT:
         raise ValueError(f"Invalid leader epoch to commit for {partition}: {offset.leader_epoch}")
     try:
         size = len(offset.metadata.encode())
     except (AttributeError, UnicodeEncodeError):
-        raise ValueError(f"the metadata of an offset is text, and not {offset.metadata!r}") from None
+        raise ValueError(f"the metadata of an offset is text, not {offset.metadata!r}") from None
     if size > MAX_STRING_BYTES:
         raise Errors.OFFSET_METADATA_TOO_LARGE.exception(f"{partition}: {size} bytes of metadata")
 
@@ -136,13 +134,13 @@ def ensure_timestamps(timestamps: object) -> None:
     """Raises TypeError, ValueError unless the argument is a mapping of partitions to times."""
     if not isinstance(timestamps, Mapping):
         raise TypeError(
-            f"offsets_for_times takes times by partition, {{TopicPartition(topic, number): ms}}, and not "
+            f"offsets_for_times takes times by partition, {{TopicPartition(topic, number): ms}}, not "
             f"{_kind(timestamps)}"
         )
     for partition, timestamp in timestamps.items():
         topic_partition(partition, "offsets_for_times")
         if not isinstance(timestamp, int):
-            raise TypeError(f"a time to search for is an int, ms since the epoch, and not {_kind(timestamp)}")
+            raise TypeError(f"a time to search for is an int, ms since the epoch, not {_kind(timestamp)}")
         if timestamp < 0:
             raise ValueError(f"a time to search for cannot be negative: {timestamp} of {partition}")
         if timestamp > MAX_LONG:
@@ -158,7 +156,7 @@ def callback_of_commit(callback: Callable[..., object] | None) -> None:
 def timeout(timeout_ms: object) -> float:
     """A timeout, ms. Raises TypeError, ValueError."""
     if not isinstance(timeout_ms, int | float):
-        raise TypeError(f"a timeout is a number of milliseconds, and not {_kind(timeout_ms)}")
+        raise TypeError(f"a timeout is a number of milliseconds, not {_kind(timeout_ms)}")
     if not timeout_ms >= 0:  # nor is NaN
         raise ValueError("Timeout must not be negative")
     return timeout_ms

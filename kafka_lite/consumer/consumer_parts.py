@@ -112,7 +112,7 @@ class ConsumerParts:
             try:
                 step()
             except Exception as error:
-                logger.exception("Failed to close the consumer in an orderly way")
+                logger.exception("Failed to close a part of the consumer")
                 failures.append(error)
         if failures:
             raise failures[0]

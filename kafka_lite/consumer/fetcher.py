@@ -237,7 +237,7 @@ class Fetcher:
         partition = current.partition
         state = self._subscriptions.state_or_none(partition)
         if state is None or state.position != current.next_fetch_offset:
-            logger.debug("Ignoring fetched records of %s: they are not at its position any more", partition)
+            logger.debug("Ignoring fetched records of %s: its position has changed", partition)
             current.drain()
             return []
         records = current.fetch_records(limit)

@@ -159,7 +159,7 @@ class SubscriptionState:
         Raises IllegalConsumerStateError if the group does not assign partitions.
         """
         if not self.has_auto_assigned_partitions:
-            raise IllegalConsumerStateError("Only a subscription has a group")
+            raise IllegalConsumerStateError("Only a subscribed consumer has a group")
         before = len(self._group_subscription)
         self._group_subscription.update(topics)
         return len(self._group_subscription) > before

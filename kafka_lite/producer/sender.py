@@ -117,7 +117,7 @@ class Sender(ShutdownableThread):
             self.run_once()
         except Exception:
             logger.exception("Uncaught error in kafka producer I/O thread")
-            self._time.sleep(10)  # lest a bug fill the disk with logs
+            self._time.sleep(10)  # so that a bug does not fill the disk with logs
 
     def wake_up(self) -> None:
         """Wake up the thread, because there is something to do."""
@@ -133,7 +133,7 @@ class Sender(ShutdownableThread):
         """Send what is left, then close; or give it up if closed by force."""
         while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_responses):
             self.do_work()
-        self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))  # nobody fetches any
+        self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))
         self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
         self._client.close()
 

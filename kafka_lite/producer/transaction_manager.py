@@ -215,7 +215,7 @@ class TransactionManager:
             if entry.unresolved and not entry.in_flight:
                 entry.unresolved = False
                 if entry.next_sequence != increment_sequence(entry.last_acked_sequence, 1):
-                    logger.info("%s: nobody knows whether the last batch arrived, taking a new producer id", partition)
+                    logger.info("%s: the last batch may have been appended or not, taking a new producer id", partition)
                     entry.needs_reset = True
         if self.state is State.READY and self._reset_is_due and self._all_others_have_ended():
             self._reset()

@@ -24,7 +24,9 @@ def replace_or_refuse(error: UnicodeError) -> tuple[str, int]:
     text = error.object[error.start :].decode("utf-8", "replace")
     size = error.start + len(text.encode())
     if size > MAX_STRING_BYTES:
-        raise SchemaError(f"a string of {len(error.object)} bytes is no UTF-8, and one of {size} bytes when replaced")
+        raise SchemaError(
+            f"a string of {len(error.object)} bytes is not valid UTF-8, and has {size} bytes once replaced"
+        )
     return text, len(error.object)
 
 

@@ -291,7 +291,7 @@ def test_a_name_that_is_no_text_and_could_not_be_sent_back_costs_a_connection_an
         assert client.recv(1) == b""
         mine = f"127.0.0.1:{client.getsockname()[1]}-"
     [line] = [line for line in broker.log()[before:].splitlines() if mine in line]
-    assert "a string of 32767 bytes is no UTF-8, and one of 98301 bytes when replaced" in line
+    assert "a string of 32767 bytes is not valid UTF-8, and has 98301 bytes once replaced" in line
 
 
 def test_a_broker_id_of_thousands_of_digits_is_none(channel: BlockingChannel) -> None:

@@ -1,1 +1,1 @@
-"""Partition assignors: who of a group reads which partition."""
+"""Partition assignors of the consumer."""

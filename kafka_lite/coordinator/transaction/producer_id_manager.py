@@ -80,7 +80,7 @@ class ProducerIdManager:
             if self._end - self._next_id <= PRODUCER_ID_BLOCK_SIZE * (1 - PREFETCH_THRESHOLD):
                 self._prefetch()
             if self._next_id >= self._end:
-                raise Errors.COORDINATOR_LOAD_IN_PROGRESS.exception("the next block of producer ids is not there yet")
+                raise Errors.COORDINATOR_LOAD_IN_PROGRESS.exception("the next block of ids is not allocated yet")
             self._next_id += 1
             return self._next_id - 1
 
@@ -106,7 +106,7 @@ class ProducerIdManager:
             else:
                 taken = self._zk_client.set_producer_id_block(block, found[1])
             if taken:
-                logger.info("Took the producer ids %d to %d", block.first_producer_id, block.last_producer_id)
+                logger.info("Allocated the producer ids %d to %d", block.first_producer_id, block.last_producer_id)
                 return block
 
     def _block_behind(self, last_producer_id: int) -> ProducerIdsBlock:

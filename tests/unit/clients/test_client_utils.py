@@ -19,7 +19,7 @@ def test_invalid_addresses_are_refused(text: str) -> None:
 
 
 def test_no_resolvable_host_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"bootstrap\.servers: none of the hosts is known"):
+    with pytest.raises(ConfigError, match=r"bootstrap\.servers: none of the hosts can be resolved"):
         parse_and_validate_addresses(["no-such-host.invalid:9092"])
-    with pytest.raises(ConfigError, match=r"metadata\.broker\.list: none of the hosts is known"):
+    with pytest.raises(ConfigError, match=r"metadata\.broker\.list: none of the hosts can be resolved"):
         parse_and_validate_addresses([], "metadata.broker.list")

@@ -147,9 +147,9 @@ def test_invalid_utf_8_is_replaced_if_the_result_can_be_sent_back(version: int) 
     decoded = request.decode(encoded.replace(b"g" * 10_923, b"g\xe4\xb8\xff\xf0\x9f" + b"\xff" * 10_917), version)
     assert decoded.group_id == "g" + "\N{REPLACEMENT CHARACTER}" * 10_920  # type: ignore[attr-defined]
     assert request.decode(decoded.encode(version), version) == decoded
-    with pytest.raises(SchemaError, match="10923 bytes is no UTF-8, and one of 32769 bytes when replaced"):
+    with pytest.raises(SchemaError, match="10923 bytes is not valid UTF-8, and has 32769 bytes once replaced"):
         request.decode(encoded.replace(b"g", b"\xff"), version)
-    with pytest.raises(SchemaError, match="is no UTF-8"):
+    with pytest.raises(SchemaError, match="is not valid UTF-8"):
         decode_request(struct.pack(">hhih", 18, 1, 7, 10_923) + b"\xff" * 10_923)
 
 
