@@ -22,6 +22,7 @@ from kafka_learn.labs.starter import UNWRITTEN
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
+from kafka_lite.tools.terminal import own_command
 
 WATCH_POLL_S = 0.5
 
@@ -102,7 +103,7 @@ def _start(options: argparse.Namespace) -> int:
         console.print(f"  {_shown(path)}", highlight=False)
     console.print(f"The tasks:  {_shown(lab.folder / 'README.md')}", highlight=False)
     console.print(f"The tests:  {_shown(lab.tests)}, yours to read", highlight=False)
-    console.print(f"\nNext:  [bold]kafka-lite labs check {lab.name}[/]   (it will be red: nothing is written yet)")
+    console.print(f"\nNext:  [bold]{own_command()} labs check {lab.name}[/]   (it will be red: nothing is written yet)")
     return 0
 
 
@@ -171,14 +172,14 @@ def _points(outcome: TestOutcome) -> str:
 
 def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
     """What the learner should make of the result, and do next."""
-    lab = workspace.lab
+    lab, command = workspace.lab, own_command()
     if result.passed and any(outcome.broker for outcome in result.outcomes):
-        return Text(f"All green, and a real broker ran with your code. Compare: kafka-lite labs solution {lab.name}")
+        return Text(f"All green, and a real broker ran with your code. Compare: {command} labs solution {lab.name}")
     if result.passed:
-        return Text(f"The tests are green. Now into the broker: kafka-lite labs check {lab.name}")
+        return Text(f"The tests are green. Now into the broker: {command} labs check {lab.name}")
     if result.failure:
         return Text(result.failure, style="red")
-    what = f"{_what_to_do(workspace, next_task(workspace, result))}.\nStuck? kafka-lite labs hint {lab.name}"
+    what = f"{_what_to_do(workspace, next_task(workspace, result))}.\nStuck? {command} labs hint {lab.name}"
     if workspace.untouched():
         return Text(f"This failure is expected: the functions have no bodies yet.\n{what}")
     return Text(what)
@@ -238,7 +239,7 @@ def _hint(options: argparse.Namespace) -> int:
     for index, hint in enumerate(task.hints[: given + 1], 1):
         console.print(f"  {index}/{len(task.hints)}  {escape(hint)}", highlight=False)
     if given + 1 > len(task.hints):
-        console.print(f"That was the last hint. There is still: kafka-lite labs solution {lab.name}")
+        console.print(f"That was the last hint. There is still: {own_command()} labs solution {lab.name}")
     progress.hints[str(number)] = min(given + 1, len(task.hints))
     workspace.remember(progress)
     return 0

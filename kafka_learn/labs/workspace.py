@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kafka_learn.labs.lab import Lab, Task, working_file
 from kafka_learn.labs.starter import starter, unwritten
+from kafka_lite.tools.terminal import own_command
 
 DEFAULT_BASE = Path("labs-work")
 PROGRESS_FILE = ".progress.json"
@@ -74,7 +75,7 @@ class LabWorkspace:
         """The learner's file of each module; NotStartedError when one is not there."""
         for path in self._paths().values():
             if not path.exists():
-                raise NotStartedError(f"{path} is not there: begin with kafka-lite labs start {self.lab.name}")
+                raise NotStartedError(f"{path} is not there: begin with {own_command()} labs start {self.lab.name}")
         return self._paths()
 
     def untouched(self) -> bool:

@@ -153,18 +153,20 @@ def explain(error: Exception) -> str:
     if isinstance(error, ZkConnectionError):
         advice = "`zookeeper.connect=embedded` needs no other server."
     if isinstance(error, PortInUseError):
-        advice = f"{_who_listens(error.port)} {_another_port(error.host, error.port)}"
+        advice = _port_in_use(error.host, error.port)
     return f"{text}{'' if text[-1:] in '.?' else '.'} {advice}" if advice else text
 
 
-def _who_listens(port: int) -> str:
+def _port_in_use(host: str, port: int) -> str:
+    """Who has the port, and how to start this broker all the same."""
+    command = terminal.own_command()
+    other_port = port + 1 if port < MAX_PORT else port - 1
+    another = f"{command} server-start --override listeners=PLAINTEXT://{host}:{other_port}"
     for broker in RunningBrokers().find():
         if f":{port} " in broker.facts.get("listeners", ""):
-            broker_id = broker.facts.get("broker.id", "?")
-            return f"Your broker {broker_id} (process {broker.pid}) listens there: `kafka-lite server-stop` stops it."
-    return "Another program listens there."
-
-
-def _another_port(host: str, port: int) -> str:
-    listener = f"PLAINTEXT://{host}:{port + 1 if port < MAX_PORT else port - 1}"
-    return f"To use another port: `kafka-lite server-start --override listeners={listener}`."
+            return (
+                f"Your broker {broker.facts.get('broker.id', '?')} (process {broker.pid}) listens there: "
+                f"`{command} server-stop` stops it. To start another beside it, with data of its own: "
+                f"`{another} --override log.dirs=FOLDER`."
+            )
+    return f"Another program listens there. To use another port: `{another}`."

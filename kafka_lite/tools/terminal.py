@@ -8,11 +8,14 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TextIO
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+COMMAND = "kafka-lite"
 _RESET = "\x1b[0m"
 
 
@@ -39,6 +42,12 @@ def accept_all_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=SHOW)
+
+
+def own_command() -> str:
+    """What to type for ``kafka-lite`` here: the path that was typed if the shell does not find the name."""
+    typed = sys.argv[0] if Path(sys.argv[0]).name == COMMAND else COMMAND
+    return COMMAND if shutil.which(COMMAND) else typed
 
 
 def on_terminal(stream: TextIO | None = None) -> bool:

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument("--describe", action="store_true", help="show partitions, leaders, replicas and ISRs")
     actions.add_argument("--alter", action="store_true", help="add partitions to a topic")
     actions.add_argument("--delete", action="store_true", help="delete topics")
-    parser.add_argument("--topic", help="the topic; but for --create a regular expression that its whole name matches")
+    parser.add_argument("--topic", help="the topic; unless it is created, a regular expression for whole names")
     parser.add_argument("--partitions", type=int, help="how many partitions the topic is to have")
     parser.add_argument("--replication-factor", type=int, metavar="N", help="replicas of each partition")
     parser.add_argument(

@@ -207,6 +207,14 @@ def test_the_broker_that_has_the_port_is_named(tmp_path: Path) -> None:
         assert ready is not None
         said = refused(tmp_path, listeners=f"PLAINTEXT://127.0.0.1:{ready[1]}")
         assert f"Your broker 0 (process {first.pid}) listens there: `kafka-lite server-stop` stops it." in said
+        advice = re.search(r"with data of its own: `kafka-lite (server-start .*) --override log.dirs=FOLDER`", said)
+        assert advice is not None
+        port = ["--override", "zookeeper.embedded.port=0"]  # not 2181, which another test may have
+        others = [*advice[1].split(), "--override", f"log.dirs={tmp_path / 'others'}", *port]
+        with Command(tmp_path, *others) as second:
+            assert READY.fullmatch(second.ready())
+            second.signal(signal.SIGTERM)
+            assert second.end()[0] == 0
         first.signal(signal.SIGTERM)
         assert first.end()[0] == 0
 

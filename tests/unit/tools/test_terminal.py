@@ -82,3 +82,19 @@ def test_any_text_can_be_written_in_any_encoding(
     terminal.accept_all_characters()
     print("\udcca 数 \x80 \N{GRINNING FACE}", end="", flush=True)
     assert out.buffer.getvalue() == written  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("on_the_path", "typed", "shown"),
+    [
+        (True, ".venv/bin/kafka-lite", "kafka-lite"),
+        (False, ".venv/bin/kafka-lite", ".venv/bin/kafka-lite"),
+        (False, "/somewhere/main.py", "kafka-lite"),
+    ],
+)
+def test_commands_are_shown_as_they_can_be_typed(on_the_path, typed, shown, monkeypatch, tmp_path):
+    if on_the_path:
+        (tmp_path / "kafka-lite").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [typed, "labs"])
+    assert terminal.own_command() == shown
