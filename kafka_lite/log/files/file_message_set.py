@@ -78,6 +78,10 @@ class FileMessageSetSlice:
             yield from batches(self._channel.read(header.position, header.size_in_bytes))
 
 
+_UNKNOWN = -1
+"""How much of a file is on disk that another process may have written, or that was truncated."""
+
+
 class FileMessageSet:
     """The messages of one segment: batches one after the other, as they came, as they will be sent.
 
@@ -98,6 +102,7 @@ class FileMessageSet:
         if newly_created and preallocate_bytes:
             os.ftruncate(self._channel.fd, preallocate_bytes)
         self._size = 0 if newly_created else os.fstat(self._channel.fd).st_size
+        self._flushed_size = _UNKNOWN if self._size else 0
 
     @property
     def size_in_bytes(self) -> int:
@@ -173,7 +178,7 @@ class FileMessageSet:
         if not 0 <= target_size <= original_size:
             raise ValueError(f"cannot truncate {self.file} to {target_size} bytes, its size is {original_size}")
         if target_size < os.fstat(self._channel.fd).st_size:
-            self._size = target_size
+            self._size, self._flushed_size = target_size, _UNKNOWN
             os.ftruncate(self._channel.fd, target_size)
         return original_size - target_size
 
@@ -183,7 +188,9 @@ class FileMessageSet:
 
     def flush(self) -> None:
         """Force everything to disk."""
+        size = self._size
         os.fsync(self._channel.fd)
+        self._flushed_size = size
 
     def rename_to(self, file: Path) -> None:
         """Give the file another name; who reads it does not notice."""
@@ -195,8 +202,12 @@ class FileMessageSet:
         return os.fstat(self._channel.fd).st_mtime_ns // 1_000_000
 
     def close(self) -> None:
-        """Flush and trim; the file itself stays open as long as there are slices of it."""
-        self.flush()
+        """Flush and trim; the file itself stays open as long as there are slices of it.
+
+        What is on disk is not waited for once more: a broker that stops has thousands of such files.
+        """
+        if self._flushed_size != self._size:
+            self.flush()
         self.trim()
 
     def delete(self) -> None:

@@ -158,3 +158,28 @@ def test_file_is_closed_with_its_last_slice(tmp_path: Path) -> None:
     del part
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(fd)
+
+
+def test_only_what_is_not_on_disk_is_flushed_when_a_file_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+
+    def flushes_of_close(messages: FileMessageSet) -> int:
+        flushed.clear()
+        messages.close()
+        return len(flushed)
+
+    file = tmp_path / "0.log"
+    assert flushes_of_close(FileMessageSet(file)) == 0
+    messages = FileMessageSet(file)
+    messages.append(record_set(b"a"))
+    assert flushes_of_close(messages) == 1
+    messages = FileMessageSet(file)  # another process may have written it
+    assert flushes_of_close(messages) == 1
+    messages.append(record_set(b"b"))
+    messages.flush()
+    assert flushes_of_close(messages) == 0
+    messages.truncate_to(0)
+    assert flushes_of_close(messages) == 1
