@@ -16,6 +16,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record_filter import offsets_and_keys
 from kafka_lite.record.records import batches, records
 
 NOW_MS = 1_700_000_000_000
@@ -70,9 +71,16 @@ def validate(data: bytearray) -> None:
 
 
 def decode(data: bytearray) -> None:
-    """What a compaction does."""
+    """What conversions and the loading of groups begin with."""
     for _ in records(data):
         pass
+
+
+def read_keys(data: bytearray) -> None:
+    """What a compaction does first, to find the newest value of each key."""
+    for each in batches(data):
+        for _ in offsets_and_keys(each):
+            pass
 
 
 def consume(data: bytearray) -> None:
@@ -96,6 +104,7 @@ WORK: dict[str, Callable[[bytearray], None]] = {
     "view + CRC": check,
     "validate in place": validate,
     "decode all": decode,
+    "read keys": read_keys,
     "consume": consume,
     "down to v1": to_v1,
 }

@@ -246,5 +246,6 @@ def offsets_and_keys(batch: RecordBatch) -> Iterator[tuple[int, bytes | None]]:
     v2 = cast(DefaultRecordBatch, batch)
     if v2.record_count:
         base_offset = v2.base_offset
-        for _, offset_delta, key, *_ in decode_all(v2.records_data(), v2.record_count, decode_partial_records):
+        records = decode_all(v2.records_data(), v2.record_count, decode_partial_records)
+        for _timestamp_delta, offset_delta, key, _has_value, _end in records:
             yield base_offset + offset_delta, key

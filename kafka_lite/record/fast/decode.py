@@ -143,7 +143,7 @@ def _decode_usual_partial_records(data: bytes, position: int, limit: int, record
             has_value = data[at] & 1 == 0  # the length of the value is not negative
             if (length | timestamp_delta | offset_delta | key_length) & 1:
                 break  # a negative number
-            if length >= 0x4000 or (timestamp_delta | offset_delta) >= 0x200000 or key_length >= 0x80:
+            if length >= 0x4000 or key_length >= 0x80 or (timestamp_delta | offset_delta) >= 0x200000:
                 break  # a longer number, so what was read behind it means nothing
             if not at < end <= size:
                 break
