@@ -14,7 +14,7 @@ class PartitionProduceData(Struct):
     """The records for one partition."""
 
     index: int = int32()
-    records: Part | None = records_()  # whole batches, as they go to the log
+    records: Part | None = records_()  # whole batches, as appended to the log
 
 
 class TopicProduceData(Struct):
@@ -46,7 +46,7 @@ class ProduceRequest(Request, api_key=ApiKey.PRODUCE, versions="0-11", flexible=
 class BatchIndexAndErrorMessage(Struct):
     """A record that made its batch fail."""
 
-    batch_index: int = int32(versions="8+")  # place of the record in the batch
+    batch_index: int = int32(versions="8+")  # index of the record in the batch
     batch_index_error_message: str | None = string(versions="8+", nullable="8+", default=None)
 
 
@@ -93,13 +93,13 @@ class ProduceResponse(Response, api_key=ApiKey.PRODUCE, versions="0-11", flexibl
     v1   throttle_time_ms
     v2   log_append_time_ms
     v4   KAFKA_STORAGE_ERROR is possible
-    v5   log_start_offset, by which an idempotent producer tells lost state from deleted records
-    v8   record_errors and error_message: which records of a refused batch were bad
+    v5   log_start_offset, by which an idempotent producer distinguishes lost state from deleted records
+    v8   record_errors and error_message: the invalid records of a refused batch
     v9   compact lengths and tagged fields
-    v10  tells of a new leader, so that the client need not ask for metadata (KIP-951)
+    v10  reports a new leader, so that the client need not request metadata (KIP-951)
     v11  TRANSACTION_ABORTABLE is possible
     """
 
     responses: list[TopicProduceResponse] = array(TopicProduceResponse)
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, versions="10+", tag=0)

@@ -42,7 +42,7 @@ class FetchPartition(Struct):
     # leader epoch of the follower's last record
     last_fetched_epoch: int = int32(versions="12+", default=-1)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)  # of the follower; -1 from consumers
-    partition_max_bytes: int = int32()  # exceeded only by a first batch that is larger (v3+)
+    partition_max_bytes: int = int32()  # exceeded only by a larger first batch (v3+)
     replica_directory_id: UUID = uuid_(versions="17+", tag=0, ignorable=True)
 
 
@@ -65,16 +65,16 @@ class ForgottenTopic(Struct):
 class FetchRequest(Request, api_key=ApiKey.FETCH, versions="0-17", flexible="12+"):
     """The partitions and offsets to read, how much data to wait for, and for how long.
 
-    v2   the reader understands message sets v1
-    v3   max_bytes; from here on the order of the partitions matters, and the first message comes whole even if
+    v2   the reader supports message sets v1
+    v3   max_bytes; from this version on the order of partitions matters, and the first message is sent whole even if
          it is too large
-    v4   isolation_level; the reader understands record batches v2
+    v4   isolation_level; the reader supports record batches v2
     v5   log_start_offset of the follower
-    v7   fetch sessions: only what has changed is sent (KIP-227)
-    v9   current_leader_epoch, against leaders of the past (KIP-320)
-    v10  the reader understands zstd
-    v11  rack_id, to read from a replica nearby (KIP-392)
-    v12  compact lengths and tagged fields, last_fetched_epoch: the leader finds out whether the logs diverge
+    v7   fetch sessions: only changes are sent (KIP-227)
+    v9   current_leader_epoch, to detect stale leaders (KIP-320)
+    v10  the reader supports zstd
+    v11  rack_id, to read from the closest replica (KIP-392)
+    v12  compact lengths and tagged fields, last_fetched_epoch: the leader detects diverging logs
     v13  topic ids instead of names (KIP-516)
     v14  the reader understands OFFSET_MOVED_TO_TIERED_STORAGE
     v15  replica_state instead of replica_id (KIP-903)
@@ -130,7 +130,7 @@ class PartitionData(Struct):
 
     partition_index: int = int32()
     error_code: int = int16()
-    high_watermark: int = int64()  # offset up to which all replicas in sync have the log; -1 on errors
+    high_watermark: int = int64()  # the high watermark; -1 on errors
     # all transactions below it are complete
     last_stable_offset: int = int64(versions="4+", default=-1, ignorable=True)
     log_start_offset: int = int64(versions="5+", default=-1, ignorable=True)
@@ -141,7 +141,7 @@ class PartitionData(Struct):
         AbortedTransaction, versions="4+", nullable="4+", ignorable=True
     )
     preferred_read_replica: int = int32(versions="11+", default=-1)  # broker to read from instead; -1 for none
-    records: Part | None = records_()  # batches as they lie in the log
+    records: Part | None = records_()  # batches as stored in the log
 
 
 class FetchableTopicResponse(Struct):
@@ -167,20 +167,20 @@ class FetchResponse(Response, api_key=ApiKey.FETCH, versions="0-17", flexible="1
     The last batch may be incomplete; readers ignore it.
 
         v1   throttle_time_ms
-        v4   last_stable_offset and aborted_transactions, for readers of finished transactions only
+        v4   last_stable_offset and aborted_transactions, for read_committed
         v5   log_start_offset
         v6   KAFKA_STORAGE_ERROR is possible
-        v7   fetch sessions, with errors of their own
+        v7   fetch sessions, with their own errors
         v8   a throttling broker responds at once and mutes the connection afterwards
         v10  records may be compressed with zstd
         v11  preferred_read_replica
-        v12  compact lengths and tagged fields, diverging_epoch: where the follower must cut its log; current_leader
+        v12  compact lengths and tagged fields, diverging_epoch: where the follower truncates its log; current_leader
         v13  topic ids instead of names
         v14  OFFSET_MOVED_TO_TIERED_STORAGE is possible
-        v16  node_endpoints: where the new leaders are (KIP-951)
+        v16  node_endpoints: the addresses of new leaders (KIP-951)
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16(versions="7+", ignorable=True)
     session_id: int = int32(versions="7+")
     responses: list[FetchableTopicResponse] = array(FetchableTopicResponse)

@@ -16,7 +16,7 @@ class ListOffsetsPartition(Struct):
     # as the client knows it; -1 disables the check
     current_leader_epoch: int = int32(versions="4+", default=-1, ignorable=True)
     timestamp: int = int64()  # milliseconds; -1 the end of the log, -2 its start
-    max_num_offsets: int = int32(versions="0", default=1)  # at most so many offsets, v0 only
+    max_num_offsets: int = int32(versions="0", default=1)  # the most offsets to return, v0 only
 
 
 class ListOffsetsTopic(Struct):
@@ -31,12 +31,12 @@ class ListOffsetsRequest(Request, api_key=ApiKey.LIST_OFFSETS, versions="0-9", f
 
     Version 0 uses the modification times of segments; from version 1 on, the time index is searched.
 
-        v1  one offset per partition, with its timestamp; max_num_offsets is gone
+        v1  one offset per partition, with its timestamp; max_num_offsets is removed
         v2  isolation_level
         v4  current_leader_epoch
         v6  compact lengths and tagged fields
         v7  timestamp -3: the record with the highest timestamp
-        v8  timestamp -4: where the local log begins (tiered storage)
+        v8  timestamp -4: the start of the local log (tiered storage)
         v9  timestamp -5: the last offset in remote storage
     """
 
@@ -74,5 +74,5 @@ class ListOffsetsResponse(Response, api_key=ApiKey.LIST_OFFSETS, versions="0-9",
     v6  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota delays the client
     topics: list[ListOffsetsTopicResponse] = array(ListOffsetsTopicResponse)

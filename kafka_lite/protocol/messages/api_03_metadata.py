@@ -24,12 +24,12 @@ class MetadataRequest(Request, api_key=ApiKey.METADATA, versions="0-12", flexibl
     In version 0 an empty list means all topics; later null means all, and an empty list none.
 
         v1   null for all topics
-        v4   allow_auto_topic_creation; before, topics are created if the broker is configured so
+        v4   allow_auto_topic_creation; before, only the broker's configuration decides
         v8   the operations that the client is allowed
         v9   compact lengths and tagged fields
         v10  topic_id (without effect before version 12)
         v11  cluster operations moved to DescribeCluster
-        v12  topics may be asked for by id
+        v12  topics may be requested by id
     """
 
     topics: list[MetadataRequestTopic] | None = array(MetadataRequestTopic, nullable="1+")
@@ -84,10 +84,10 @@ class MetadataResponse(Response, api_key=ApiKey.METADATA, versions="0-12", flexi
     v9   compact lengths and tagged fields
     v10  topic_id
     v11  cluster operations moved to DescribeCluster
-    v12  topics that were asked for by id have a null name if unknown
+    v12  unknown topics that were requested by id have a null name
     """
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client
     brokers: list[MetadataResponseBroker] = array(MetadataResponseBroker)
     cluster_id: str | None = string(versions="2+", nullable="2+", default=None, ignorable=True)
     controller_id: int = int32(versions="1+", default=-1, ignorable=True)  # -1 for none

@@ -62,9 +62,9 @@ class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7"
 
     Versions 0 and 1 name the topic with each partition, later ones group the partitions by topic.
 
-        v1  is_new: the replica is created now and may choose a directory
-        v2  broker_epoch, by which requests to an earlier life of the broker are refused; partitions by topic
-        v3  adding_replicas, removing_replicas: a reassignment under way
+        v1  is_new: the replica is being created, in a directory that the broker chooses
+        v2  broker_epoch, by which requests to an earlier incarnation of the broker are refused; partitions by topic
+        v3  adding_replicas, removing_replicas: a reassignment in progress
         v4  compact lengths and tagged fields
         v5  topic ids; type: all partitions or only some
         v6  leader_recovery_state: after an unclean election

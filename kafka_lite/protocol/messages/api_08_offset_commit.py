@@ -15,8 +15,8 @@ class OffsetCommitRequestPartition(Struct):
     partition_index: int = int32()
     committed_offset: int = int64()
     committed_leader_epoch: int = int32(versions="6+", default=-1, ignorable=True)
-    commit_timestamp: int = int64(versions="1", default=-1)  # milliseconds; -1 for the time of arrival
-    committed_metadata: str | None = string(nullable="0+")  # a note of the consumer's own
+    commit_timestamp: int = int64(versions="1", default=-1)  # milliseconds; -1 for the broker's time
+    committed_metadata: str | None = string(nullable="0+")  # the consumer's own metadata
 
 
 class OffsetCommitRequestTopic(Struct):
@@ -32,8 +32,8 @@ class OffsetCommitRequest(Request, api_key=ApiKey.OFFSET_COMMIT, versions="0-9",
     Version 0 is stored in ZooKeeper, by any broker; later ones in __consumer_offsets, by the group's coordinator.
 
         v1  generation and member, which must be current; commit_timestamp
-        v2  retention_time_ms; commit_timestamp is gone
-        v5  retention_time_ms is gone: offsets.retention.minutes rules
+        v2  retention_time_ms; commit_timestamp is removed
+        v5  retention_time_ms is removed; offsets.retention.minutes applies
         v6  committed_leader_epoch
         v7  group_instance_id: static members (KIP-345)
         v8  compact lengths and tagged fields
@@ -73,5 +73,5 @@ class OffsetCommitResponse(Response, api_key=ApiKey.OFFSET_COMMIT, versions="0-9
     v9  STALE_MEMBER_EPOCH and GROUP_ID_NOT_FOUND are possible
     """
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client
     topics: list[OffsetCommitResponseTopic] = array(OffsetCommitResponseTopic)

@@ -39,7 +39,7 @@ class OffsetFetchRequest(Request, api_key=ApiKey.OFFSET_FETCH, versions="0-9", f
 
         v2  null for all partitions of the group
         v6  compact lengths and tagged fields
-        v7  require_stable: an error for partitions with a transaction under way
+        v7  require_stable: an error for partitions with an open transaction
         v8  several groups at once
         v9  member_id and member_epoch (KIP-848)
     """
@@ -95,7 +95,7 @@ class OffsetFetchResponseGroup(Struct):
 class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9", flexible="6+"):
     """The committed offsets.
 
-    v2  error_code of the whole
+    v2  an error_code for the whole request
     v3  throttle_time_ms
     v4  a throttling broker responds at once and mutes the connection afterwards
     v5  committed_leader_epoch
@@ -105,7 +105,7 @@ class OffsetFetchResponse(Response, api_key=ApiKey.OFFSET_FETCH, versions="0-9",
     v9  UNKNOWN_MEMBER_ID and STALE_MEMBER_EPOCH are possible
     """
 
-    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="3+", ignorable=True)  # how long a quota delays the client
     topics: list[OffsetFetchResponseTopic] = array(OffsetFetchResponseTopic, versions="0-7")
     error_code: int = int16(versions="2-7", ignorable=True)
     groups: list[OffsetFetchResponseGroup] = array(OffsetFetchResponseGroup, versions="8+")

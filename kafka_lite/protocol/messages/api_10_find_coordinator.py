@@ -44,7 +44,7 @@ class FindCoordinatorResponse(Response, api_key=ApiKey.FIND_COORDINATOR, version
     v4  several keys at once
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16(versions="0-3")
     error_message: str | None = string(versions="1-3", nullable="1-3", ignorable=True)
     node_id: int = int32(versions="0-3")

@@ -21,8 +21,8 @@ class JoinGroupRequest(Request, api_key=ApiKey.JOIN_GROUP, versions="0-9", flexi
 
     The response is delayed until all members have joined or the rebalance timeout expires.
 
-        v1  rebalance_timeout_ms; before, the session timeout stood for both
-        v4  a new member is first sent away with a member id, and joins again with it (KIP-394)
+        v1  rebalance_timeout_ms; before, the session timeout was used for both
+        v4  a new member is first given a member id, and joins again with it (KIP-394)
         v5  group_instance_id: static members (KIP-345)
         v6  compact lengths and tagged fields
         v8  reason, for the broker's log
@@ -58,10 +58,10 @@ class JoinGroupResponse(Response, api_key=ApiKey.JOIN_GROUP, versions="0-9", fle
         v5  group_instance_id
         v6  compact lengths and tagged fields
         v7  protocol_type; protocol_name may be null
-        v9  skip_assignment: the leader shall assign nothing, the assignment is kept
+        v9  skip_assignment: the leader must not assign, the assignment is kept
     """
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16()
     generation_id: int = int32(default=-1)
     protocol_type: str | None = string(versions="7+", nullable="7+", default=None, ignorable=True)

@@ -31,5 +31,5 @@ class HeartbeatResponse(Response, api_key=ApiKey.HEARTBEAT, versions="0-4", flex
     v4  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16()

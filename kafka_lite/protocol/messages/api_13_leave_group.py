@@ -47,6 +47,6 @@ class LeaveGroupResponse(Response, api_key=ApiKey.LEAVE_GROUP, versions="0-5", f
     v4  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16()
     members: list[MemberResponse] = array(MemberResponse, versions="3+")

@@ -43,7 +43,7 @@ class SyncGroupResponse(Response, api_key=ApiKey.SYNC_GROUP, versions="0-5", fle
     v5  protocol_type and protocol_name
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16()
     protocol_type: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)
     protocol_name: str | None = string(versions="5+", nullable="5+", default=None, ignorable=True)

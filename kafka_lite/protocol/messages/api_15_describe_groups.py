@@ -28,7 +28,7 @@ class DescribedGroupMember(Struct):
     group_instance_id: str | None = string(versions="4+", nullable="4+", default=None, ignorable=True)
     client_id: str = string()
     client_host: str = string()
-    member_metadata: bytes = bytes_()  # what it said on joining, in the stable state only
+    member_metadata: bytes = bytes_()  # the metadata with which it joined, in the stable state only
     member_assignment: bytes = bytes_()  # in the stable state only
 
 
@@ -54,5 +54,5 @@ class DescribeGroupsResponse(Response, api_key=ApiKey.DESCRIBE_GROUPS, versions=
     v5  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     groups: list[DescribedGroup] = array(DescribedGroup)

@@ -40,6 +40,6 @@ class ListGroupsResponse(Response, api_key=ApiKey.LIST_GROUPS, versions="0-5", f
     v5  group_type
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     error_code: int = int16()
     groups: list[ListedGroup] = array(ListedGroup)

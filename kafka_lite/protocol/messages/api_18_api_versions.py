@@ -15,7 +15,7 @@ class ApiVersionsRequest(Request, api_key=ApiKey.API_VERSIONS, versions="0-4", f
     A broker that does not know the version returns error 35 in the layout of version 0.
 
         v3  compact lengths and tagged fields, the client's software and its version, for the broker's metrics
-        v4  the client bears supported features from level 0 on
+        v4  the client accepts features with level 0
     """
 
     client_software_name: str = string(versions="3+", ignorable=True)
@@ -54,12 +54,12 @@ class ApiVersionsResponse(Response, api_key=ApiKey.API_VERSIONS, versions="0-4",
         v1  throttle_time_ms
         v2  a throttling broker responds at once and mutes the connection afterwards
         v3  compact lengths and tagged fields, the features of the cluster
-        v4  features may begin at level 0
+        v4  features may have level 0
     """
 
     error_code: int = int16()
     api_keys: list[ApiVersion] = array(ApiVersion)
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     supported_features: list[SupportedFeatureKey] = array(SupportedFeatureKey, versions="3+", tag=0, ignorable=True)
     finalized_features_epoch: int = int64(versions="3+", default=-1, tag=1, ignorable=True)  # -1 unknown
     finalized_features: list[FinalizedFeatureKey] = array(FinalizedFeatureKey, versions="3+", tag=2, ignorable=True)

@@ -46,7 +46,7 @@ class CreateTopicsRequest(Request, api_key=ApiKey.CREATE_TOPICS, versions="0-7",
     """
 
     topics: list[CreatableTopic] = array(CreatableTopic)
-    timeout_ms: int = int32(default=60000)  # how long the broker may take
+    timeout_ms: int = int32(default=60000)  # how long the broker may wait for completion
     validate_only: bool = boolean(versions="1+")  # only check, change nothing
 
 
@@ -88,5 +88,5 @@ class CreateTopicsResponse(Response, api_key=ApiKey.CREATE_TOPICS, versions="0-7
     v7  topic_id
     """
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota delays the client
     topics: list[CreatableTopicResult] = array(CreatableTopicResult)

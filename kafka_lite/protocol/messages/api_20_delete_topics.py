@@ -28,7 +28,7 @@ class DeleteTopicsRequest(Request, api_key=ApiKey.DELETE_TOPICS, versions="0-6",
 
     topics: list[DeleteTopicState] = array(DeleteTopicState, versions="6+")
     topic_names: list[str] = array(string, versions="0-5", ignorable=True)
-    timeout_ms: int = int32()  # how long the broker may take
+    timeout_ms: int = int32()  # how long the broker may wait for completion
 
 
 class DeletableTopicResult(Struct):
@@ -51,5 +51,5 @@ class DeleteTopicsResponse(Response, api_key=ApiKey.DELETE_TOPICS, versions="0-6
     v6  topic_id; name may be null
     """
 
-    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="1+", ignorable=True)  # how long a quota delays the client
     responses: list[DeletableTopicResult] = array(DeletableTopicResult)

@@ -30,7 +30,7 @@ class DeleteRecordsRequest(Request, api_key=ApiKey.DELETE_RECORDS, versions="0-2
     """
 
     topics: list[DeleteRecordsTopic] = array(DeleteRecordsTopic)
-    timeout_ms: int = int32()  # how long the broker may take
+    timeout_ms: int = int32()  # how long the broker may wait for completion
 
 
 class DeleteRecordsPartitionResult(Struct):
@@ -55,5 +55,5 @@ class DeleteRecordsResponse(Response, api_key=ApiKey.DELETE_RECORDS, versions="0
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     topics: list[DeleteRecordsTopicResult] = array(DeleteRecordsTopicResult)

@@ -13,7 +13,7 @@ class InitProducerIdRequest(Request, api_key=ApiKey.INIT_PRODUCER_ID, versions="
     """Requests a producer id, for an idempotent producer (without transactional id) or a transactional one.
 
     v2  compact lengths and tagged fields
-    v3  the id and epoch that the producer had, to go on after an error
+    v3  the producer's previous id and epoch, to continue after an error
     v4  PRODUCER_FENCED is possible
     v5  TRANSACTION_ABORTABLE is possible
     """
@@ -31,7 +31,7 @@ class InitProducerIdResponse(Response, api_key=ApiKey.INIT_PRODUCER_ID, versions
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(ignorable=True)  # how long a quota delays the client
     error_code: int = int16()
     producer_id: int = int64(default=-1)
     producer_epoch: int = int16()

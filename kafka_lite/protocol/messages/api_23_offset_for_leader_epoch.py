@@ -62,5 +62,5 @@ class OffsetForLeaderEpochResponse(Response, api_key=ApiKey.OFFSET_FOR_LEADER_EP
     v4  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(versions="2+", ignorable=True)  # how long a quota delays the client
     topics: list[OffsetForLeaderTopicResult] = array(OffsetForLeaderTopicResult)

@@ -33,7 +33,7 @@ class AddPartitionsToTxnRequest(Request, api_key=ApiKey.ADD_PARTITIONS_TO_TXN, v
 
         v2  PRODUCER_FENCED is possible
         v3  compact lengths and tagged fields
-        v4  several transactions at once; verify_only: only ask whether they are in
+        v4  several transactions at once; verify_only: only check that they are in
         v5  TRANSACTION_ABORTABLE is possible
     """
 
@@ -73,7 +73,7 @@ class AddPartitionsToTxnResponse(Response, api_key=ApiKey.ADD_PARTITIONS_TO_TXN,
     v4  several transactions at once, an error for all
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16(versions="4+", ignorable=True)
     results_by_transaction: list[AddPartitionsToTxnResult] = array(AddPartitionsToTxnResult, versions="4+")
     results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = array(

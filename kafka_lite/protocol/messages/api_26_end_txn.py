@@ -30,5 +30,5 @@ class EndTxnResponse(Response, api_key=ApiKey.END_TXN, versions="0-4", flexible=
     v3  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()

@@ -15,7 +15,7 @@ class TxnOffsetCommitRequestPartition(Struct):
     partition_index: int = int32()
     committed_offset: int = int64()
     committed_leader_epoch: int = int32(versions="2+", default=-1, ignorable=True)
-    committed_metadata: str | None = string(nullable="0+")  # a note of the consumer's own
+    committed_metadata: str | None = string(nullable="0+")  # the consumer's own metadata
 
 
 class TxnOffsetCommitRequestTopic(Struct):
@@ -65,5 +65,5 @@ class TxnOffsetCommitResponse(Response, api_key=ApiKey.TXN_OFFSET_COMMIT, versio
         possible
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     topics: list[TxnOffsetCommitResponseTopic] = array(TxnOffsetCommitResponseTopic)

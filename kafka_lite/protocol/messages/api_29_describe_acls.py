@@ -53,7 +53,7 @@ class DescribeAclsResponse(Response, api_key=ApiKey.DESCRIBE_ACLS, versions="0-3
     v3  resources of type user
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     resources: list[DescribeAclsResource] = array(DescribeAclsResource)

@@ -46,5 +46,5 @@ class CreateAclsResponse(Response, api_key=ApiKey.CREATE_ACLS, versions="0-3", f
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[AclCreationResult] = array(AclCreationResult)

@@ -63,5 +63,5 @@ class DeleteAclsResponse(Response, api_key=ApiKey.DELETE_ACLS, versions="0-3", f
     v3  resources of type user
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     filter_results: list[DeleteAclsFilterResult] = array(DeleteAclsFilterResult)

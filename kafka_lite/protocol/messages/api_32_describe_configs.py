@@ -73,5 +73,5 @@ class DescribeConfigsResponse(Response, api_key=ApiKey.DESCRIBE_CONFIGS, version
     v4  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[DescribeConfigsResult] = array(DescribeConfigsResult)

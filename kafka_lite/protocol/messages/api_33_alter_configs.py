@@ -50,5 +50,5 @@ class AlterConfigsResponse(Response, api_key=ApiKey.ALTER_CONFIGS, versions="0-2
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

@@ -53,5 +53,5 @@ class AlterReplicaLogDirsResponse(Response, api_key=ApiKey.ALTER_REPLICA_LOG_DIR
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[AlterReplicaLogDirTopicResult] = array(AlterReplicaLogDirTopicResult)

@@ -56,10 +56,10 @@ class DescribeLogDirsResponse(Response, api_key=ApiKey.DESCRIBE_LOG_DIRS, versio
 
     v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
-    v3  error_code of the whole
+    v3  an error_code for the whole request
     v4  total_bytes, usable_bytes: of the volume
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16(versions="3+", ignorable=True)
     results: list[DescribeLogDirsResult] = array(DescribeLogDirsResult)

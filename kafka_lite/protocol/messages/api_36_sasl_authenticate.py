@@ -21,7 +21,7 @@ class SaslAuthenticateRequest(Request, api_key=ApiKey.SASL_AUTHENTICATE, version
 class SaslAuthenticateResponse(Response, api_key=ApiKey.SASL_AUTHENTICATE, versions="0-2", flexible="2+"):
     """The broker's token.
 
-    v1  session_lifetime_ms: when the client must authenticate anew
+    v1  session_lifetime_ms: when the client must authenticate again
     v2  compact lengths and tagged fields
     """
 

@@ -32,7 +32,7 @@ class CreatePartitionsRequest(Request, api_key=ApiKey.CREATE_PARTITIONS, version
     """
 
     topics: list[CreatePartitionsTopic] = array(CreatePartitionsTopic)
-    timeout_ms: int = int32()  # how long the broker may take
+    timeout_ms: int = int32()  # how long the broker may wait for completion
     validate_only: bool = boolean()  # only check, change nothing
 
 
@@ -51,5 +51,5 @@ class CreatePartitionsResponse(Response, api_key=ApiKey.CREATE_PARTITIONS, versi
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[CreatePartitionsTopicResult] = array(CreatePartitionsTopicResult)

@@ -20,7 +20,7 @@ class CreateDelegationTokenRequest(Request, api_key=ApiKey.CREATE_DELEGATION_TOK
     """The principals that may renew it, and its lifetime.
 
     v2  compact lengths and tagged fields
-    v3  a token for somebody else
+    v3  a token for another user
     """
 
     owner_principal_type: str | None = string(versions="3+", nullable="3+")
@@ -34,7 +34,7 @@ class CreateDelegationTokenResponse(Response, api_key=ApiKey.CREATE_DELEGATION_T
 
     v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
-    v3  who asked for it
+    v3  the requester
     """
 
     error_code: int = int16()
@@ -47,4 +47,4 @@ class CreateDelegationTokenResponse(Response, api_key=ApiKey.CREATE_DELEGATION_T
     max_timestamp_ms: int = int64()
     token_id: str = string()
     hmac: bytes = bytes_()  # the secret
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client

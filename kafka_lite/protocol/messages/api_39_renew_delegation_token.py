@@ -28,4 +28,4 @@ class RenewDelegationTokenResponse(Response, api_key=ApiKey.RENEW_DELEGATION_TOK
 
     error_code: int = int16()
     expiry_timestamp_ms: int = int64()
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client

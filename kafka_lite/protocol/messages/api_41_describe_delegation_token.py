@@ -54,9 +54,9 @@ class DescribeDelegationTokenResponse(
 
     v1  a throttling broker responds at once and mutes the connection afterwards
     v2  compact lengths and tagged fields
-    v3  who asked for the token
+    v3  the requester of the token
     """
 
     error_code: int = int16()
     tokens: list[DescribedDelegationToken] = array(DescribedDelegationToken)
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client

@@ -32,5 +32,5 @@ class DeleteGroupsResponse(Response, api_key=ApiKey.DELETE_GROUPS, versions="0-2
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[DeletableGroupResult] = array(DeletableGroupResult)

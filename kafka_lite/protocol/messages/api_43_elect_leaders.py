@@ -25,7 +25,7 @@ class ElectLeadersRequest(Request, api_key=ApiKey.ELECT_LEADERS, versions="0-2",
 
     election_type: int = int8(versions="1+")  # 0 the preferred replica, 1 any live replica if none in sync is
     topic_partitions: list[TopicPartitions] | None = array(TopicPartitions, nullable="0+")
-    timeout_ms: int = int32(default=60000)  # how long the broker may take
+    timeout_ms: int = int32(default=60000)  # how long the broker may wait for completion
 
 
 class PartitionResult(Struct):
@@ -46,10 +46,10 @@ class ReplicaElectionResult(Struct):
 class ElectLeadersResponse(Response, api_key=ApiKey.ELECT_LEADERS, versions="0-2", flexible="2+"):
     """The outcome for each partition.
 
-    v1  error_code of the whole
+    v1  an error_code for the whole request
     v2  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16(versions="1+")
     replica_election_results: list[ReplicaElectionResult] = array(ReplicaElectionResult)

@@ -52,5 +52,5 @@ class IncrementalAlterConfigsResponse(
     v1  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     responses: list[AlterConfigsResourceResponse] = array(AlterConfigsResourceResponse)

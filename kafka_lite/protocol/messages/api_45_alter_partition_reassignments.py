@@ -28,7 +28,7 @@ class AlterPartitionReassignmentsRequest(
 ):
     """The new replicas of each partition."""
 
-    timeout_ms: int = int32(default=60000)  # how long the broker may take
+    timeout_ms: int = int32(default=60000)  # how long the broker may wait for completion
     topics: list[ReassignableTopic] = array(ReassignableTopic)
 
 
@@ -52,7 +52,7 @@ class AlterPartitionReassignmentsResponse(
 ):
     """Whether each reassignment was started."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     responses: list[ReassignableTopicResponse] = array(ReassignableTopicResponse)

@@ -21,7 +21,7 @@ class ListPartitionReassignmentsRequest(
 ):
     """The partitions; null for all."""
 
-    timeout_ms: int = int32(default=60000)  # how long the broker may take
+    timeout_ms: int = int32(default=60000)  # how long the broker may wait for completion
     topics: list[ListPartitionReassignmentsTopics] | None = array(
         ListPartitionReassignmentsTopics, nullable="0+", default=None
     )
@@ -48,7 +48,7 @@ class ListPartitionReassignmentsResponse(
 ):
     """The partitions that are being reassigned."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     topics: list[OngoingTopicReassignment] = array(OngoingTopicReassignment)

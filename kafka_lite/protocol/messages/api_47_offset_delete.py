@@ -47,5 +47,5 @@ class OffsetDeleteResponse(Response, api_key=ApiKey.OFFSET_DELETE, versions="0")
     """The outcome for each partition."""
 
     error_code: int = int16()
-    throttle_time_ms: int = int32(ignorable=True)  # how long a quota holds the client back
+    throttle_time_ms: int = int32(ignorable=True)  # how long a quota delays the client
     topics: list[OffsetDeleteResponseTopic] = array(OffsetDeleteResponseTopic)

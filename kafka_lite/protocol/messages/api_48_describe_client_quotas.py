@@ -54,7 +54,7 @@ class DescribeClientQuotasResponse(Response, api_key=ApiKey.DESCRIBE_CLIENT_QUOT
     v1  compact lengths and tagged fields
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     error_message: str | None = string(nullable="0+")
     entries: list[EntryData] | None = array(EntryData, nullable="0+")

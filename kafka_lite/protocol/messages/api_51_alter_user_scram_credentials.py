@@ -48,5 +48,5 @@ class AlterUserScramCredentialsResponse(
 ):
     """The outcome for each user."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     results: list[AlterUserScramCredentialsResult] = array(AlterUserScramCredentialsResult)

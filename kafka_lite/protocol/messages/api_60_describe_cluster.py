@@ -34,7 +34,7 @@ class DescribeClusterResponse(Response, api_key=ApiKey.DESCRIBE_CLUSTER, version
     v1  endpoint_type
     """
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     error_message: str | None = string(nullable="0+", default=None)
     endpoint_type: int = int8(versions="1+", default=1)  # 1 brokers, 2 controllers

@@ -52,5 +52,5 @@ class TopicResponse(Struct):
 class DescribeProducersResponse(Response, api_key=ApiKey.DESCRIBE_PRODUCERS, versions="0", flexible="0+"):
     """The producers of each partition."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     topics: list[TopicResponse] = array(TopicResponse)

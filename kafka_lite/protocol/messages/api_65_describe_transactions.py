@@ -38,5 +38,5 @@ class TransactionState(Struct):
 class DescribeTransactionsResponse(Response, api_key=ApiKey.DESCRIBE_TRANSACTIONS, versions="0", flexible="0+"):
     """The state of each transactional id."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     transaction_states: list[TransactionState] = array(TransactionState)

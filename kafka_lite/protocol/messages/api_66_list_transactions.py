@@ -31,7 +31,7 @@ class TransactionState(Struct):
 class ListTransactionsResponse(Response, api_key=ApiKey.LIST_TRANSACTIONS, versions="0-1", flexible="0+"):
     """The transactional ids."""
 
-    throttle_time_ms: int = int32()  # how long a quota holds the client back
+    throttle_time_ms: int = int32()  # how long a quota delays the client
     error_code: int = int16()
     unknown_state_filters: list[str] = array(string)  # filters that are no states
     transaction_states: list[TransactionState] = array(TransactionState)

@@ -24,8 +24,8 @@ class ConsumerProtocolSubscription(Message, versions="0-3"):
 
     A reader that meets a later version takes it for the last one it knows: fields are only ever added at the end.
 
-        v1  owned_partitions, for assignors that move as little as possible
-        v2  generation_id, by which the leader sees that owned_partitions are out of date
+        v1  owned_partitions, for sticky and cooperative assignors
+        v2  generation_id, by which the leader detects outdated owned_partitions
         v3  rack_id
     """
 

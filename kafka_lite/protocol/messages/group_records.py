@@ -26,7 +26,7 @@ class OffsetCommitValue(Message, versions="0-4", flexible="4+"):
     """A committed offset.
 
     v1  expire_timestamp: what 0.10.2 writes
-    v2  without expire_timestamp: when a group is empty decides
+    v2  without expire_timestamp: offsets expire after their group has become empty
     v3  leader_epoch
     v4  compact lengths and tagged fields
     """
