@@ -28,7 +28,7 @@ class InconsistentBrokerMetadataError(KafkaError):
 
 @dataclass(frozen=True)
 class BrokerMetadata:
-    """Who wrote a log directory; Kafka before 2.2 did not note the cluster."""
+    """The broker that wrote a log directory, and its cluster, which Kafka before 2.2 did not note."""
 
     broker_id: int
     cluster_id: str | None = None
@@ -71,7 +71,7 @@ class BrokerMetadataCheckpoint:
             raise OSError(error.errno, error.strerror, str(self.file)) from error
 
     def read(self) -> BrokerMetadata | None:
-        """What is noted; None when there is no file.
+        """The content of the file; None if there is no file.
 
         Raises InconsistentBrokerMetadataError when the file makes no sense, OSError when it cannot be read.
         """
@@ -97,7 +97,7 @@ class BrokerMetadataCheckpoint:
 
 
 def read_broker_metadata(log_dirs: Iterable[Path]) -> BrokerMetadata | None:
-    """What all log directories agree on; None when none of them has the file.
+    """The content that all log directories agree on; None if none of them has the file.
 
     A directory that cannot be read does not count: whether the broker can do without it, the log manager will decide.
     Raises InconsistentBrokerMetadataError when two of them disagree.

@@ -57,7 +57,7 @@ class BrokerMetrics:
     """
 
     def __init__(self, config: KafkaConfig, time: Time) -> None:
-        """Make the registries and the reporters. Raises KafkaError when a class that is configured is not there."""
+        """Make the registries and the reporters. Raises KafkaError if a configured class does not exist."""
         self._time = time
         self._config = config
         self.registry = MetricsRegistry()
@@ -85,7 +85,7 @@ class BrokerMetrics:
         self.http_server: MetricsHttpServer | None = None
 
     def start(self, scheduler: Scheduler) -> None:
-        """Let the rates follow the counts, and begin to show. Raises KafkaError when the HTTP port is taken."""
+        """Start to update the rates and to show metrics. Raises KafkaError if the HTTP port is taken."""
         scheduler.schedule("metrics-tick", self.registry.tick, TICK_INTERVAL_MS, TICK_INTERVAL_MS)
         for reporter in self._kafka_reporters:
             reporter.start(self.registry)
@@ -139,7 +139,7 @@ class BrokerMetrics:
         measure_purgatory(self.registry, self._time, purgatory)
 
     def measure_groups(self, groups: GroupCoordination) -> None:
-        """The groups, their offsets, and who waits for what."""
+        """The groups, their offsets, and their purgatories."""
         manager = groups.group_manager
         GroupBeans(self.registry, self.metrics, self._time, manager.metrics, lambda: manager.current_groups)
         self.measure_purgatory(groups.coordinator.heartbeat_purgatory)

@@ -1,4 +1,4 @@
-"""A server as a process of its own, started the way a user starts it, and certain to be gone afterwards.
+"""A server in a process of its own, started as a user starts it, and certain to be gone afterwards.
 
 Kafka 0.10.2: bin/kafka-server-start.sh, bin/kafka-server-stop.sh · book 1.4.1
 """
@@ -58,7 +58,7 @@ class ServerProcess:
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The process. Raises BrokerStartError when it was not started, or was stopped."""
+        """The process. Raises BrokerStartError if it was not started, or was stopped."""
         if self._process is None:
             raise BrokerStartError("the broker was not started, or has been stopped")
         return self._process
@@ -94,11 +94,11 @@ class ServerProcess:
         return SYSTEM_TIME.hi_res_ms() - began_ms
 
     def is_ready(self) -> bool:
-        """Whether clients may come: somebody takes connections on the port."""
+        """Whether the server accepts connections on its port."""
         return takes_connections(self.port)
 
     def stop(self) -> int | None:
-        """Ask it to shut down, and kill it when it does not. Returns its exit code; None when it was not running."""
+        """Ask it to shut down, and kill it if it does not. Returns its exit code; None if it was not running."""
         if self._process is None:
             return None
         self._process.send_signal(signal.SIGTERM)
@@ -178,7 +178,7 @@ def write_properties(path: Path, settings: Mapping[str, str]) -> None:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on, and that stays its server's while that is down.
+    """A free TCP port of the loopback interface, which stays reserved for its server while that is down.
 
     A port that the system chose could be chosen again before the server listens, or between two of its lives: for
     another listener, or for the outgoing end of a connection; a client that tries to reach a server that is down can
@@ -193,7 +193,7 @@ def free_port() -> int:
 
 
 def takes_connections(port: int) -> bool:
-    """Whether somebody listens there."""
+    """Whether a server listens on the port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0

@@ -45,7 +45,7 @@ EXPECTED_PRODUCE_ERRORS = frozenset(
         Errors.KAFKA_STORAGE_ERROR,
     }
 )
-"""A partition of a produce request that ends with another error than these has *failed*: nobody expected that."""
+"""A partition of a produce request that ends with any other error counts as *failed*: the error is unexpected."""
 
 EXPECTED_FETCH_ERRORS = frozenset(
     {
@@ -153,13 +153,13 @@ class BrokerTopicStats:
         self.all_topics_stats.read(error)
 
     def sent(self, topic_partition: TopicPartition, size_bytes: int) -> None:
-        """Records of this size are part of the answer to a fetch request."""
+        """Records of this size are part of the response to a fetch request."""
         if size_bytes:
             self.topic_stats(topic_partition).bytes_out_rate.mark(size_bytes)
             self.all_topics_stats.bytes_out_rate.mark(size_bytes)
 
     def remove_metrics(self, topic: str) -> None:
-        """The topic is gone from this broker."""
+        """This broker holds no partition of the topic any more."""
         with self._lock:
             metrics = self._topics.pop(topic, None)
         if metrics is not None:

@@ -16,12 +16,12 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadR
 
 
 class DelayedFetch(DelayedOperation):
-    """Complete when
+    """Completes if
 
-    - A: this broker no longer leads one of the partitions, or does not know it any more,
-    - B: the fetch offset does not lie in the log's newest segment: a slice of an old one is as full as it will ever be,
+    - A: this broker no longer leads one of the partitions, or no longer knows it,
+    - B: the fetch offset is not in the log's newest segment: a slice of an older one will not grow any more,
     - C: what has accumulated in all partitions reaches ``min_bytes``,
-    - or the time is up; then it is answered with whatever there is.
+    - or the time is up; then the response has what there is.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DelayedFetch(DelayedOperation):
         self._expired = expired
 
     def try_complete(self) -> bool:
-        """Add up what has come since; positions in the newest segment make that a subtraction, not a read."""
+        """Add up the bytes that have come since. In the newest segment a subtraction of positions is enough."""
         accumulated_bytes = 0
         for topic_partition, (asked, position) in self._fetched_at.items():
             available = self._available_bytes(topic_partition, asked, position)
@@ -54,7 +54,7 @@ class DelayedFetch(DelayedOperation):
     def _available_bytes(
         self, topic_partition: TopicPartition, asked: FetchPartition, position: LogOffsetMetadata
     ) -> int | None:
-        """Bytes to read in one partition; None when waiting longer makes no sense (cases A and B)."""
+        """Bytes to read in one partition; None if there is no point in waiting longer (cases A and B)."""
         partition = self._partition_of(topic_partition)
         leader = partition.leader_replica_if_local if partition is not None else None
         if partition is None or leader is None or leader.log is None:
@@ -63,17 +63,17 @@ class DelayedFetch(DelayedOperation):
             return None
         end = leader.log_end_offset if self._params.from_follower else leader.high_watermark
         if end.message_offset < position.message_offset:
-            return None  # the log was truncated below the fetch offset: the reader must be told
+            return None  # the log was truncated below the fetch offset, which the client must learn
         if end.message_offset == position.message_offset:
             return 0
         if end.message_offset_only or position.on_older_segment(end) or end.on_older_segment(position):
-            return None  # a rolled segment, or a watermark of unknown position: there is something to read for sure
+            return None  # a rolled segment, or a watermark of unknown position: there is certainly something to read
         return min(end.position_diff(position), asked.max_bytes)
 
     def on_expiration(self) -> None:
-        """The long poll has lasted as long as the client wished; nothing is wrong with that, but it is counted."""
+        """Count a long poll that lasted as long as the client allowed. That is not an error."""
         self._expired(self._params.from_follower)
 
     def on_complete(self) -> None:
-        """Read once more and answer; called exactly once."""
+        """Read once more and respond; called exactly once."""
         self._respond(self._read_again())

@@ -20,12 +20,12 @@ logger = logging.getLogger(__name__)
 
 
 class DelayedProduce(DelayedOperation):
-    """Complete when every partition either
+    """Completes if every partition either
 
     - A: is no longer led by this broker (an error), or
     - B: has its high watermark at or beyond the offset after the appended records, with enough replicas in sync or not.
 
-    Whatever is still pending when the time is up is answered REQUEST_TIMED_OUT: the records may be committed yet.
+    Partitions that are still pending when the time is up get REQUEST_TIMED_OUT; their records may be committed later.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class DelayedProduce(DelayedOperation):
         self._expired = expired
 
     def try_complete(self) -> bool:
-        """Complete when no partition waits any more."""
+        """Complete if no partition is pending any more."""
         return check_acks(self._statuses, self._leader_partition_of) and self.force_complete()
 
     def on_expiration(self) -> None:
-        """Time is up for what still waits."""
+        """The time is up for the partitions that are still pending."""
         waiting = [tp for tp, status in self._statuses.items() if status.acks_pending]
         logger.debug("Produce request timed out waiting for the replicas of %s", ", ".join(map(str, waiting)))
         for topic_partition in waiting:
             self._expired(topic_partition)
 
     def on_complete(self) -> None:
-        """Answer; called exactly once."""
+        """Respond; called exactly once."""
         for status in self._statuses.values():
             if status.acks_pending:
                 status.response.error = Errors.REQUEST_TIMED_OUT

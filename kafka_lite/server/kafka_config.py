@@ -86,7 +86,7 @@ UNSERVED: dict[str, tuple[object, str]] = {
     ),
     "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so nobody could own the znodes"),
 }
-"""Keys that must keep this value: to accept another one and ignore it would deceive whoever sets it."""
+"""Keys that must keep this value: to accept another one and ignore it would be misleading."""
 
 
 class KafkaConfig:
@@ -332,7 +332,7 @@ class KafkaConfig:
         return found
 
     def _listeners(self) -> list[EndPoint]:
-        """``listeners``; when only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener made of them."""
+        """``listeners``; if only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener made of them."""
         v = self.values
         if "listeners" not in self.original and ("host.name" in self.original or "port" in self.original):
             return self._end_points("listeners", f"PLAINTEXT://{v['host.name']}:{v['port']}")
@@ -366,7 +366,7 @@ class KafkaConfig:
         return str(self.values[name]).upper()
 
     def _connection_overrides(self) -> dict[str, int]:
-        """Address -> connections at most; raises ConfigError when a number is none."""
+        """Address -> the most connections. Raises ConfigError if a limit is not a number."""
         name = "max.connections.per.ip.overrides"
         pairs, limit = self._pairs(name), KAFKA_CONFIG_DEF.keys["max.connections.per.ip"]
         try:

@@ -69,14 +69,14 @@ from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 logger = logging.getLogger(__name__)
 
 EMBEDDED = "embedded"
-"""``zookeeper.connect`` of a broker that brings its own ZooKeeper."""
+"""``zookeeper.connect`` of a broker with an embedded ZooKeeper."""
 
 USUAL_ZOOKEEPER_PORT = 2181
 USUAL_PORT_OR_ANY = -1
 """``zookeeper.embedded.port`` that takes the usual port, or any other if that is in use."""
 
 RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
-"""From here on brokers write their rack and the names of their listeners into ZooKeeper."""
+"""From this version on, brokers write their rack and the names of their listeners into ZooKeeper."""
 
 METADATA_WAIT_MS = 10_000
 """How long a starting broker waits for the controller to tell it of itself and its partitions, in ms."""
@@ -106,7 +106,7 @@ class KafkaServer:
     # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def startup(self) -> None:
-        """Start everything; what was started already is stopped again when something fails, and the error raised."""
+        """Start everything. If a part fails to start, stop those that have started, and raise the error."""
         with self._lock:
             self.state = check_transition(self.state, BrokerState.STARTING)
         try:
@@ -117,7 +117,7 @@ class KafkaServer:
             raise
 
     def shutdown(self) -> None:
-        """Stop everything, last started first; a part that fails to stop does not keep the others running."""
+        """Stop everything, last started first. A part that fails to stop does not keep others running."""
         with self._lock:
             if self.state in (BrokerState.NOT_RUNNING, BrokerState.BROKER_SHUTTING_DOWN):
                 return
@@ -132,7 +132,7 @@ class KafkaServer:
         self._stopped.set()
 
     def await_shutdown(self, timeout_s: float | None = None) -> bool:
-        """Wait until somebody has called ``shutdown``; false when the time is up before."""
+        """Wait until ``shutdown`` is complete; false after ``timeout_s``."""
         return self._stopped.wait(timeout_s)
 
     def __enter__(self) -> Self:
@@ -143,7 +143,7 @@ class KafkaServer:
         self.shutdown()
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
-        """The port that a listener really has (``listeners`` may say 0)."""
+        """The actual port of a listener (``listeners`` may say 0)."""
         return self.socket_server.bound_port(listener_name)
 
     # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
@@ -211,7 +211,7 @@ class KafkaServer:
     def _start_embedded_zookeeper(self) -> str:
         directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
         port = self.config.zk_embedded_port
-        # On the machine's clock, and not on one that a test moves: its sessions are those of connections that are real.
+        # On the machine's clock, not on a test's: its sessions belong to real connections.
         self.embedded_zookeeper = EmbeddedZooKeeper(
             Path(directory),
             port=USUAL_ZOOKEEPER_PORT if port == USUAL_PORT_OR_ANY else port,
@@ -219,15 +219,15 @@ class KafkaServer:
         )
         known = read_broker_metadata(Path(directory) for directory in self.config.log_dirs)
         broker_id = known.broker_id if known is not None else self.config.broker_id
-        # Whoever was this broker is dead, since its ZooKeeper is: this process has its place.
+        # The last process of this broker is dead, since its ZooKeeper is: this process takes its place.
         self.embedded_zookeeper.start(end_owners_of=[paths.broker(broker_id)])
         self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
         return self.embedded_zookeeper.connect_string
 
     def _assign_broker_id(self) -> None:
-        """``broker.id``, or else what the log directories say, or else a new number from ZooKeeper.
+        """``broker.id``; otherwise the id in the log directories; otherwise a new number from ZooKeeper.
 
-        Raises KafkaError when the directories belong to another broker or another cluster.
+        Raises KafkaError if the directories belong to another broker or another cluster.
         """
         config = self.config
         known = read_broker_metadata(Path(directory) for directory in config.log_dirs)
@@ -249,7 +249,7 @@ class KafkaServer:
         return self.config.max_reserved_broker_id + self.zk_client.generate_broker_sequence_id()
 
     def _start_dynamic_config(self) -> None:
-        """What was changed while a broker ran holds from the start of the next one."""
+        """Changes that were made while a broker ran are in force from the next start on."""
         self.dynamic_broker_config = DynamicBrokerConfig(self.config)
         self.dynamic_broker_config.initialize(self.zk_client)
         background = DynamicThreadPool("background.threads", self.scheduler.resize, self.config)
@@ -292,12 +292,12 @@ class KafkaServer:
         return self.zk_client.get_entities("topics")
 
     def _topic_config(self, topic: str) -> LogConfig:
-        """What a log that is created now begins with."""
+        """The configuration of a log that is created now."""
         overrides = self.zk_client.get_entity_config(f"topics/{topic}")
         return LogConfig(overrides, self.dynamic_broker_config.topic_defaults())
 
     def _start_sockets(self) -> None:
-        """Bind the listeners. Whoever connects already waits for its first answer until the handlers start."""
+        """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
         self.socket_server = SocketServer(
             SocketServerConfig(
@@ -346,7 +346,7 @@ class KafkaServer:
         self._on_stop("log directory failure handler", failure_handler.shutdown)
 
     def _start_group_coordinator(self) -> None:
-        """Before the controller, whose first order already says which groups this broker coordinates."""
+        """Before the controller, whose first request already says which groups this broker coordinates."""
         self.groups = GroupCoordination(self.config, self.replica_manager, self.time)
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
@@ -422,7 +422,7 @@ class KafkaServer:
         return self.apis.handle_own(request, REQUEST_VERSIONS[request.API_KEY])
 
     def _start_config_changes(self) -> None:
-        """Changes of configurations in ZooKeeper are applied from now on."""
+        """Apply changes of configurations in ZooKeeper from now on."""
         handlers: dict[str, ConfigHandler] = {
             "topics": TopicConfigHandler(
                 self.log_manager.update_topic_config,
@@ -435,7 +435,7 @@ class KafkaServer:
         self.dynamic_config_manager.startup()
 
     def _register(self) -> None:
-        """Enter /brokers/ids, note the broker id in the log directories, and wait to be known.
+        """Register in /brokers/ids, write the broker id into the log directories, and wait for the controller.
 
         A new session (the old one expired, perhaps because this process was stopped for a while) registers anew. The
         entry goes with the session at the very end: a controller that still ran here would take this broker for dead,
@@ -453,7 +453,7 @@ class KafkaServer:
             )
 
     def _is_known_to_controller(self, metadata: MetadataSnapshot) -> bool:
-        """Whether the controller has told this broker of itself, and of every partition with a replica here.
+        """Whether the controller knows this broker, and has told it of every partition with a replica here.
 
         It sends UpdateMetadata after each LeaderAndIsr, so this need not be checked between changes of the metadata.
         """
@@ -474,7 +474,7 @@ class KafkaServer:
         self.zk_client.register_broker(config.broker_id, registration)
 
     def _advertised(self, end_point: EndPoint) -> EndPoint:
-        """A listener as clients shall see it: with the port that port 0 became, and a host where it names none."""
+        """A listener as clients see it: with the actual port in place of 0, and a host if it names none."""
         port = end_point.port or self.socket_server.bound_port(end_point.listener_name)
         return replace(end_point, host=end_point.host or socket.getfqdn(), port=port)
 

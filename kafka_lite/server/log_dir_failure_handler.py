@@ -1,4 +1,4 @@
-"""The thread that gives up the partitions of a disk that has failed.
+"""The thread that gives up the partitions of a failed disk.
 
 Kafka 1.0 and later: core/.../server/ReplicaManager.scala (LogDirFailureHandler, KIP-112) · book 6.2.1
 """
@@ -19,9 +19,9 @@ WAIT_MS = 500
 
 
 class LogDirFailureHandler(ShutdownableThread):
-    """Waits for directories that go offline; the partitions in them answer KAFKA_STORAGE_ERROR from then on.
+    """Waits for directories that go offline. Requests for their partitions get KAFKA_STORAGE_ERROR from then on.
 
-    ``on_last_failure`` is called when no directory is left: a broker without a disk stops.
+    ``on_last_failure`` is called if no directory is left: a broker without a disk stops.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class LogDirFailureHandler(ShutdownableThread):
         self._on_last_failure = on_last_failure
 
     def do_work(self) -> None:
-        """Deal with one failed directory, if there is one within a moment."""
+        """Wait briefly for a failed directory, and take its partitions offline."""
         directory = self._log_manager.log_dir_failure_channel.take_next_offline_log_dir(WAIT_MS)
         if directory is None:
             return

@@ -1,4 +1,4 @@
-"""What a broker knows of the cluster: live brokers, and leader, ISR and replicas of every partition.
+"""What a broker knows about the cluster: live brokers, and leader, ISR and replicas of every partition.
 
 Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
 """
@@ -26,7 +26,7 @@ from kafka_lite.zookeeper.data import LEADER_DURING_DELETE
 
 @dataclass(frozen=True)
 class PartitionStateInfo:
-    """What the controller last said of a partition."""
+    """What the controller last said about a partition."""
 
     leader: int
     leader_epoch: int
@@ -39,7 +39,7 @@ class PartitionStateInfo:
 
 @dataclass(frozen=True)
 class MetadataSnapshot:
-    """One state of the cache. It is never changed, only replaced: readers need no lock."""
+    """One state of the cache. It is replaced and never changed, so readers need no lock."""
 
     partitions: Mapping[str, Mapping[int, PartitionStateInfo]] = field(default_factory=dict)
     alive_brokers: Mapping[int, Broker] = field(default_factory=dict)
@@ -47,10 +47,10 @@ class MetadataSnapshot:
 
 
 class MetadataCache:
-    """The same on every broker, a little late: the controller sends UpdateMetadata after every change.
+    """The same on every broker, with a small delay: the controller sends UpdateMetadata after every change.
 
-    There is nothing else in it: a topic that has just been created is not here until the controller has chosen its
-    leaders, which is why clients first get LEADER_NOT_AVAILABLE.
+    It has no other source. A new topic is not here until the controller has chosen its leaders, which is why clients
+    first get LEADER_NOT_AVAILABLE.
     """
 
     def __init__(self, broker_id: int) -> None:
@@ -63,7 +63,7 @@ class MetadataCache:
     def update_cache(self, request: UpdateMetadataRequest) -> list[TopicPartition]:
         """Replace the live brokers and merge the partitions of a request; returns the partitions that it deletes.
 
-        Leader epochs are not compared: during a reassignment the controller may send what it had before.
+        Leader epochs are not compared: during a reassignment the controller may send an earlier state.
         """
         with self._changed:
             topics = {topic: dict(partitions) for topic, partitions in self._snapshot.partitions.items()}
@@ -105,12 +105,12 @@ class MetadataCache:
 
     @property
     def snapshot(self) -> MetadataSnapshot:
-        """All of it at one instant."""
+        """The whole state at one instant."""
         return self._snapshot
 
     @property
     def controller_id(self) -> int | None:
-        """Who sent the last update."""
+        """The controller that sent the last update."""
         return self._snapshot.controller_id
 
     def get_all_topics(self) -> list[str]:
@@ -140,11 +140,11 @@ class MetadataCache:
     def get_topic_metadata(
         self, topics: Iterable[str] | None, listener_name: str, *, error_unavailable_endpoints: bool = False
     ) -> list[MetadataResponseTopic]:
-        """What a client that is connected to ``listener_name`` is told of these topics (None: of all).
+        """These topics (None: all) as a client that is connected to ``listener_name`` sees them.
 
         Unknown topics are left out. A partition whose leader is dead has the error LEADER_NOT_AVAILABLE; one whose
-        leader lives but lacks that listener, LISTENER_NOT_FOUND. ``error_unavailable_endpoints`` is for version 0 of
-        the request: there dead replicas are left out, and missed with REPLICA_NOT_AVAILABLE.
+        leader is alive but lacks that listener, LISTENER_NOT_FOUND. ``error_unavailable_endpoints`` is for version 0 of
+        the request: dead replicas are left out, with the error REPLICA_NOT_AVAILABLE.
         """
         snapshot = self._snapshot
         names = snapshot.partitions if topics is None else dict.fromkeys(topics)

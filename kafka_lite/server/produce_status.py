@@ -1,4 +1,4 @@
-"""What becomes of the partitions of a produce request: the answer, and what must happen before it may be given.
+"""The partitions of a produce request: their results, and what each one waits for before the response.
 
 Kafka 0.10.2: core/.../server/DelayedProduce.scala (ProducePartitionStatus),
 clients/.../common/requests/ProduceResponse.java (PartitionResponse) · book 6.3.1
@@ -14,11 +14,11 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import RecordError
 
-_NO_ERROR: Final = Errors.NONE  # found once, see record.record
+_NO_ERROR: Final = Errors.NONE  # looked up once, see record.record
 
 
 class PartitionResponse:
-    """One partition's part of a produce answer; offsets and times are -1 where there are none."""
+    """One partition's part of a produce response; offsets and times are -1 if there are none."""
 
     __slots__ = (
         "base_offset",
@@ -44,7 +44,7 @@ class PartitionResponse:
         self.log_start_offset = log_start_offset
         self.error_message = error_message
         self.record_errors = record_errors
-        """The records because of which the batch was refused, if it is single ones' fault (KIP-467)."""
+        """The records because of which the batch was refused, if single records are the reason (KIP-467)."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PartitionResponse) and self._as_tuple() == other._as_tuple()
@@ -58,7 +58,7 @@ class PartitionResponse:
 
 
 class ProducePartitionStatus:
-    """What one partition waits for: the high watermark at ``required_offset``."""
+    """What one partition waits for: a high watermark of at least ``required_offset``."""
 
     __slots__ = ("acks_pending", "required_offset", "response")
 
@@ -72,9 +72,9 @@ def check_acks(
     statuses: Mapping[TopicPartition, ProducePartitionStatus],
     leader_partition_of: Callable[[TopicPartition], Partition],
 ) -> bool:
-    """Look at every partition that still waits; whether none does any more.
+    """Check every partition that is still pending. True if none is any more.
 
-    ``leader_partition_of`` raises ApiError when this broker does not lead the partition (any more).
+    ``leader_partition_of`` raises ApiError if this broker does not lead the partition (any more).
     """
     waiting = False
     for topic_partition, status in statuses.items():

@@ -1,4 +1,4 @@
-"""All partitions of this broker: appends, fetches, and what the controller orders.
+"""All partitions of this broker: appends, fetches, and the controller's orders.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala · book 6.2.1
 """
@@ -51,7 +51,7 @@ from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
 
 logger = logging.getLogger(__name__)
 
-_NO_ERROR: Final = Errors.NONE  # found once: to find a member of an enum takes Python 3.11 as long as a call
+_NO_ERROR: Final = Errors.NONE  # looked up once: Python 3.11 takes as long as a call for that
 
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
@@ -61,8 +61,8 @@ OnLeadershipChange = Callable[[list[Partition], list[Partition]], None]
 class ReplicaManager:
     """Where request handlers, the controller's orders and the logs meet.
 
-    Reads and appends of different partitions run in parallel; only becoming leader or follower, and stopping, are one
-    at a time (``_state_change_lock``).
+    Reads and appends of different partitions run in parallel. Only the controller's orders are carried out one at a
+    time (``_state_change_lock``).
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class ReplicaManager:
         topic_config: Callable[[str], LogConfig],
         scheduler: Scheduler,
         time: Time,
-        running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that runs by itself
-        registry: MetricsRegistry | None = None,  # without it nobody sees the metrics
+        running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that advances by itself
+        registry: MetricsRegistry | None = None,  # without it the metrics are not shown
     ) -> None:
         self.config = config
         self.log_manager = log_manager
@@ -85,7 +85,7 @@ class ReplicaManager:
         self._offline: frozenset[TopicPartition] = frozenset()
         self.missing_logs = MissingLogs()
         self.takes_orders = True
-        """Whether the controller's orders are carried out, which ends when the broker begins to stop."""
+        """Whether the controller's orders are still carried out: until the broker begins to stop."""
         self._state_change_lock = threading.RLock()
         self.high_watermark_checkpoints = HighWatermarkCheckpoints(
             log_manager, scheduler, config.replica_high_watermark_checkpoint_interval_ms, lambda: self.partitions
@@ -129,8 +129,8 @@ class ReplicaManager:
     def get_leader_partition(self, topic_partition: TopicPartition) -> Partition:
         """The partition, which this broker must lead.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER when another broker leads,
-        KAFKA_STORAGE_ERROR when the disk of the replica has failed, or has no room for its log.
+        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER if another broker leads,
+        KAFKA_STORAGE_ERROR if the disk of the replica has failed, or has no room for its log.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
@@ -172,7 +172,7 @@ class ReplicaManager:
         entries: Mapping[TopicPartition, Buffer],
         respond: ProduceCallback,
     ) -> None:
-        """Append to the local logs; ``respond`` is called once, at once or when acks=all is satisfied or timed out."""
+        """Append to the local logs. ``respond`` is called once: now, or when acks=all is satisfied or timed out."""
         if required_acks not in (-1, 0, 1):
             respond({tp: PartitionResponse(Errors.INVALID_REQUIRED_ACKS) for tp in entries})
             return
@@ -180,7 +180,7 @@ class ReplicaManager:
         for tp, records in entries.items():
             statuses[tp] = self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
         self.broker_topic_stats.produced(entries, statuses)
-        # Without other replicas in sync all is committed by now, and nobody need wait.
+        # Without other replicas in sync everything is committed by now.
         if required_acks == -1 and not check_acks(statuses, self.get_leader_partition):
             expired = self.metrics.produce_expired
             delayed = DelayedProduce(timeout_ms, statuses, self.get_leader_partition, respond, expired)
@@ -205,19 +205,19 @@ class ReplicaManager:
                 response.record_errors = failure.record_errors
             return ProducePartitionStatus(-1, response)
         except Exception:
-            # Whatever it was, the client must hear of it, and the other partitions of the request must not suffer.
+            # The client must learn of any error, and the other partitions of the request must not suffer.
             logger.exception("Error processing append operation on partition %s", topic_partition)
             return ProducePartitionStatus(-1, PartitionResponse(Errors.UNKNOWN_SERVER_ERROR))
         if high_watermark_moved:
             self.complete_delayed_requests(topic_partition)
         else:
-            # Consumers must wait for the followers, but followers for nothing: the log has grown.
+            # Consumers must wait for the followers. Followers need not wait: the log has grown.
             self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         response = PartitionResponse(_NO_ERROR, info.first_offset, info.log_append_time, info.log_start_offset)
         return ProducePartitionStatus(info.last_offset + 1, response, acks_pending=required_acks == -1)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
-        """The high watermark has moved: someone may have waited for that."""
+        """The high watermark has moved, for which requests may be waiting."""
         self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         self.delayed_produce_purgatory.check_and_complete(topic_partition)
 
@@ -229,7 +229,7 @@ class ReplicaManager:
         fetch_infos: list[tuple[TopicPartition, FetchPartition]],
         respond: FetchCallback,
     ) -> None:
-        """Read, and answer at once when there is enough, something went wrong or the client does not wish to wait."""
+        """Read, and respond at once if there is enough, there is an error, or the client does not want to wait."""
         results = self.read_from_local_logs(params, fetch_infos)
         read_bytes, failed = 0, False
         for _, result in results:
@@ -256,10 +256,10 @@ class ReplicaManager:
     def read_from_local_logs(
         self, params: FetchParams, fetch_infos: list[tuple[TopicPartition, FetchPartition]]
     ) -> list[tuple[TopicPartition, LogReadResult]]:
-        """Read partition after partition until ``max_bytes`` are together.
+        """Read one partition after the other, up to ``max_bytes`` in all.
 
-        The first message of the first partition that has any is returned whole, however large it is, so that a
-        consumer with small limits still gets on (KIP-74); old versions of the request do not want that.
+        The first message of the first partition that has one is returned whole, whatever its size, so that a consumer
+        with small limits still makes progress (KIP-74). Old versions of the request do without that.
         """
         results = []
         left_bytes = params.max_bytes
@@ -292,7 +292,7 @@ class ReplicaManager:
             if params.from_follower:
                 self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata)
         except ApiError as failure:
-            # As in Kafka without the log start offset, even if it is what the client missed: it asks with ListOffsets.
+            # As in Kafka without the log start offset, even if the offset is below it: the client uses ListOffsets.
             return LogReadResult(failure.error)
         except Exception:
             logger.exception("Error processing fetch operation on partition %s", topic_partition)
@@ -435,9 +435,9 @@ class ReplicaManager:
         return Errors.KAFKA_STORAGE_ERROR
 
     def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
-        """Whether the replica's log lies on a disk that has failed: for all that is known, or since no other has it.
+        """Whether the replica's log is on a failed disk: it is known to be, or no other disk has it.
 
-        An empty log in another directory would be taken for the partition, and its messages for gone.
+        A new log in another directory would look as if the partition had lost its messages.
         """
         if topic_partition in self._offline:
             return True
@@ -530,7 +530,7 @@ class ReplicaManager:
             return deleted
 
     def _delete_logs(self, stopped: Collection[TopicPartition]) -> dict[TopicPartition, Errors]:
-        """Forget stopped partitions and delete their logs; returns what went wrong."""
+        """Forget stopped partitions and delete their logs; returns the errors."""
         for topic_partition in stopped:
             self.high_watermark_checkpoints.forget(topic_partition)
             self.metrics.remove_partition(topic_partition)
@@ -542,7 +542,7 @@ class ReplicaManager:
         return {topic_partition: failure.error for topic_partition, failure in failures.items()}
 
     def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """The disk of these replicas has failed: they serve nothing until the broker starts anew."""
+        """The disk of these replicas has failed: they are not served until the broker restarts."""
         with self._state_change_lock:
             lost = frozenset(topic_partitions)
             self._offline |= lost
@@ -556,8 +556,8 @@ class ReplicaManager:
     def delete_records(self, topic_partition: TopicPartition, before_offset: int) -> int:
         """Move the log start offset up (-1: to the high watermark) and return it.
 
-        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION when the topic is not to be deleted
-        from, INVALID_TOPIC_EXCEPTION for internal topics, and what ``get_leader_log`` raises.
+        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION if the topic has no delete policy,
+        INVALID_TOPIC_EXCEPTION for internal topics, and what ``get_leader_log`` raises.
         """
         if is_internal(topic_partition.topic):
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")

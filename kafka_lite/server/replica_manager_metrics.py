@@ -22,7 +22,7 @@ PACKAGE = "kafka.server"
 
 
 class ReplicaManagerMetrics:
-    """Reads ``partitions`` when it is asked; counts expirations and ISR changes when it is told of them."""
+    """Reads ``partitions`` on demand; its methods count expirations and ISR changes."""
 
     def __init__(self, registry: MetricsRegistry, time: Time, partitions: Callable[[], Iterable[Partition]]) -> None:
         self._registry = registry
@@ -77,7 +77,7 @@ class ReplicaManagerMetrics:
         self._expired_by_partition[topic_partition].mark()
 
     def remove_partition(self, topic_partition: TopicPartition) -> None:
-        """The partition is gone from this broker."""
+        """This broker no longer holds the partition."""
         if self._expired_by_partition.pop(topic_partition, None) is not None:
             self._produce.remove_metric("ExpiresPerSec", partition_tags(topic_partition))
 

@@ -1,4 +1,4 @@
-"""Serves what administrators ask for: topics created, enlarged, deleted; configurations described and altered.
+"""Serves administrators: topics are created, enlarged, deleted; configurations described and altered.
 
 Kafka 0.10.2: core/.../server/AdminManager.scala; configurations: Kafka 0.11, 2.3 · book 7.1.3
 """
@@ -70,7 +70,7 @@ R = TypeVar("R", bound=TopicResult)
 
 
 class AdminManager:
-    """Checks and does what is asked, and answers when the metadata cache shows it (topics) or at once (the rest).
+    """Checks and carries out requests. Responds when the metadata cache shows the effect (topics), or at once (others).
 
     Every item of a request (a topic, a resource) has its own result; an error of one does not touch the others.
     """
@@ -104,7 +104,7 @@ class AdminManager:
         )
 
     def begin_shutdown(self) -> None:
-        """Create nothing more: a single request may ask for thousands of topics, for which a shutdown does not wait."""
+        """Create nothing more. One request may ask for thousands of topics, and a shutdown does not wait for them."""
         self._is_stopping = True
 
     def shutdown(self) -> None:
@@ -112,11 +112,11 @@ class AdminManager:
         self.topic_purgatory.shutdown()
 
     def try_complete_delayed_topic_operations(self, topic: str) -> None:
-        """The metadata cache knows something new of a topic, or it is deleted: answer who waited for that."""
+        """The metadata of a topic have changed, or it is deleted: complete the operations that waited for that."""
         self.topic_purgatory.check_and_complete(topic)
 
     def _finish(self, operation: DelayedTopicOperation, topics: Collection[Hashable], wait: bool) -> None:
-        """Answer at once when nothing can be waited for; else when the operation completes."""
+        """Respond at once if there is nothing to wait for, otherwise when the operation completes."""
         if wait and topics:
             self.topic_purgatory.try_complete_else_watch(operation, list(topics))
         else:
@@ -131,7 +131,7 @@ class AdminManager:
         validate_only: bool,
         callback: Callable[[list[CreatableTopicResult]], None],
     ) -> None:
-        """Create topics; ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
+        """Create topics. ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
         results = {topic.name: self._create_topic(topic, validate_only) for topic in topics}
         created = _successful(results)
         if validate_only or not created:
@@ -168,7 +168,7 @@ class AdminManager:
         return result
 
     def _assignment_of(self, topic: CreatableTopic) -> Assignment:
-        """The replicas that the client gave, or else replicas spread over the live brokers."""
+        """The replicas that the client chose; otherwise replicas spread over the live brokers."""
         if topic.assignments:
             if topic.num_partitions != NOT_GIVEN or topic.replication_factor != NOT_GIVEN:
                 raise Errors.INVALID_REQUEST.exception(
@@ -224,7 +224,7 @@ class AdminManager:
     def delete_topics(
         self, timeout_ms: int, topics: Collection[str], callback: Callable[[list[DeletableTopicResult]], None]
     ) -> None:
-        """Mark topics for deletion; ``callback`` gets the results when they have gone, or after ``timeout_ms``."""
+        """Mark topics for deletion. ``callback`` gets the results when they are gone, or after ``timeout_ms``."""
         results = {topic: self._delete_topic(topic) for topic in topics}
         operation = DelayedDeleteTopics(
             timeout_ms,
@@ -251,7 +251,7 @@ class AdminManager:
         validate_only: bool,
         callback: Callable[[list[CreatePartitionsTopicResult]], None],
     ) -> None:
-        """Enlarge topics; ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
+        """Enlarge topics. ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
         results = {topic.name: self._add_partitions(topic, validate_only) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
@@ -372,7 +372,7 @@ class AdminManager:
         self._alter(kind, name, config, validate_only)
 
     def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:
-        """The keys that are lists, and what holds for them without an override."""
+        """The keys that are lists, with their values without an override."""
         if resource_type != TOPIC_RESOURCE:
             return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
         broker = self._dynamic_config.topic_defaults()
@@ -380,7 +380,7 @@ class AdminManager:
         return {key.name: broker.get(key.name) or key.default for key in lists}
 
     def _entity_path(self, resource_type: int, name: str) -> str:
-        """Where the overrides of a resource lie; raises ApiError when there can be none."""
+        """Where the overrides of a resource are stored. Raises ApiError if it cannot have any."""
         if resource_type == TOPIC_RESOURCE:
             self._check_topic_exists(name)
             return f"{TOPICS}/{name}"
@@ -405,7 +405,7 @@ class AdminManager:
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
 
     def _check_broker_id(self, name: str) -> None:
-        """Only this broker answers for itself, and any broker for all of them (the empty name)."""
+        """A broker's configuration is served by that broker only, the default of all (the empty name) by any."""
         if name and not (name.isdecimal() and len(name) <= MAX_ID_DIGITS):
             raise Errors.INVALID_REQUEST.exception(f"Broker id must be an integer, but it is: {name}")
         if name and int(name) != self._config.broker_id:
@@ -424,7 +424,7 @@ def _successful(results: Mapping[str, R]) -> list[str]:
 
 
 def _api_error(error: Exception, doing: str) -> ApiError:
-    """What the client is told; what is not its fault is logged with a traceback."""
+    """The error for the client; one that is not its fault is logged with a traceback."""
     if isinstance(error, ApiError):
         logger.info("Error %s: %s", doing, error)
         return error

@@ -54,7 +54,7 @@ _FALLBACKS: dict[str, tuple[str, ...]] = {
 
 
 class ConfigHelper:
-    """Answers DescribeConfigs from the broker's configuration and a topic's overrides.
+    """Serves DescribeConfigs from the broker's configuration and a topic's overrides.
 
     A value may come from several places. They are its synonyms, the first of which wins: the topic's override, the
     broker's dynamic override, that of all brokers, server.properties, and the default.

@@ -1,4 +1,4 @@
-"""Topic operations that are answered when the metadata cache shows their effect.
+"""Topic operations whose response comes when the metadata cache shows their effect.
 
 Kafka 0.10.2: core/.../server/DelayedCreateTopics.scala, DelayedDeleteTopics.scala · book 6.3.1
 """
@@ -58,7 +58,7 @@ class DelayedTopicOperation(DelayedOperation):
         return not self._pending() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Mark what is missing, and answer."""
+        """Mark what is missing, and respond."""
         for topic in self._pending():
             self._results[topic].error_code = Errors.REQUEST_TIMED_OUT.code
         self._callback()
@@ -120,5 +120,5 @@ class DelayedDeleteTopics(DelayedTopicOperation):
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
 
     def is_done(self, topic: str) -> bool:
-        """Whether the topic has gone from the cache and from ZooKeeper."""
+        """Whether the topic is gone from the cache and from ZooKeeper."""
         return not self._cache.contains(topic) and not self._is_queued_up_for_deletion(topic)

@@ -35,7 +35,7 @@ class RuntimeLoggerManager:
         self._broker_id = broker_id
 
     def describe(self, name: str, wanted: Iterable[str] | None = None) -> list[DescribeConfigsResourceResult]:
-        """The level that holds for each logger (or for those wanted). Raises INVALID_REQUEST for another broker."""
+        """The level in force for each logger (or the given ones). Raises INVALID_REQUEST for another broker."""
         self._validate_broker(name)
         names = None if wanted is None else set(wanted)
         return [
@@ -51,7 +51,7 @@ class RuntimeLoggerManager:
         ]
 
     def alter(self, name: str, ops: Sequence[AlterableConfig], *, validate_only: bool) -> None:
-        """Set levels (SET), or let those of the next loggers above hold (DELETE); all or, when one is wrong, none.
+        """Set levels (SET), or inherit them from the next loggers above (DELETE); all of them, or none if one is wrong.
 
         Raises INVALID_REQUEST for another broker, other operations, the root's DELETE and what ``check_config_ops``
         finds, INVALID_CONFIG for a logger or a level that does not exist.

@@ -37,7 +37,7 @@ class AdminApis:
     def handle_create_topics(
         self, _request: Request, body: create_topics.CreateTopicsRequest, respond: Respond
     ) -> None:
-        """Create topics, answer when they have leaders. A topic that is named twice is not created."""
+        """Create topics, and respond when they have leaders. A topic that is named twice is not created."""
         counts = Counter(topic.name for topic in body.topics)
         refused = [
             create_topics.CreatableTopicResult(name=name, error_code=error.code, error_message=message)
@@ -54,7 +54,7 @@ class AdminApis:
     def handle_create_partitions(
         self, _request: Request, body: create_partitions.CreatePartitionsRequest, respond: Respond
     ) -> None:
-        """Enlarge topics, answer when the new partitions have leaders."""
+        """Enlarge topics, and respond when the new partitions have leaders."""
         counts = Counter(topic.name for topic in body.topics)
         refused = [
             create_partitions.CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=message)
@@ -69,13 +69,13 @@ class AdminApis:
         )
 
     def _refuse(self, counts: Counter[str]) -> dict[str, tuple[Errors, str]]:
-        """The topics that are not even tried: all, when this broker is not the controller; those that come twice."""
+        """The topics that are refused at once: all if this broker is not the controller, else those named twice."""
         if not self._is_controller():
             return dict.fromkeys(counts, (Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER.message))
         return {name: (Errors.INVALID_REQUEST, TWICE) for name, count in counts.items() if count > 1}
 
     def handle_delete_topics(self, request: Request, body: delete_topics.DeleteTopicsRequest, respond: Respond) -> None:
-        """Delete topics, answer when clients are not told of them any more. No topic has an id by which to name it."""
+        """Delete topics, and respond when they are gone from the metadata. No topic has an id by which to name it."""
         asked = body.topics + [delete_topics.DeleteTopicState(name=name) for name in body.topic_names]
         error = self._deletion_error(request.header.api_version)
         names, refused = [], []

@@ -29,7 +29,7 @@ FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
 FIRST_SYNC_VERSION_WITH_PROTOCOL = 5
 
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
-"""READ, DELETE, DESCRIBE: what everybody may do to a group when there is no authorizer."""
+"""READ, DELETE, DESCRIBE: what every client may do to a group without an authorizer."""
 
 
 class GroupApis:
@@ -49,7 +49,7 @@ class GroupApis:
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_join_group(self, request: Request, body: join_group.JoinGroupRequest, respond: Respond) -> None:
-        """A consumer joins; answered when the generation begins."""
+        """A consumer joins; the response comes when the generation begins."""
         version = request.header.api_version
         if version < FIRST_JOIN_VERSION_WITH_REBALANCE_TIMEOUT:
             body.rebalance_timeout_ms = body.session_timeout_ms
@@ -74,7 +74,7 @@ class GroupApis:
         return group_instance_id is not None and not self._static_members_allowed
 
     def handle_sync_group(self, request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
-        """A consumer asks for its part; answered when the leader has assigned."""
+        """A consumer asks for its assignment; the response comes when the leader has made it."""
         says_protocol = body.protocol_type is not None and body.protocol_name is not None
         if self._is_refused(body.group_instance_id):
             respond(sync_error(Errors.UNSUPPORTED_VERSION))
@@ -134,5 +134,5 @@ class GroupApis:
 
 
 def _client_host(request: Request) -> str:
-    """The client's address as Java prints one that has no name: DescribeGroups has shown it so ever since."""
+    """The client's address as Java prints one without a name, which DescribeGroups shows."""
     return f"/{request.client_address}"

@@ -47,7 +47,7 @@ GROUP_KEY_TYPE, TRANSACTION_KEY_TYPE = 0, 1
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """What a client may call itself and its version."""
 NO_AUTHORIZED_OPERATIONS = -(2**31)
-"""What a broker answers when nobody asked for operations."""
+"""The value of authorized operations if the client did not ask for them."""
 
 # Bit n stands for the operation with code n (AclOperation). Without an authorizer everybody may do everything that
 # makes sense for the resource.
@@ -63,7 +63,7 @@ AutoCreate = Callable[[str], None]
 
 
 class MetadataApis:
-    """Handlers that answer from the metadata cache."""
+    """Handlers that respond from the metadata cache."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class MetadataApis:
         respond(self._api_versions)
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
-        """The answer, in the layout of version 0, to an ApiVersions request from the future.
+        """The response, in the layout of version 0, to an ApiVersions request of a later version.
 
         It names the range of ApiVersions itself, so that the client can ask again with the highest common version.
         """
@@ -116,10 +116,10 @@ class MetadataApis:
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
-        """Brokers, topics, leaders. A topic that is missing is created when broker and client allow it.
+        """Brokers, topics, leaders. A missing topic is created if broker and client allow it.
 
-        Topics have no ids, as in a Kafka of before 2.8, or after an upgrade from one: every answer says zero for them,
-        and whoever asks by an id hears that nobody knows it.
+        Topics have no ids, as in Kafka before 2.8 or after an upgrade from there: every response has zero for them, and
+        an id in a request is unknown.
         """
         version = request.header.api_version
         asked = body.topics or []

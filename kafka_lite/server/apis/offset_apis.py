@@ -61,7 +61,7 @@ class OffsetApis:
     # ── OffsetCommit ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_offset_commit(self, request: Request, body: offset_commit.OffsetCommitRequest, respond: Respond) -> None:
-        """Commit offsets of partitions that exist; answered when they are stored."""
+        """Commit offsets of partitions that exist; the response comes when they are stored."""
         wanted = {
             TopicPartition(topic.name, partition.partition_index): partition
             for topic in body.topics
@@ -156,18 +156,18 @@ class OffsetApis:
             return offset_fetch.OffsetFetchResponseGroup(group_id=group.group_id, error_code=failure.error.code)
         topics: dict[str, offset_fetch.OffsetFetchResponseTopics] = {}
         for (topic, partition), (offset, error) in fetched.items():
-            answer = offset_fetch.OffsetFetchResponsePartitions(
+            result = offset_fetch.OffsetFetchResponsePartitions(
                 partition_index=partition,
                 committed_offset=offset.offset,
                 committed_leader_epoch=offset.leader_epoch,
                 metadata=offset.metadata,
                 error_code=error.code,
             )
-            topics.setdefault(topic, offset_fetch.OffsetFetchResponseTopics(name=topic)).partitions.append(answer)
+            topics.setdefault(topic, offset_fetch.OffsetFetchResponseTopics(name=topic)).partitions.append(result)
         return offset_fetch.OffsetFetchResponseGroup(group_id=group.group_id, topics=list(topics.values()))
 
     def _fetch_from_zookeeper(self, group_id: str, topic_partition: TopicPartition) -> FetchedOffset:
-        """Here nothing committed is an error, as it has always been in this version."""
+        """In this version it has always been an error if nothing is committed."""
         offset = None
         try:
             if self._metadata_cache.contains(topic_partition.topic):
@@ -186,7 +186,7 @@ class OffsetApis:
     def handle_offset_delete(
         self, _request: Request, body: offset_delete.OffsetDeleteRequest, respond: Respond
     ) -> None:
-        """Forget offsets of partitions that nobody reads."""
+        """Delete offsets of partitions that no member reads."""
         wanted = [TopicPartition(t.name, p.partition_index) for t in body.topics for p in t.partitions]
         known = [tp for tp in wanted if self._metadata_cache.get_partition_info(tp)]
         try:
@@ -196,12 +196,12 @@ class OffsetApis:
             return
         topics: dict[str, offset_delete.OffsetDeleteResponseTopic] = {}
         for tp in dict.fromkeys(wanted):
-            answer = offset_delete.OffsetDeleteResponsePartition(
+            result = offset_delete.OffsetDeleteResponsePartition(
                 partition_index=tp.partition,
                 error_code=outcomes.get(tp, Errors.UNKNOWN_TOPIC_OR_PARTITION).code,
             )
             topics.setdefault(tp.topic, offset_delete.OffsetDeleteResponseTopic(name=tp.topic)).partitions.append(
-                answer
+                result
             )
         respond(offset_delete.OffsetDeleteResponse(topics=list(topics.values())))
 
@@ -239,12 +239,12 @@ def _commit_response(body: offset_commit.OffsetCommitRequest, outcomes: Outcomes
 def _fetch_response(fetched: Mapping[TopicPartition, FetchedOffset]) -> offset_fetch.OffsetFetchResponse:
     topics: dict[str, offset_fetch.OffsetFetchResponseTopic] = {}
     for (topic, partition), (offset, error) in fetched.items():
-        answer = offset_fetch.OffsetFetchResponsePartition(
+        result = offset_fetch.OffsetFetchResponsePartition(
             partition_index=partition,
             committed_offset=offset.offset,
             committed_leader_epoch=offset.leader_epoch,
             metadata=offset.metadata,
             error_code=error.code,
         )
-        topics.setdefault(topic, offset_fetch.OffsetFetchResponseTopic(name=topic)).partitions.append(answer)
+        topics.setdefault(topic, offset_fetch.OffsetFetchResponseTopic(name=topic)).partitions.append(result)
     return offset_fetch.OffsetFetchResponse(topics=list(topics.values()))

@@ -32,7 +32,7 @@ NO_OPEN_TRANSACTION = -1
 
 
 class ProducerIdApis:
-    """Gives every producer without a transactional id a new producer id, with epoch 0; tells who has written."""
+    """Gives every producer without a transactional id a new producer id, with epoch 0; describes producers."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ProducerIdApis:
         self._unserved = unserved_requests
 
     def handle_init_producer_id(self, request: Request, body: InitProducerIdRequest, respond: Respond) -> None:
-        """Answer with an id, or with an error; an id that the producer had before (v3+) does not matter."""
+        """Respond with an id or an error; an id that the producer had before (v3+) does not matter."""
         try:
             self._check(request, body)
             producer_id = self._producer_ids.generate_producer_id()
@@ -73,7 +73,7 @@ class ProducerIdApis:
             raise Errors.UNSUPPORTED_VERSION.exception("this broker has no transactions")
 
     def handle_describe_producers(self, _request: Request, body: DescribeProducersRequest, respond: Respond) -> None:
-        """Answer for each partition, leader here or not; an error of a topic is an error of all of its partitions."""
+        """Describe each partition, led here or not. An error of a topic is one of all its partitions."""
         respond(DescribeProducersResponse(topics=[self._describe_topic(topic) for topic in body.topics]))
 
     def _describe_topic(self, topic: TopicRequest) -> TopicResponse:
@@ -103,7 +103,7 @@ class ProducerIdApis:
         if partition is not None:
             return partition
         try:
-            return self._replicas.get_leader_partition(topic_partition)  # which knows why it is not here
+            return self._replicas.get_leader_partition(topic_partition)  # which raises the reason why it is not here
         except ApiError as failure:
             is_elsewhere = self._metadata_cache.get_partition_info(topic_partition) is not None
             if failure.error is Errors.UNKNOWN_TOPIC_OR_PARTITION and is_elsewhere:

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class BrokerReconfigurable(Protocol):
-    """Is asked first whether it can work with a new configuration, and told when that holds."""
+    """A part that first checks a new configuration, and then applies it."""
 
     @property
     def reconfigurable_configs(self) -> frozenset[str]:
@@ -31,7 +31,7 @@ class BrokerReconfigurable(Protocol):
         ...
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raise ConfigError when this configuration is too far from what holds now, or cannot be applied at all."""
+        """Raise ConfigError if this configuration is too far from the current one, or cannot be applied at all."""
         ...
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
@@ -61,7 +61,7 @@ class DynamicThreadPool:
         self._size: int = config.values[key]
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raises ConfigError when it would be less than half the threads, or more than twice as many."""
+        """Raises ConfigError if there would be fewer than half the threads, or more than twice as many."""
         key, old, new = self._key, self._size, new_config.values[self._key]
         failed = f"Dynamic thread count update validation failed for {key}={new}"
         if new < old // 2:
@@ -70,7 +70,7 @@ class DynamicThreadPool:
             raise ConfigError(key, new, f"{failed}, value should not be greater than double the current value {old}")
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """Threads that are missing begin at once; those that are too many end when they have nothing at hand."""
+        """Missing threads start at once; surplus ones end when they have finished their work."""
         size = new_config.values[self._key]
         logger.info("Resizing the threads of %s from %d to %d", self._key, self._size, size)
         self._resize(size)
@@ -100,7 +100,7 @@ class DynamicLogConfig:
         self._on_unclean_leader_election_enabled = on_unclean_leader_election_enabled
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to ask: KafkaConfig has judged the values, and that they do not contradict each other."""
+        """Nothing to check: KafkaConfig has checked the values, and that they do not contradict each other."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
         """All logs have the new defaults, except for what their topics override."""
@@ -132,7 +132,7 @@ class DynamicLogCleaner:
         self._log_cleaner = log_cleaner
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raises ConfigError when it would be less than half the threads, more than twice as many, or none."""
+        """Raises ConfigError if there would be fewer than half the threads, more than twice as many, or none."""
         self._log_cleaner.validate_reconfiguration(new_config.cleaner_config())
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
@@ -150,7 +150,7 @@ class DynamicProducerStateManagerConfig:
         self._config = config
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to ask: KafkaConfig has judged the value."""
+        """Nothing to check: KafkaConfig has checked the value."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
         """The next look for expired producers goes by the new time."""
@@ -168,7 +168,7 @@ class DynamicConnectionQuotas:
         self._connection_quotas = connection_quotas
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to ask: KafkaConfig has judged the values."""
+        """Nothing to check: KafkaConfig has checked the values."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
         """New connections meet the new limits."""

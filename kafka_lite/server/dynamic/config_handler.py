@@ -1,4 +1,4 @@
-"""What a broker does when a configuration in ZooKeeper has changed.
+"""What a broker does after a configuration in ZooKeeper has changed.
 
 Kafka 0.10.2: core/.../server/ConfigHandler.scala (TopicConfigHandler, BrokerConfigHandler) · book 6.1.5
 """

@@ -72,7 +72,7 @@ def validate_dynamic_configs(config: Mapping[str, str]) -> None:
 
 
 class DynamicBrokerConfig:
-    """The configuration that holds now, and the overrides that make the difference to ``server.properties``.
+    """The configuration in force, and the overrides that distinguish it from ``server.properties``.
 
     ::
 
@@ -104,7 +104,7 @@ class DynamicBrokerConfig:
     def add_broker_reconfigurable(
         self, reconfigurable: BrokerReconfigurable, goes_by: KafkaConfig | None = None
     ) -> None:
-        """From now on it is asked and told about changes of its keys.
+        """From now on the part checks and applies changes of its keys.
 
         ``goes_by``: by what it was made, if that may no longer hold; then it is told at once.
         """
@@ -126,7 +126,7 @@ class DynamicBrokerConfig:
         return self._current_config
 
     def topic_defaults(self) -> dict[str, Any]:
-        """Topic key -> what holds now for topics that do not override it."""
+        """Topic key -> the value in force for topics that do not override it."""
         return self._current_config.log_config_map()
 
     @property
@@ -163,7 +163,7 @@ class DynamicBrokerConfig:
             self._update_current_config()
 
     def _update_current_config(self) -> None:
-        """Go by the overrides; what somebody vetoes, which was written past the brokers, is only logged.
+        """Apply the overrides. One that a part refuses was written without the brokers, and is only logged.
 
         So is the failure of a part: the others are told all the same.
         """
@@ -188,7 +188,7 @@ class DynamicBrokerConfig:
         return new
 
     def _concerned(self, new: KafkaConfig) -> list[BrokerReconfigurable]:
-        """Who has to hear of this configuration; raises ConfigError when one of them cannot work with it."""
+        """The parts that this configuration concerns. Raises ConfigError if one of them refuses it."""
         concerned = [part for part in self._reconfigurables if _has_changed(part, self._current_config, new)]
         for reconfigurable in concerned:
             reconfigurable.validate_reconfiguration(new)
@@ -200,7 +200,7 @@ def _has_changed(reconfigurable: BrokerReconfigurable, old: KafkaConfig, new: Ka
 
 
 def _usable(config: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """Without what cannot be applied: anybody who can write to ZooKeeper can write anything there.
+    """The overrides that can be applied: clients of ZooKeeper can write anything there.
 
     Warns of what is new and has no effect yet, as KafkaConfig does.
     """

@@ -36,7 +36,7 @@ class DynamicConfigManager:
         time: Time = SYSTEM_TIME,
         change_expiration_ms: int = CHANGE_EXPIRATION_MS,
     ) -> None:
-        """``handlers``: entity type (``topics``, ``brokers``) -> who applies its changes; other types are ignored."""
+        """``handlers``: entity type (``topics``, ``brokers``) -> handler of its changes; other types are ignored."""
         self._zk_client = zk_client
         self._handlers = dict(handlers)
         self._time = time
@@ -45,7 +45,7 @@ class DynamicConfigManager:
         self._lock = threading.Lock()
 
     def startup(self) -> None:
-        """Read what holds for brokers now, then follow the changes (those that are there already come first)."""
+        """Read the brokers' overrides, then follow the changes, beginning with those that are there already."""
         for name in self._zk_client.get_entities("brokers"):
             self._apply(f"brokers/{name}")
         self._zk_client.watch_config_changes(self.process_changes)

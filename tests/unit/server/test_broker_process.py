@@ -28,7 +28,7 @@ def server(folder: Path, program: str, *, own_session: bool = True) -> ServerPro
 
 
 @pytest.mark.parametrize("own_session", [True, False])
-def test_it_is_ready_when_it_listens_and_ends_when_told_to(tmp_path: Path, own_session: bool) -> None:
+def test_a_process_is_ready_when_it_listens_and_ends_on_request(tmp_path: Path, own_session: bool) -> None:
     process = server(tmp_path, LISTENER, own_session=own_session)
     assert not process.is_running
     assert process.start() > 0
@@ -71,7 +71,7 @@ def test_a_brokers_settings_are_written_for_whoever_starts_it_again(tmp_path: Pa
     assert broker.command[-2:] == ["server-start", str(tmp_path / "server.properties")]
 
 
-def test_no_port_is_given_twice_nor_one_that_is_in_use_or_that_a_system_may_choose(
+def test_free_ports_are_unique_unused_and_outside_the_ephemeral_range(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(broker_process, "_port_numbers", itertools.count(7))

@@ -60,7 +60,7 @@ def test_what_is_too_large_is_rejected(bed: Bed) -> None:
         (Errors.UNKNOWN_SERVER_ERROR, True),
     ],
 )
-def test_only_what_nobody_expects_is_a_failure(bed: Bed, error: Errors, failed: bool) -> None:
+def test_only_unexpected_errors_count_as_failures(bed: Bed, error: Errors, failed: bool) -> None:
     bed.produce(TP, error)
     assert bed.counts("t") == {"TotalProduceRequestsPerSec": 1} | ({"FailedProduceRequestsPerSec": 1} if failed else {})
 

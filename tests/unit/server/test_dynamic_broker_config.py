@@ -1,4 +1,4 @@
-"""Overrides of the broker's configuration, and who has a say in them."""
+"""Overrides of the broker's configuration, and the parts that check and apply them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_brokers_own_override_is_the_strongest(dynamic: DynamicBrokerConfig,
     assert dynamic.current_config.broker_id == 3
 
 
-def test_a_part_hears_only_of_its_own_keys_and_only_of_changes(dynamic: DynamicBrokerConfig, part: Part) -> None:
+def test_a_part_is_told_only_of_changes_of_its_own_keys(dynamic: DynamicBrokerConfig, part: Part) -> None:
     dynamic.update_broker({BACKOFF: "7", THREADS: "2", "leader.replication.throttled.rate": "9"})
     assert dynamic.current_config.log_cleaner_backoff_ms == 7
     assert part.asked == []
@@ -121,7 +121,7 @@ def test_a_change_does_not_warn_of_the_file_again(
     assert caplog.records == []
 
 
-def test_a_part_that_fails_does_not_keep_the_others_from_hearing(
+def test_a_failing_part_does_not_keep_changes_from_the_others(
     dynamic: DynamicBrokerConfig, part: Part, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Failing(Part):
@@ -137,7 +137,7 @@ def test_a_part_that_fails_does_not_keep_the_others_from_hearing(
     assert "could not be reconfigured, that of log.cleaner.threads" in record.message
 
 
-def test_who_sets_a_key_without_effect_is_warned_once(
+def test_a_key_without_effect_is_warned_about_once(
     dynamic: DynamicBrokerConfig, caplog: pytest.LogCaptureFixture
 ) -> None:
     rate = "leader.replication.throttled.rate"

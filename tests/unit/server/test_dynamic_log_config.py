@@ -61,7 +61,7 @@ def test_there_and_back(broker: Broker) -> None:
     assert log.config.retention_ms == 7_200_000
 
 
-def test_who_waits_for_an_unclean_election_is_told_once(broker: Broker) -> None:
+def test_an_unclean_election_is_triggered_once(broker: Broker) -> None:
     broker.dynamic.update_default({"log.retention.ms": "9"})
     assert broker.elections == 0
     broker.dynamic.update_default({UNCLEAN: "true"})

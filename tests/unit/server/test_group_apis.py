@@ -57,7 +57,7 @@ class FakeZkClient:
 
 
 class Apis:
-    """Both kinds of handlers over a coordinator in memory; every answer must fit into its version."""
+    """Both kinds of handlers over a coordinator in memory; every response must fit into its version."""
 
     def __init__(self, version: ApiVersion = ApiVersion.KAFKA_3_9_IV0) -> None:
         self.groups = Groups(inter_broker_protocol_version=version)
@@ -156,7 +156,7 @@ def test_every_version_of_leave(apis: Apis, version: int) -> None:
     assert code == Errors.UNKNOWN_MEMBER_ID.code
 
 
-def test_operations_are_told_to_who_asks(apis: Apis) -> None:
+def test_authorized_operations_are_returned_on_request(apis: Apis) -> None:
     for wanted, told in ((True, GROUP_OPERATIONS), (False, NO_AUTHORIZED_OPERATIONS)):
         body = describe_groups.DescribeGroupsRequest(groups=[GROUP], include_authorized_operations=wanted)
         (group,) = apis.ask(apis.group_apis.handle_describe_groups, 5, body).groups

@@ -151,7 +151,7 @@ def fetch(**fields: Any) -> FetchRequest:
 # -- one end for every request
 
 
-def test_an_answer_that_cannot_be_encoded_ends_the_connection(apis: Apis, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_response_that_cannot_be_encoded_closes_the_connection(apis: Apis, caplog: pytest.LogCaptureFixture) -> None:
     """It is encoded in the thread that completes the operation: the controller's, which has other things to do."""
     apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
     apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
@@ -180,7 +180,7 @@ def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis
 
 
 def test_a_partition_that_comes_twice_is_refused_with_all_it_has(apis: Apis) -> None:
-    """One answer cannot tell what became of two batches. Kafka appends the last one and forgets the others."""
+    """The response has room for one result only. Kafka appends the last batch and drops the others."""
     apis.handle(ApiKey.PRODUCE, 9, produce(BATCH, BATCH, BATCH))
     answer: ProduceResponse = apis.message()
     codes = [partition.error_code for partition in answer.responses[0].partition_responses]
@@ -212,7 +212,7 @@ def test_a_request_that_waits_does_not_keep_its_records(apis: Apis) -> None:
         (2, {"min_bytes": 5000, "partition_max_bytes": 300}, (300, 300)),
     ],
 )
-def test_nobody_waits_for_more_than_an_answer_can_hold(
+def test_min_bytes_is_limited_to_what_a_response_can_hold(
     apis: Apis, version: int, asked: dict[str, int], expected: tuple[int, int]
 ) -> None:
     apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=60_000, **asked))
@@ -224,8 +224,8 @@ def test_nobody_waits_for_more_than_an_answer_can_hold(
 # -- DescribeLogDirs
 
 
-def test_a_directory_that_has_gone_does_not_hide_the_others(tmp_path: Path) -> None:
-    """Nobody has written to it since, so that it does not count as failed yet."""
+def test_a_failed_directory_does_not_hide_the_others(tmp_path: Path) -> None:
+    """Nothing was written to it since, so it does not count as failed yet."""
     logs = SimpleNamespace(live_log_dirs=[tmp_path, tmp_path / "gone"], all_logs=list)
     config = SimpleNamespace(log_dirs=[str(tmp_path), str(tmp_path / "gone")])
     replicas = SimpleNamespace(log_manager=logs)
@@ -270,7 +270,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     ],
 )
 def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
-    """The answers are those of Kafka 3.9 for an id that it does not know."""
+    """The responses are those of Kafka 3.9 for an unknown id."""
     anything = cast(Any, None)
     apis = MetadataApis(anything, "cluster", MetadataCache(0), anything, anything, {}, UnservedRequests())
     request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")

@@ -34,7 +34,7 @@ Fetched = list[tuple[TopicPartition, LogReadResult]]
 
 
 class Broker:
-    """A replica manager with its logs, and what it answered."""
+    """A replica manager with its logs, and its responses."""
 
     def __init__(self, directory: Path, *others: Path, **topic_config: object) -> None:
         self.time = MockTime()
@@ -232,7 +232,7 @@ def test_a_fetch_waits_for_enough_data(broker: Broker) -> None:
     assert offsets(only(broker.fetched)) == [0, 1, 2]
 
 
-def test_a_fetch_that_waits_is_answered_when_the_partition_goes(broker: Broker) -> None:
+def test_a_waiting_fetch_completes_when_the_partition_is_deleted(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, max_wait_ms=60_000)
     broker.stop(TP, delete=True)
@@ -240,7 +240,7 @@ def test_a_fetch_that_waits_is_answered_when_the_partition_goes(broker: Broker) 
     assert broker.logs.get_log(TP) is None
 
 
-def test_a_waiting_fetch_is_answered_when_leadership_is_lost(broker: Broker) -> None:
+def test_a_waiting_fetch_completes_when_leadership_is_lost(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, max_wait_ms=60_000)
     broker.lead(TP, leader=2, epoch=1, isr=(2, 1))
@@ -375,14 +375,14 @@ class TestFailedDisks:
         assert only(broker.fetched).error is Errors.KAFKA_STORAGE_ERROR
         assert broker.lead(TP1, epoch=1) == [0, 0], "its disk is well"
 
-    def test_a_waiting_producer_hears_that_the_disk_has_failed(self, broker: Broker) -> None:
+    def test_a_waiting_produce_fails_with_the_disk(self, broker: Broker) -> None:
         broker.lead(TP, epoch=1, isr=(1, 2))
         broker.produce(TP, 1, acks=-1)
         assert not broker.produced, "the follower has not fetched it"
         self.fail(broker, broker.log(TP).dir.parent)
         assert [answer[TP].error for answer in broker.produced] == [Errors.KAFKA_STORAGE_ERROR]
 
-    def test_nor_by_a_broker_that_finds_the_disk_failed_when_it_starts(self, broker: Broker) -> None:
+    def test_a_lost_partition_is_not_begun_anew_after_a_restart(self, broker: Broker) -> None:
         lost, kept = broker.log(TP).dir.parent, broker.log(TP1).dir.parent
         broker.close()
         shutil.rmtree(lost)

@@ -41,14 +41,14 @@ def described(manager: RuntimeLoggerManager) -> dict[str, str | None]:
     return {entry.name: entry.value for entry in manager.describe("7", ["root", NAME, PACKAGE])}
 
 
-def test_every_logger_is_described_with_the_level_that_holds(manager: RuntimeLoggerManager) -> None:
+def test_every_logger_is_described_with_its_effective_level(manager: RuntimeLoggerManager) -> None:
     assert described(manager) == {"root": "WARN", NAME: "WARN", PACKAGE: "WARN"}
     entry = manager.describe("7", [NAME])[0]
     assert (entry.config_source, entry.read_only, entry.is_sensitive) == (6, False, False)
     assert {"root", NAME} <= {entry.name for entry in manager.describe("7")}
 
 
-def test_a_level_holds_below_a_package_until_it_is_taken_away(manager: RuntimeLoggerManager) -> None:
+def test_a_level_is_inherited_below_a_package_until_it_is_deleted(manager: RuntimeLoggerManager) -> None:
     manager.alter("7", [op(PACKAGE, SET, "DEBUG")], validate_only=False)
     assert described(manager) == {"root": "WARN", NAME: "DEBUG", PACKAGE: "DEBUG"}
     assert logging.getLogger(NAME).isEnabledFor(logging.DEBUG)
