@@ -23,6 +23,7 @@ _WORDS = {
     "lab": ("lab", "实验"),
     "modules": ("modules", "模块"),
     "class": ("class", "类"),
+    "book": ("book", "书中章节"),
     "here": ("here", "在这里"),
     "as": ("as", "名为"),
     "no room": ("no room yet", "尚未实现"),
@@ -51,7 +52,7 @@ def class_index(language: str) -> str:
     book, shown = load_book(), _modules_with_a_source_page()
     entries = [entry for entry in load_class_index().entries if entry.origin]
     rows = [_class_row(entry, book, entry.module in shown, language) for entry in entries]
-    head = [_word("class", language), "§", _word("here", language), _word("to read", language)]
+    head = [_word("class", language), _word("book", language), _word("here", language)]
     return f'<div class="class-index" markdown>\n\n{table(head, rows)}\n\n</div>'
 
 
@@ -59,9 +60,17 @@ def _class_row(entry: ClassEntry, book: Book, has_source_page: bool, language: s
     sections = [book.section(number) for number in entry.sections]
     origin = entry.origin.removeprefix("Kafka ")
     name = f"`{entry.name}`<br><small>{origin}: {entry.kafka}</small>"
-    titles = "<br>".join(f"{section.number} {section.title(language)}" for section in sections)
-    links = dict.fromkeys(link for section in sections for link in _links(section, language))
-    return [name, titles, _place(entry, has_source_page, language), " · ".join(links)]
+    read = "<br>".join(_section_with_links(section, language) for section in sections)
+    return [name, read, _place(entry, has_source_page, language)]
+
+
+def _section_with_links(section: Section, language: str) -> str:
+    """The title, leading to the text, and below it what there is beside the text."""
+    title = f"{section.number} {section.title(language)}"
+    text, *others = _links(section, language) if section.page else ("", *_links(section, language))
+    if text:
+        title = f"[{title}]({text.partition('](')[2]}"
+    return f"{title}<br><small>{' · '.join(others)}</small>" if others else title
 
 
 def _place(entry: ClassEntry, has_source_page: bool, language: str) -> str:

@@ -15,8 +15,7 @@ def row_of(name: str, language: str = "en") -> str:
 def test_a_class_has_its_file_in_kafka_its_sections_and_what_to_read() -> None:
     row = row_of("SkimpyOffsetMap")
     assert "core/.../log/OffsetMap.scala" in row
-    assert "6.1.6 Log compaction" in row
-    assert "[text](ch06_storage/compaction.md)" in row
+    assert "[6.1.6 Log compaction](ch06_storage/compaction.md)" in row
     assert "[lab](../labs/ch06-cleaner-offset-map.md)" in row
     assert "6.1.6 日志压缩" in row_of("SkimpyOffsetMap", "zh")
 
