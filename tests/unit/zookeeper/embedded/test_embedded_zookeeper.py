@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.time import MockTime
+from kafka_lite.zookeeper.embedded import txn_log, zk_database
 from kafka_lite.zookeeper.embedded.jute import encode
 from kafka_lite.zookeeper.embedded.keeper_exception import Code
 from kafka_lite.zookeeper.embedded.protocol import (
@@ -33,7 +34,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.server_cnxn_factory import PAUSE_AFTER_ERROR_MS, SESSIONLESS_TIMEOUT_MS
-from kafka_lite.zookeeper.embedded.txn_log import RESERVE_BYTES, TxnLog
+from kafka_lite.zookeeper.embedded.txn_log import TxnLog
 from kafka_lite.zookeeper.embedded.zookeeper_server import EXPIRY_RETRY_MS
 from tests.support.full_disk import FullDisk
 from tests.support.zookeeper_raw_client import RawClient
@@ -212,9 +213,11 @@ def takes_a_session(server: EmbeddedZooKeeper) -> bool:
 
 
 def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
-    tmp_path: Path, full_disk: FullDisk, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, full_disk: FullDisk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    value = bytes(RESERVE_BYTES)
+    for module in (txn_log, zk_database):
+        monkeypatch.setattr(module, "RESERVE_BYTES", 4096)
+    value = bytes(4096)
     with EmbeddedZooKeeper(tmp_path) as server, RawClient(server.connect_string) as client:
         full_disk.fill()
         for _ in range(3):
@@ -222,7 +225,7 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
         read = client.call(OpCode.GET_DATA, PathWatchRequest("/", False)).read(GetDataResponse)
         assert (read.data, read.stat.version) == (b"", 0)
         # The room that is left takes some sessions.
-        assert any(not takes_a_session(server) for _ in range(RESERVE_BYTES))
+        assert any(not takes_a_session(server) for _ in range(4096))
         full_disk.make_room()
         assert client.call(OpCode.SET_DATA, SetDataRequest("/", value, 0)).err == 0
         with RawClient(server.connect_string) as another:
