@@ -76,6 +76,8 @@ class AbstractIndex(ABC, Generic[Entry]):
         newly_created = not file.exists()
         if newly_created:
             self._create()
+        else:
+            self._cut_off_hole()
         self._mmap = self._map(self.file.stat().st_size)
         self._entries = 0 if newly_created else self._max_entries
         self._reserved_bytes = self.size_in_bytes
@@ -190,11 +192,18 @@ class AbstractIndex(ABC, Generic[Entry]):
         """Forget all but the first ``entries``, and put zeros where the others were.
 
         Kafka leaves the old bytes; but a crash before they are overwritten would let a reader take them for entries.
+        The zeros come from the file system: the file is made shorter and then as long as before, which leaves a hole.
+        To write zeros through the mapping would need room where there is a hole already, and a full disk would end the
+        process (SIGBUS). Raises OSError.
         """
         with self._lock:
-            forgotten = slice(entries * self.entry_size, self.size_in_bytes)
-            self._mmap[forgotten] = bytes(forgotten.stop - forgotten.start)
+            if entries == self._entries:
+                return
+            size = self.file.stat().st_size
             self._entries = entries
+            self._reserved_bytes = self.size_in_bytes
+            os.truncate(self.file, self.size_in_bytes)
+            os.truncate(self.file, size)
 
     # -- the file ----------------------------------------------------------------------------------------------------
 
@@ -253,6 +262,17 @@ class AbstractIndex(ABC, Generic[Entry]):
             raise ValueError(f"an index of {self.max_index_size} bytes has no room for one entry: {self.file}")
         with open(self.file, "xb"):
             os.truncate(self.file, self._whole_entries(self.max_index_size))
+
+    def _cut_off_hole(self) -> None:
+        """Cut off what has no room on disk, which only the file of a broker that was killed has.
+
+        On a full tmpfs even to read a mapped page of a hole ends the process (SIGBUS).
+        """
+        with open(self.file, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            allocated = os.lseek(file.fileno(), 0, os.SEEK_HOLE) if size else 0
+        if allocated < size:
+            os.truncate(self.file, self._whole_entries(allocated))
 
     def _map(self, size: int) -> mmap.mmap:
         """Map ``size`` bytes of the file. An empty file cannot be mapped: one byte of memory takes its place."""

@@ -33,6 +33,9 @@ class _InMemory:
     entry_size: int
     _max_entries: int
 
+    def _cut_off_hole(self) -> None:
+        """Nothing: the file is the broker's."""
+
     def _map(self, size: int) -> mmap.mmap:
         content = self.file.read_bytes()[:size]
         self._max_entries = len(content) // self.entry_size

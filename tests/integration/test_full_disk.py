@@ -129,6 +129,25 @@ def test_a_start_on_a_full_disk_says_which_folder_is_full_and_ends(small_disk: S
         assert create(broker.bootstrap_servers, "after") == 0
 
 
+def test_a_killed_broker_is_not_started_on_a_full_disk_and_recovers_when_there_is_room(
+    small_disk: SmallDisk, tmp_path: Path
+) -> None:
+    """Its indexes have holes, and to touch their mapped pages for which there is no room would end the process."""
+    logs = small_disk.directory / "logs"
+    broker = BrokerProcess(tmp_path, {"log.dirs": str(logs), "zookeeper.embedded.dir": str(tmp_path / "zookeeper")})
+    broker.start()
+    assert create(broker.bootstrap_servers, "orders") == 0
+    assert produce(broker.bootstrap_servers, "orders", b"1") == 0
+    small_disk.fill()
+    broker.kill()
+    with pytest.raises(BrokerStartError, match="ended with exit code 1") as raised:
+        broker.start()
+    assert f"No space left on device: {logs}. The disk is full" in str(raised.value)
+    small_disk.make_room()
+    with broker:
+        assert first_record(broker.bootstrap_servers, "group", "orders") == b"1"
+
+
 def test_a_broker_survives_a_full_disk_of_its_own(small_disk: SmallDisk, tmp_path: Path) -> None:
     settings = {"log.dirs": str(small_disk.directory / "logs"), "offsets.topic.num.partitions": "2"}
     with BrokerProcess(tmp_path, settings) as broker:

@@ -190,3 +190,28 @@ def test_preallocated_file_takes_no_room_until_it_is_used(tmp_path: Path) -> Non
     index.append(1, 1)
     index.flush()
     assert 0 < index.file.stat().st_blocks * 512 <= 64 * 1024
+
+
+def test_the_hole_of_a_file_that_was_not_closed_is_cut_off(tmp_path: Path) -> None:
+    """To read it through the mapping would need room on some file systems."""
+    index = OffsetIndex(tmp_path / "i", 0, 1 << 20)
+    for offset in range(1, 11):
+        index.append(offset, offset * 100)
+    assert index.file.stat().st_size == 1 << 20
+    again = OffsetIndex(tmp_path / "i", 0, 1 << 20)
+    assert index.file.stat().st_size == 4096  # the block that has the entries
+    with pytest.raises(CorruptIndexError):
+        again.sanity_check()
+
+
+def test_a_truncation_leaves_zeros_for_which_no_room_is_needed(tmp_path: Path) -> None:
+    index = OffsetIndex(tmp_path / "i", 0, 1 << 20)
+    for offset in range(1, 2001):
+        index.append(offset, offset * 100)
+    blocks = index.file.stat().st_blocks
+    index.truncate_to(3)
+    assert index.file.stat().st_size == 1 << 20
+    assert index.file.stat().st_blocks < blocks
+    assert index.file.read_bytes()[16:] == bytes((1 << 20) - 16)
+    index.append(7, 700)
+    assert [index.entry(n) for n in range(3)] == [(1, 100), (2, 200), (7, 700)]
