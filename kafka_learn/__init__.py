@@ -1,4 +1,4 @@
-"""What readers learn with: recorded runs and their drawings, notebooks, labs and the docs site.
+"""The workshop for learners: recorded runs and their drawings, notebooks, labs and the docs site.
 
-It knows ``kafka_lite``; ``kafka_lite`` does not know it, and an installed package comes without it.
+It imports ``kafka_lite`` and is not imported by it. An installed package comes without it.
 """

@@ -1,7 +1,6 @@
-"""Figures of notebooks in both languages: a notebook runs once, and is shown on an English and on a Chinese page.
+"""Figures of notebooks in both languages: a notebook runs once and is shown on an English and on a Chinese page.
 
-An output holds itself once more, in Chinese, under a type of its own, which Jupyter passes over and the Chinese page
-takes. ::
+An output has a Chinese twin under a MIME type of its own. Jupyter ignores it; the Chinese page shows it. ::
 
     {"image/svg+xml": "<svg … >requests", "text/vnd.kafka-lite.zh": "<svg … >请求"}
 """
@@ -27,7 +26,7 @@ _shown = "en"
 
 
 class Figure(Protocol):
-    """What can draw itself, and its Chinese twin."""
+    """A figure that can draw itself and its Chinese twin."""
 
     chinese: Callable[[], str] | None
 
@@ -40,7 +39,7 @@ F = TypeVar("F", bound=Figure)
 
 
 def with_chinese_twin(draw: Callable[P, F]) -> Callable[P, F]:
-    """Of a function with a parameter ``language``: what it returns knows how to draw itself in Chinese too."""
+    """Decorates a function with a parameter ``language``: the figure that it returns gets a Chinese twin."""
 
     signature = inspect.signature(draw)
 

@@ -1,4 +1,4 @@
-"""Where the repository lies. Nothing in kafka_learn works without it: it needs chapters, labs and tests, too."""
+"""The root of the repository. kafka_learn works only in a clone, because it needs chapters, labs and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code for the text, looked up by symbol in the shipped source: never pasted, never by line number.
+"""Looks up code for the text by symbol in the shipped source. It is never pasted, and never found by line number.
 
 A reference is ``module:Symbol``, for example ``kafka_lite.log.offset_index:OffsetIndex.lookup``; the symbol is a class,
 a function, a method, or a name assigned in a module or a class. Modules are parsed, not imported.
@@ -20,7 +20,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class UnknownSymbolError(LookupError):
-    """The module or the symbol is not (or no longer) in the source."""
+    """The source does not have the module or the symbol (any more)."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SourceSymbol:
 
 
 def module_path(module: str) -> Path:
-    """The file of a module of this project; UnknownSymbolError when there is none."""
+    """The file of a module of this project. Raises UnknownSymbolError."""
     base = PROJECT_ROOT.joinpath(*module.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
@@ -101,7 +101,7 @@ def _names_defined(node: ast.stmt) -> Iterator[str]:
 
 
 def _first_line(node: ast.stmt, lines: list[str] | tuple[str, ...]) -> int:
-    """The definition's first line, its decorators and the comment right above it included."""
+    """The definition's first line, including decorators and the comment right above it."""
     first = min([node.lineno, *(decorator.lineno for decorator in _decorators(node))])
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
         first -= 1
@@ -113,7 +113,7 @@ def _decorators(node: ast.stmt) -> list[ast.expr]:
 
 
 class _Cuts:
-    """Line ranges of a symbol to leave out, and the mark that stands in the place of each."""
+    """Line ranges of a symbol to leave out, and the mark that replaces each."""
 
     def __init__(self, symbol: SourceSymbol) -> None:
         self._symbol = symbol
@@ -137,7 +137,7 @@ class _Cuts:
         self._leave_out(left_out_from, self._symbol.last_line)
 
     def _leave_out(self, first: int, last: int) -> None:
-        """A mark in the place of these lines, with the blank lines around it, unless they are all blank."""
+        """Replace these lines by a mark, and the blank lines around them, unless all are blank."""
         filled = [n for n in range(first, last + 1) if first and self._symbol.lines[n - 1].strip()]
         if filled:
             self._cut(filled[0], filled[-1], "# …")
@@ -167,7 +167,7 @@ class _Cuts:
         self._replaced.update(dict.fromkeys(range(first + 1, (last or first) + 1), None))
 
     def apply(self) -> Iterator[str]:
-        """The lines that stay; blank lines do not pile up."""
+        """The lines that stay, without consecutive blank lines."""
         previous = ""
         for number in range(self._symbol.first_line, self._symbol.last_line + 1):
             line = self._replaced.get(number, self._symbol.lines[number - 1])

@@ -1,1 +1,1 @@
-"""Drawing what was recorded, and state machines: SVG for pages, boxes for terminals."""
+"""Draws recorded runs and state machines: SVG for pages, tables for terminals."""

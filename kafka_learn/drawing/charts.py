@@ -20,7 +20,7 @@ _TICKS = 9
 
 @dataclass
 class BarChart:
-    """One bar for each value, all from zero; ``logarithmic`` for values of which some would not be seen beside others.
+    """One bar for each value, from zero. Use ``logarithmic`` if small values would vanish beside large ones.
 
     On a logarithmic scale the bars begin at the power of ten below the smallest value, and say so.
     """
@@ -50,7 +50,7 @@ class BarChart:
         return canvas.svg(width, height, self.in_words())
 
     def in_words(self) -> str:
-        """All of it in one sentence, for who cannot see it."""
+        """The chart in one sentence, for screen readers."""
         parts = (f"{label} {rounded(value)} {self.unit}" for label, value in self.values.items())
         return f"{self.title}: {'; '.join(parts)}"
 
@@ -100,7 +100,7 @@ class LineChart:
         return canvas.svg(_MARGIN + _LINE_WIDTH + 24, base + 28 + 18 * len(self.series), self.in_words())
 
     def in_words(self) -> str:
-        """First, largest and last value of each line, for who cannot see it."""
+        """First, largest and last value of each line, for screen readers."""
         parts = (
             f"{name} from {rounded(line[0][1])} over {rounded(max(v for _, v in line))} to {rounded(line[-1][1])} "
             f"{self.unit} within {rounded(line[-1][0])} s"

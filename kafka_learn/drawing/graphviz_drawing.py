@@ -1,6 +1,6 @@
 """Graphviz drawings that look right on any page: inline SVG without fixed colours for lines and text.
 
-The layout is made by ``dot`` where there is one, else by ``graphviz-pure``, the same program from PyPI.
+``dot`` makes the layout if it is installed, else ``graphviz-pure``, the same program from PyPI.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import graphviz
 
-# Fills that can be read on white and on black; the last two digits are the opacity.
+# Fills that are readable on white and on black; the last two digits are the opacity.
 PLAIN = "#80808022"
 BLUE = "#3f7fff44"
 GREEN = "#2faf5f55"
@@ -29,7 +29,7 @@ class Drawing:
     """A graph that shows itself in a notebook, and gives its SVG to a page."""
 
     def __init__(self, graph: graphviz.Digraph, alt: str) -> None:
-        """``alt`` says in words what is to be seen."""
+        """``alt`` describes the drawing in words."""
         self.graph = graph
         self._alt = alt
 
@@ -49,7 +49,7 @@ class Drawing:
 
 @functools.cache
 def dot_program() -> str:
-    """The program that draws; RuntimeError when there is none."""
+    """The path of ``dot``. Raises RuntimeError if there is none."""
     beside_python = Path(sys.executable).with_name("graphviz-pure")
     candidates = [shutil.which("dot"), shutil.which("graphviz-pure"), str(beside_python)]
     for program in candidates:
@@ -81,7 +81,7 @@ def table(rows: list[list[str]]) -> str:
 
 
 def _adapt(svg: str, alt: str) -> str:
-    """Lines and text in the page's own colour, the size up to the page, and words for those who do not see it."""
+    """Let the page decide colours and size, and add a text for screen readers."""
     svg = re.sub(r"<!--.*?-->|<title>.*?</title>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\s(id|class)="[^"]*"', "", svg)
     svg = svg.replace('stroke="black"', 'stroke="currentColor"').replace('fill="black"', 'fill="currentColor"')
@@ -90,7 +90,7 @@ def _adapt(svg: str, alt: str) -> str:
     natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"
     svg = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"\s*height="[^"]*"', r"\1", svg, count=1)
     label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    # As wide as it was drawn where there is room; on a phone it scrolls rather than shrink beyond reading.
+    # Full size where there is room; on a phone it scrolls instead of shrinking until nobody can read it.
     size = f"width:{natural};min-width:min({natural},34rem)"
     opening = f'<svg role="img" aria-label="{label}" style="{size}"'
     return "\n".join(row for row in svg.replace("<svg", opening, 1).splitlines() if row.strip())

@@ -1,7 +1,7 @@
-"""The few words that figures of recorded runs add to names of the code, in the languages of the site.
+"""The words that figures of recorded runs add to names from the code, in the languages of the site.
 
-A ``word`` is one that the drawing adds. A ``phrase`` is one that the recorder has put into the run itself, in English,
-as a note ("the bell rings") or in place of a value ("generation 1, leader of 4"): it is translated when it is drawn.
+The drawing adds a ``word``. The recorder adds a ``phrase`` to the run itself, in English, as a note ("the bell
+rings") or instead of a value ("generation 1, leader of 4"). Phrases are translated when they are drawn.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def word(name: str, language: str) -> str:
 
 
 def lane_name(lane: str, language: str) -> str:
-    """What stands above a lane: threads that are somebody are translated, names of classes are not.
+    """The title of a lane: names of client threads are translated, names of classes are not.
 
     >>> lane_name("user", "zh"), lane_name("2 by JoinGroupResponseHandler", "zh"), lane_name("Fetcher", "zh")
     ('用户', '2 由 JoinGroupResponseHandler', 'Fetcher')
@@ -172,7 +172,7 @@ def lane_name(lane: str, language: str) -> str:
 
 
 def phrase(text: str, language: str) -> str:
-    """What the recorder has put into words; whatever is not in the tables stays as it is.
+    """A phrase of the recorder in a language; unchanged if the tables do not have it.
 
     >>> phrase("generation 1, leader of 4", "zh"), phrase("NOT_COORDINATOR", "zh"), phrase("has left", "en")
     ('纪元 1，4 个成员的主消费者', 'NOT_COORDINATOR', 'has left')
@@ -188,7 +188,7 @@ def _translated(text: str, words: dict[str, str], patterns: tuple[tuple[re.Patte
 
 
 def duration(nanoseconds: float) -> str:
-    """A time with three figures at most: ``86 µs``, ``1.25 ms``, ``58.2 ms``.
+    """A time with at most three digits: ``86 µs``, ``1.25 ms``, ``58.2 ms``.
 
     >>> duration(86_400), duration(1_254_000), duration(58_202_000), duration(2_000_000_000)
     ('86 µs', '1.25 ms', '58.2 ms', '2 s')

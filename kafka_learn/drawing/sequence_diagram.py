@@ -4,9 +4,9 @@
 
     sequence_diagram(run, lanes=["producer", "Processor", "Log"]).svg()
 
-Time runs downwards, a step to a row, with its number and the time since the beginning at the left. Each thread has a
-colour. Solid arrows are calls; dashed ones go by way of a queue or the network; boxes tell of files and states. A bar
-on a lane is a thread at work there, a dotted one something that waits in a queue.
+Time runs downwards, one step per row, with the step's number and time on the left. Each thread has a colour. Solid
+arrows are calls, dashed ones pass a queue or the network, boxes show files and states. A bar on a lane is a thread at
+work; a dotted bar is an item waiting in a queue.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-. ]")
 
 
 class SequenceDiagram:
-    """A layout on its way to the page."""
+    """Draws a layout."""
 
     def __init__(self, run: RecordedRun, layout: Layout, language: str = "en") -> None:
         self.layout = layout
@@ -176,7 +176,7 @@ class SequenceDiagram:
 
     def _draw_arrow(self, step: Step, row: int) -> None:
         y, colour = self._y(row), self._colour(step.thread)
-        if step.source is None:  # from outside of what is shown
+        if step.source is None:  # the caller is not shown
             to_right, start = True, self._x(step.target) - self._step_width / 2
             self._canvas.box((start - 2.5, y - 2.5), (5, 5), fill=colour, radius=2.5)
         else:
@@ -189,7 +189,7 @@ class SequenceDiagram:
         self._draw_label(step, (start + end) / 2, y - 5)
 
     def _draw_loop(self, step: Step, row: int) -> None:
-        """A call of the same object: out on the right, and back in."""
+        """A call within one object: a loop on the right."""
         y, colour = self._y(row), self._colour(step.thread)
         x = self._edge(step.target, row, step.event.thread, right=True)
         dash = "5 3" if step.kind is StepKind.HAND_OVER else ""
@@ -257,7 +257,7 @@ class SequenceDiagram:
         return table
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        # HTML comes first in JupyterLab, and only there the page's colours reach the drawing.
+        # JupyterLab prefers HTML, and only there do the page's colours reach the drawing.
         svg = self.svg()
         return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
 
@@ -275,14 +275,14 @@ def sequence_diagram(
     by: str = "objects",
     language: str = "en",
 ) -> SequenceDiagram:
-    """Draw a run; ``lay_out`` says what its options mean, and when it raises ValueError."""
+    """Draw a run. For the options, and for ValueError, see ``lay_out``."""
     return SequenceDiagram(
         run, lay_out(run, lanes=lanes, hide=hide, returns=returns, by=by, language=language), language
     )
 
 
 def _pauses(times_ns: list[int]) -> dict[int, int]:
-    """Rows before which nothing happened for long, with how long that was (ns)."""
+    """The rows before which nothing happened for long, and for how long (ns)."""
     total = max(times_ns, default=0)
     lengths = {row: times_ns[row] - times_ns[row - 1] for row in range(1, len(times_ns))}
     return {row: length for row, length in lengths.items() if length > total * PAUSE_FRACTION}

@@ -1,4 +1,4 @@
-"""What a sequence diagram of a recorded run has in which row: lanes, steps, bars. Pure: no drawing here."""
+"""The layout of a sequence diagram: lanes, steps in rows, bars. It draws nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StepKind(Enum):
 
 @dataclass
 class Step:
-    """One row. ``source`` is None when what was called from is not shown; equal lanes make a loop."""
+    """One row. ``source`` is None if the caller is not shown; equal lanes make a loop."""
 
     kind: StepKind
     event: Event
@@ -46,9 +46,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Bar:
-    """A stretch of a lane between two rows (fractions of rows included): a thread at work there, or a thing waiting.
+    """A stretch of a lane between two rows, in fractions of rows: a thread at work, or an item waiting.
 
-    ``slot`` counts how many other bars of the lane are beside it on the left.
+    ``slot`` is the number of other bars to its left on the same lane.
     """
 
     lane: str
@@ -62,7 +62,7 @@ class Bar:
 
 @dataclass
 class Layout:
-    """The figure, not yet on paper."""
+    """The whole layout."""
 
     lanes: list[str]
     steps: list[Step] = field(default_factory=list)
@@ -80,12 +80,12 @@ def lay_out(
 ) -> Layout:
     """Lay out a run.
 
-    ``lanes`` chooses the objects and their order. What other objects do is left out, and what they call is shown as
-    called by whoever called them. ``hide`` leaves out events (see ``matches``) in the same way. Without either, it is
-    as the run itself suggests. ``returns``: ``all``, those that bring ``results``, or ``none``.
+    ``lanes`` chooses the objects and their order. Calls of other objects are left out, and the calls that those make
+    are drawn from their callers. ``hide`` leaves out events (see ``matches``) in the same way. The defaults of both
+    are in the run. ``returns``: ``all``, those with ``results``, or ``none``.
 
-    With ``by="threads"`` the lanes are threads, by their short names: what a thread calls are loops in its lane, and
-    what goes through a queue goes from thread to thread.
+    With ``by="threads"`` the lanes are threads, by their short names. Calls are loops, and queues are arrows from
+    thread to thread.
 
     Raises ValueError for unknown ``returns`` and ``by``.
     """
@@ -101,7 +101,7 @@ def lay_out(
 
 
 def by_threads(run: RecordedRun, language: str = "en") -> RecordedRun:
-    """The run with a lane for each thread: every event is its thread's, and names its object in ``what``."""
+    """The run with a lane for each thread: every event belongs to its thread and names its object in ``what``."""
     names = thread_names(run.threads)
     takes = {
         id(pair.take): pair for pair in run.hand_overs() if pair.take is not None and pair.put.who == pair.take.who
@@ -187,7 +187,7 @@ class _Builder:
         return None
 
     def _return_step(self, event: Event) -> Step | None:
-        """Back to the caller, unless nobody is there, or it is the same lane."""
+        """An arrow back to the caller, unless the caller is not shown or is in the same lane."""
         result = event.detail.get("error", event.detail.get("result"))
         if self._returns == "none" or (self._returns == "results" and (result is None or isinstance(result, bool))):
             return None
@@ -199,7 +199,7 @@ class _Builder:
         return Step(StepKind.RETURN, event, event.who, target, label)
 
     def _hand_over_step(self, event: Event) -> Step | None:
-        """By way of the queue's lane in two steps; from hand to hand in one, when it is taken."""
+        """Through the queue's lane in two steps, or from thread to thread in one, when the item is taken."""
         pair = self._hand_overs.get((event.what, event.number))
         if pair is None:
             return None
@@ -219,7 +219,7 @@ class _Builder:
         return Step(StepKind.HAND_OVER, event, lane, other, label) if other else None
 
     def _thing_label(self, detail: Detail, what: str) -> str:
-        """What goes over, the most telling first: the thing, then its fields, then its size on the wire."""
+        """The label of a hand-over: the item, then its fields, then its size on the wire."""
         facts = {name: value for name, value in detail.items() if name not in ("thing", FRAME_BYTES)}
         facts |= {FRAME_BYTES: detail[FRAME_BYTES]} if FRAME_BYTES in detail else {}
         name = word(what, self._language)
@@ -227,12 +227,12 @@ class _Builder:
         return ", ".join([named, *_values(facts, self._language)])
 
     def _repeats(self, step: Step) -> bool:
-        """Whether the step only says once more what the one before said; then that one counts it."""
+        """Whether the step repeats the one before, which then counts it."""
         last = self._layout.steps[-1] if self._layout.steps else None
         if last is None or step.kind is StepKind.RETURN or last.event.thread != step.event.thread:
             return False
         if step.event.kind is Kind.STATE and step.label != last.label:
-            return False  # another change of the same thing
+            return False  # another change of the same object
         same = (last.kind, last.source, last.target, last.event.what) == (
             step.kind,
             step.source,

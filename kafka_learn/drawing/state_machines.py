@@ -1,7 +1,7 @@
 """Every state machine of the project, drawn from the table that its code consults.
 
-A module with a ``VALID_PREVIOUS_STATES`` table is found by its source, so a new state machine gets its figure without
-anybody thinking of it.
+Modules with a ``VALID_PREVIOUS_STATES`` table are found by their source, so a new state machine gets its figure
+automatically.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _defines_table(source: str) -> bool:
 
 
 def draw_states(table: Table) -> Drawing:
-    """An arrow for each change that the table allows; a state that may follow itself has an arrow to itself."""
+    """One arrow for each change that the table allows, also from a state to itself."""
     graph = new_graph("LR")
     graph.attr("node", shape="box", style="rounded,filled", fillcolor=BLUE, margin="0.12,0.06")
     for state in table:
@@ -67,7 +67,7 @@ def state_docs(states: type[Enum]) -> dict[str, str]:
 
 
 def page(_language: str) -> str:
-    """All of them as Markdown: what the states are of, the figure, what each state means."""
+    """All of them as Markdown: the machine, the figure, the meaning of each state."""
     return "\n\n".join(_section(module) for module in modules_with_a_table())
 
 
@@ -82,7 +82,7 @@ def _section(module: str) -> str:
 
 
 def _as_markdown(docstring: str) -> str:
-    """A class's docstring: a list stays a list, anything else keeps the layout of the source."""
+    """A class's docstring: lists stay lists, anything else keeps the layout of the source."""
     about, _, more = docstring.partition("\n\n")
     if not more or more.startswith("- "):
         return docstring.replace("``", "`")

@@ -1,7 +1,7 @@
-"""A little SVG, by hand: for drawings whose layout is not a graph's, so that Graphviz is no help.
+"""Writes SVG for drawings that are not graphs, where Graphviz does not help.
 
-What is drawn looks right on light and dark pages: lines and text are in the page's own colour, and the halo behind text
-is in that of its background. No ids and no style sheet, so that a page may have many.
+Drawings look right on light and dark pages: lines and text have the page's colour, and the halo behind text has the
+background's. There are no ids and no style sheets, so a page may have many drawings.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Canvas:
         halo: bool = False,
         fill: str = INK,
     ) -> None:
-        """Words on a baseline; ``halo`` keeps lines below them from making them hard to read."""
+        """Text on a baseline; ``halo`` keeps it readable above lines."""
         if not words:
             return
         shape: dict[str, object] = {"x": at[0], "y": at[1], "font-size": size, "fill": fill}
@@ -114,9 +114,9 @@ class Canvas:
         self._rows.append("</g>")
 
     def svg(self, width: float, height: float, label: str) -> str:
-        """One ``<svg>`` element; ``label`` says in words what is to be seen.
+        """One ``<svg>`` element; ``label`` describes it in words.
 
-        As wide as it was drawn where there is room; on a phone it scrolls rather than shrink beyond reading.
+        Full size where there is room; on a phone it scrolls instead of shrinking until nobody can read it.
         """
         size = f"width:{width:.0f}px;min-width:min({width:.0f}px,36rem);max-width:100%;height:auto"
         opening = (
@@ -130,13 +130,13 @@ class Canvas:
 
 
 def text_width(words: str, size: float = 12) -> float:
-    """How wide a monospaced font sets the words; Chinese characters are as wide as they are high."""
+    """The width of a text in a monospaced font; Chinese characters are as wide as they are high."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in words)
     return size * (_CHARACTER_WIDTH * (len(words) - wide) + wide)
 
 
 def shorten(words: str, width: float, size: float = 12) -> str:
-    """The words, or as much of their beginning as fits into ``width`` together with an ellipsis."""
+    """The text, cut with an ellipsis if it does not fit into ``width``."""
     if text_width(words, size) <= width:
         return words
     while words and text_width(words + "…", size) > width:

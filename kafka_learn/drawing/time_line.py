@@ -1,10 +1,10 @@
-"""A recorded run as a time line: what each thread did when, what waited in which queue, the phases of each request.
+"""A recorded run as a time line: the work of each thread, the items in each queue, the phases of each request.
 
 ::
 
     time_line(run).svg()
 
-A gap in which nothing happens for long, such as a long poll, is cut out of the axis, and marked.
+A long gap without events, such as a long poll, is cut out of the axis and marked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PHASES = ("request_queue", "local", "remote", "throttle", "response_queue", "res
 
 @dataclass(frozen=True)
 class Span:
-    """Something that lasts; ``depth`` counts what is around it. Times in ns."""
+    """A span of time, in ns; ``depth`` is the number of spans around it."""
 
     start_ns: int
     end_ns: int
@@ -62,7 +62,7 @@ class Lane:
 
 
 class Axis:
-    """Time to place: linear, except that long gaps have one small width each."""
+    """Maps time to a position: linear, but each long gap has the same small width."""
 
     def __init__(self, times_ns: Iterable[int], width: float) -> None:
         self.times = sorted({0, *times_ns})
@@ -85,7 +85,7 @@ class Axis:
         return place + max(time_ns - at, 0) * self._scale if time_ns >= at else place
 
     def ticks(self, least_px: float) -> list[int]:
-        """Round times, at least so far apart, none of them in a gap."""
+        """Round times at a minimum distance, none of them in a gap."""
         least_ns = least_px / self._scale
         step = next(
             unit * factor
@@ -102,7 +102,7 @@ class Axis:
 
 
 class TimeLine:
-    """Lanes on their way to the page."""
+    """Draws lanes."""
 
     def __init__(self, run: RecordedRun, lanes: list[Lane], language: str = "en") -> None:
         self.lanes = lanes
@@ -140,7 +140,7 @@ class TimeLine:
         return LABELS + self._axis.x(time_ns)
 
     def _draw_legend(self) -> float:
-        """The colours of the phases, when a request has any; returns the height."""
+        """The legend of the phases, if there are any; returns its height."""
         x = 0.0
         for phase in _phases_of(self._run):
             label = word(phase, self._language)
@@ -172,7 +172,7 @@ class TimeLine:
             self._canvas.box(
                 (x, top), (width, ROW - 2), fill=span.colour, stroke=span.colour, opacity=opacity, dash=dash
             )
-            # The method alone, where there is no room for its class; nothing, where there is none for that.
+            # Without its class if there is no room; nothing if there is no room for the method either.
             names = (span.label, span.label.rpartition(".")[2])
             fitting = next((name for name in names if text_width(name, FONT) + 6 <= width), "")
             self._canvas.text((x + 3, top + ROW - 6), fitting, size=FONT)
@@ -236,7 +236,7 @@ def time_line(
 
 
 def _phases_of(run: RecordedRun) -> list[str]:
-    """The phases that lasted at all, in their order."""
+    """The phases with a duration above 0, in order."""
     lasted = {name for event in run if event.kind is Kind.PHASES for name, length in event.detail.items() if length}
     return [phase for phase in PHASES if f"{phase}_ms" in lasted]
 
@@ -248,8 +248,8 @@ def _phase_colour(phase: str) -> str:
 def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
     """One lane for each request; the phases follow one another and end when the request ended.
 
-    A handler that gives the answer away and then takes a while to return has a local time that lasts into the phases of
-    the answer: of that, only what was before is drawn.
+    A handler that returns some time after it has handed over the response has a local time that overlaps the phases of
+    the response. Only the part before them is drawn.
     """
     lanes = []
     for event in run:
@@ -271,7 +271,7 @@ def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
 
 
 def _thread_spans(run: RecordedRun, thread: str, colour: str, language: str) -> list[Span]:
-    """The turns of a thread, and on them the calls."""
+    """The turns of a thread, with its calls above them."""
     end_ns = run.events[-1].time_ns
     spans = []
     for turn in run.turns():
@@ -295,7 +295,7 @@ def _end_ns(call: CallSpan, otherwise: int) -> int:
 
 
 def _queue_lanes(run: RecordedRun, language: str) -> list[Lane]:
-    """One lane for each queue: how long things lay in it."""
+    """One lane for each queue: how long items waited in it."""
     lanes: dict[str, Lane] = {}
     for pair in run.hand_overs():
         if pair.take is not None and pair.take.who == pair.put.who:

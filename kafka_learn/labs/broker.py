@@ -9,7 +9,7 @@ from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 
 
 class BrokerDiedError(AssertionError):
-    """The broker ended, or did not get ready in time; the message has the end of its log."""
+    """The broker ended, or was not ready in time; the message has the end of its log."""
 
 
 class LabBroker(BrokerProcess):
@@ -18,17 +18,17 @@ class LabBroker(BrokerProcess):
     def __init__(self, folder: Path, files: dict[str, Path], overrides: dict[str, str]) -> None:
         self.log_dir = folder / "data"
         """Where the partitions' folders lie."""
-        # In this process's group on purpose: whoever ends the check with all its processes ends the broker too.
+        # In this process's group on purpose: ending the check with all its processes ends the broker, too.
         super().__init__(
             folder,
-            # The labs' numbered messages are of 1970: the first check of retention would delete them.
+            # The labs' messages have timestamps of 1970: the first check of retention would delete them.
             {"log.dirs": str(self.log_dir), "log.retention.ms": "-1", **overrides},
             start_command=overlay.command(files, "kafka_lite.tools.main", "server-start"),
             own_session=False,
         )
 
     def start(self) -> float:
-        """Start the broker and wait until it takes connections; BrokerDiedError when it does not."""
+        """Start the broker and wait until it accepts connections. Raises BrokerDiedError."""
         try:
             return super().start()
         except BrokerStartError as error:

@@ -1,8 +1,8 @@
-"""What the labs' tests with the broker share: clients that publish numbered messages and read them back.
+"""Clients for the labs' tests with a broker: they publish numbered messages and read them back.
 
-A message's value begins with its number, so that one that is lost, moved or doubled can be named. What reads is
-confluent-kafka, which nobody here wrote; it publishes too, unless it is the producer that the learner has a part in.
-Clients are imported when they are used: most checks of a lab never come to its broker.
+A message's value begins with its number, so a test can name a lost, moved or duplicated message. confluent-kafka, an
+independent client, reads; it also publishes, unless the learner works on the producer. Clients are imported when they
+are used, because most checks of a lab never reach its broker.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FIRST_TIMESTAMP = 1_000_000
 
 
 def numbered(number: int) -> dict[str, Any]:
-    """The fields of message ``number``: its value is the number again and again, its timestamp tells it as well."""
+    """The fields of message ``number``: the value repeats the number, and the timestamp follows from it."""
     return {"value": f"{number:06d}".encode() * 20, "timestamp": FIRST_TIMESTAMP + number}
 
 
 def create_topic(broker: LabBroker, topic: str = TOPIC, partitions: int = 1, **config: str) -> None:
-    """Make a topic, and wait for it."""
+    """Create a topic and wait until it is there."""
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
@@ -48,7 +48,7 @@ def publish(
     topic: str = TOPIC,
     **settings: Any,
 ) -> None:
-    """Messages ``first`` … by confluent-kafka, in small batches; all acknowledged when this returns."""
+    """Publish messages from ``first`` on with confluent-kafka, in small batches, and wait for their acknowledgement."""
     from confluent_kafka import Producer
 
     failed: list[object] = []
@@ -65,7 +65,7 @@ def publish(
 
 
 def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -> list[RecordMetadata]:
-    """Records by our KafkaProducer, which has the learner's modules in it; where each of them lies."""
+    """Send records with our KafkaProducer, which has the learner's modules; returns where each record is."""
     from kafka_lite.producer import KafkaProducer
 
     producer = KafkaProducer({"bootstrap.servers": broker.bootstrap_servers, **configs})
@@ -78,7 +78,7 @@ def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -
 
 
 def send_as_of_old(broker: LabBroker, messages: Sequence[KeyedMessage], **configs: Any) -> None:
-    """Messages by the old producer, in one call; acknowledged when this returns."""
+    """Send messages with the old producer, in one call; they are acknowledged when this returns."""
     from kafka_lite.old_producer import Producer
 
     defaults = {"metadata.broker.list": broker.bootstrap_servers, "request.required.acks": "1"}
@@ -90,7 +90,7 @@ def send_as_of_old(broker: LabBroker, messages: Sequence[KeyedMessage], **config
 
 
 def consumer_of(broker: LabBroker, **settings: Any) -> Consumer:
-    """A consumer for a few partitions that are assigned to it; close it."""
+    """A consumer without a group, for partitions that the test assigns. Close it."""
     from confluent_kafka import Consumer
 
     defaults = {"group.id": "lab", "enable.auto.commit": False, "auto.offset.reset": "error"}
@@ -98,7 +98,7 @@ def consumer_of(broker: LabBroker, **settings: Any) -> Consumer:
 
 
 def read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> list[tuple[int, int]]:
-    """``count`` messages of partition 0 from ``offset`` on: pairs of offset and number."""
+    """Read ``count`` messages of partition 0 from ``offset`` on; returns pairs of offset and number."""
     from confluent_kafka import TopicPartition
 
     consumer = consumer_of(broker)
@@ -113,7 +113,7 @@ def read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> list
 
 
 def must_read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> None:
-    """Reading from an offset gives the message of that number and those behind it, with none missing."""
+    """Check that reading from an offset returns the message of that number and all that follow."""
     got, want = read(broker, offset, count, topic), [(number, number) for number in range(offset, offset + count)]
     wrong = next((pair for pair in zip(got, want, strict=False) if pair[0] != pair[1]), None)
     assert wrong is None, f"reading from {offset}: got (offset, number) {wrong[0]}, not {wrong[1]}"
@@ -121,7 +121,7 @@ def must_read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) ->
 
 
 def read_all(broker: LabBroker, partitions: int = 1, topic: str = TOPIC) -> dict[int, list[Any]]:
-    """Every message of every partition, up to its end, as confluent-kafka has it."""
+    """Read every message of every partition with confluent-kafka."""
     from confluent_kafka import KafkaError, TopicPartition
 
     found: dict[int, list[Any]] = {partition: [] for partition in range(partitions)}

@@ -1,6 +1,6 @@
-"""Consumers in a group, for the labs' tests: ours, new and old, with the learner's modules in them, confluent-kafka's.
+"""Group members for the labs' tests: our new and old consumer with the learner's modules, and confluent-kafka's.
 
-They are polled in turn by one thread, so that a test says when each of them does something.
+One thread polls them in turn, so a test decides when each of them acts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OLD_SETTINGS = {
 
 
 class Member(ABC):
-    """A consumer that has subscribed; ``read`` has the (topic, partition, offset) of all that it was given."""
+    """A subscribed consumer; ``read`` has the (topic, partition, offset) of everything that it read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Member(ABC):
 
     @abstractmethod
     def poll(self) -> None:
-        """Take what is there; waits a moment."""
+        """Read what is there; waits a moment."""
 
     @property
     @abstractmethod
@@ -45,7 +45,7 @@ class Member(ABC):
 
     @abstractmethod
     def commit(self) -> None:
-        """Commit how far it has read, and wait for that."""
+        """Commit the positions and wait."""
 
     @abstractmethod
     def close(self) -> None:
@@ -53,7 +53,7 @@ class Member(ABC):
 
 
 class OurMember(Member):
-    """Our KafkaConsumer, which has the learner's modules in it."""
+    """Our KafkaConsumer, with the learner's modules."""
 
     def __init__(self, broker: LabBroker, group: str, topics: Sequence[str], **settings: Any) -> None:
         from kafka_lite.consumer import KafkaConsumer
@@ -114,9 +114,9 @@ class TheirMember(Member):
 
 
 class OldMember(Member):
-    """Our old consumer, which has the learner's modules in it: a member of a group that meets in ZooKeeper.
+    """Our old consumer, with the learner's modules: its group meets in ZooKeeper.
 
-    It rebalances in a thread of its own, polled or not; to be created is to join.
+    It joins when it is created, and rebalances in a thread of its own, whether it is polled or not.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class OldMember(Member):
         assert self.connector.commit_offsets(), f"{self.name} could not commit"
 
     def die(self) -> None:
-        """Its session is over, as if it had been killed long enough ago; it has committed nothing."""
+        """Lose the session without a commit, as after kill -9."""
         self.connector._zk.close()
 
     def close(self) -> None:
@@ -166,17 +166,17 @@ class OldMember(Member):
 
 @contextlib.contextmanager
 def together(*members: Member) -> Iterator[tuple[Member, ...]]:
-    """Close the members in the end, whatever becomes of the test."""
+    """Close the members at the end, whether the test passes or not."""
     try:
         yield members
     finally:
         for member in members:
-            with contextlib.suppress(Exception):  # a test that failed has said why already
+            with contextlib.suppress(Exception):  # a failed test has said why already
                 member.close()
 
 
 def poll_until(members: Sequence[Member], reached: Callable[[], bool], wanted: str) -> None:
-    """Poll the members in turn until it is so; AssertionError says what was wanted, and who owned and read what."""
+    """Poll the members in turn until ``reached``. AssertionError says what was wanted, and what each owned and read."""
     deadline = time.monotonic() + TIMEOUT_S
     while not reached():
         if time.monotonic() > deadline:
@@ -187,6 +187,6 @@ def poll_until(members: Sequence[Member], reached: Callable[[], bool], wanted: s
 
 
 def settle(members: Sequence[Member], shares: Sequence[Sequence[str]]) -> None:
-    """Poll until the members own these shares, whichever of them owns which."""
+    """Poll until the members own these shares, in any order."""
     wanted = sorted(sorted(share) for share in shares)
     poll_until(members, lambda: sorted(member.owns for member in members) == wanted, f"the shares {wanted}")

@@ -1,7 +1,7 @@
 """What a lab is: ``labs/<name>/lab.toml``, its tasks (README.md) and its open tests (tests/).
 
-A lab names functions of the shipped code. Its starter is generated from that code by leaving their bodies out, and its
-solution is that code: neither can drift from what the broker runs.
+A lab names functions of the shipped code. Its starter is that code without their bodies, and its solution is that code.
+So neither can drift from what the broker runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Lab:
         return self.folder / "tests"
 
     def functions_of(self, module: str) -> dict[str, Task]:
-        """The functions of one module that are the learner's, each with its task."""
+        """The functions of one module that the learner writes, each with its task."""
         return {
             function.partition(":")[2]: task
             for task in self.tasks
@@ -70,7 +70,7 @@ class Lab:
         }
 
     def task(self, number: int) -> Task:
-        """The task of that number; KeyError when the lab has fewer."""
+        """The task of that number. Raises KeyError."""
         for task in self.tasks:
             if task.number == number:
                 return task
@@ -102,7 +102,7 @@ def _task(number: int, row: dict[str, Any]) -> Task:
 
 
 def all_labs(root: Path = LABS) -> list[Lab]:
-    """Every lab, by name, which is by chapter; UnknownLabError when there is none."""
+    """Every lab, sorted by name and so by chapter. Raises UnknownLabError if there is none."""
     labs = [load_lab(path.parent) for path in sorted(root.glob("*/lab.toml"))]
     if not labs:
         raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
@@ -110,7 +110,7 @@ def all_labs(root: Path = LABS) -> list[Lab]:
 
 
 def find_lab(name: str, root: Path = LABS) -> Lab:
-    """The lab of that name, or the only one that begins so; UnknownLabError lists the labs there are."""
+    """The lab of that name, or the only one that begins with it. UnknownLabError lists the labs."""
     labs = all_labs(root)
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]

@@ -1,8 +1,8 @@
-"""Runs a program with some modules of kafka_lite replaced by other files: a learner's in the place of the shipped ones.
+"""Runs a program with a learner's files instead of some modules of kafka_lite.
 
 ``python -m kafka_learn.labs.overlay [MODULE=FILE]… -m PROGRAM [ARGUMENT]…`` works like ``python -m PROGRAM``, in a
-process of its own, so that nothing of a wrong answer stays behind. Imports nothing but the standard library: what it
-replaces must not have been imported yet.
+process of its own, so a wrong solution leaves nothing behind. It imports only the standard library, because the modules
+that it replaces must not be imported yet.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import ModuleType
 
 
 class OverlayFinder(importlib.abc.MetaPathFinder):
-    """Finds the replaced modules before anything else does."""
+    """A module finder that is asked first and finds the replaced modules."""
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
@@ -26,13 +26,13 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a replaced module; None, so that the next finder is asked, for any other."""
+        """The spec of a replaced module; None for any other, which the next finder finds."""
         file = self._files.get(fullname)
         return importlib.util.spec_from_file_location(fullname, file) if file else None
 
 
 def install(files: dict[str, Path]) -> None:
-    """From now on, imports of these modules load these files; RuntimeError when one is loaded already."""
+    """From now on, imports of these modules load these files. Raises RuntimeError if one is loaded already."""
     loaded = sorted(files.keys() & sys.modules.keys())
     if loaded:
         raise RuntimeError(f"too late to replace {', '.join(loaded)}")

@@ -50,7 +50,7 @@ class LabWorkspace:
         return any(file.exists() for file in self._paths().values())
 
     def start(self) -> list[Path]:
-        """Write the starters; AlreadyStartedError when there is work already."""
+        """Write the starters. Raises AlreadyStartedError if there is work already."""
         if self.started:
             raise AlreadyStartedError(f"there is work in {self.folder} already: go on, or begin anew with labs reset")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ class LabWorkspace:
         return list(self._paths().values())
 
     def reset(self) -> Path | None:
-        """Begin anew; the work so far is moved into a folder of its own, whose path is returned."""
+        """Write the starters again; returns the folder that the work so far was moved to."""
         kept = None
         if self.started:
             kept = self.folder / time.strftime("before-reset-%Y%m%d-%H%M%S")
@@ -72,7 +72,7 @@ class LabWorkspace:
         return kept
 
     def files(self) -> dict[str, Path]:
-        """The learner's file of each module; NotStartedError when one is not there."""
+        """The learner's file of each module. Raises NotStartedError if one is missing."""
         for path in self._paths().values():
             if not path.exists():
                 raise NotStartedError(f"{path} is not there: begin with {own_command()} labs start {self.lab.name}")
@@ -95,14 +95,14 @@ class LabWorkspace:
         return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths().values())
 
     def progress(self) -> Progress:
-        """What is remembered; from the beginning when nothing is, or it cannot be read."""
+        """The stored progress; empty if there is none, or it cannot be read."""
         try:
             return Progress(**json.loads(self._progress_path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return Progress()
 
     def remember(self, progress: Progress) -> None:
-        """Keep it for the next call."""
+        """Store the progress for the next call."""
         self._progress_path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
     @property

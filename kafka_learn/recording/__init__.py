@@ -1,1 +1,1 @@
-"""Recording a run of code that knows nothing of it: calls, hand-overs, states, files, the wire."""
+"""Records what running code does, from outside: calls, hand-overs, states, files, the wire."""

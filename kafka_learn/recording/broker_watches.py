@@ -1,4 +1,4 @@
-"""What a ``Recording`` can watch of a broker and its clients besides calls: files, the wire, phases of requests."""
+"""Watches for a broker and its clients, besides calls: files, the wire, phases of requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CORRELATION_ID_BYTES = 4
 
 
 def watch_files() -> list[Watch]:
-    """Appends to and reads of segments with their positions, what leaves with ``sendfile``, entries of both indexes."""
+    """Appends and reads of segments with their positions, bytes sent with ``sendfile``, entries of both indexes."""
     return [
         Watch.of(FileMessageSet.append, _note_size, _after_append),
         Watch.of(FileMessageSet.read, after=_after_read),
@@ -83,13 +83,13 @@ def _after_entry(call: Call) -> None:
 
 
 def watch_wire() -> list[Watch]:
-    """Requests and answers between clients of this process and the processors of its brokers.
+    """Requests and responses between clients of this process and the processors of its brokers.
 
-    Clients are those that block (``BlockingChannel``: the old producer, the runs' own) and those with a ``Selector``
-    (``NetworkClient``: the new producer). A connection is put by ``connect`` and taken by the acceptor (in the order of
-    the connects, so no other client should connect meanwhile). A request is put when the client begins to send it and
-    taken when the processor has read it; an answer is put when the processor begins to send it, and taken when the
-    client has it decoded. The client's lane is that of its thread.
+    Clients either block (``BlockingChannel``: the old producer, the runs' own clients) or have a ``Selector``
+    (``NetworkClient``: the new producer). ``connect`` puts a connection and the acceptor takes it, in the order of
+    the connects, so no other client should connect meanwhile. A request is put when the client begins to send it, and
+    taken when the processor has read it. A response is put when the processor begins to send it, and taken when the
+    client has decoded it. A client's lane is that of its thread.
     """
     wire = _Wire()
     return [
@@ -129,11 +129,11 @@ class _Wire:
         self._connecting.append(number)
 
     def connect_begun(self, call: Call) -> None:
-        if call.error is not None:  # refused at once: nobody will take it
+        if call.error is not None:  # refused at once, so it is never taken
             self._connecting.pop()
 
     def accepted(self, call: Call) -> None:
-        # The port that will tell is not known before; but the kernel accepts in the order of the connects.
+        # The client's port is not known yet, but the kernel accepts in the order of the connects.
         if self._connecting:
             call.emit(Kind.TAKE, call.actor, "connection", number=self._connecting.popleft())
 
@@ -199,9 +199,9 @@ class _Wire:
 
 
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
-    """Correlation id and size of each answer in a send: its first part begins with the size, other parts follow.
+    """Correlation id and size of each response in a send.
 
-    The header of an answer begins with the correlation id.
+    The first part of a response begins with its size, then comes its header, which begins with the correlation id.
     """
     parts = iter(send._parts)
     for first in parts:
@@ -224,7 +224,7 @@ def _itself(key: Hashable) -> Hashable:
 
 
 def _is_accepted(connection_id: str) -> bool:
-    """Whether it is a broker's name for a connection: clients call theirs by the id of the node."""
+    """Whether a connection id is a broker's. A client's connection id is the node's id."""
     return ":" in connection_id
 
 
@@ -237,7 +237,7 @@ def _peer_port(connection_id: str) -> int:
 
 
 def watch_phases() -> list[Watch]:
-    """How long each request was in which phase, as the broker itself measures it for its metrics."""
+    """The time that each request spent in each phase, as the broker measures it for its metrics."""
     return [Watch.of(RequestChannel.request_completed, before=_phases)]
 
 

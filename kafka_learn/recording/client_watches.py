@@ -1,4 +1,4 @@
-"""What a ``Recording`` can watch of a new producer: its batches and their memory, its connections, its selector."""
+"""Watches for a new producer: its batches and their memory, its connections, its selector."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def _(value: BatchMetadata) -> Short:
 def watch_batches() -> list[Watch]:
     """The life of each batch: FILLING, FULL, IN FLIGHT, RETRY, and how it ended.
 
-    Batches are called after their partition and numbered from 1 on, as ``demo-0 #1``. They are handed over, as through
-    any queue, from the thread that appends the first record to the one that drains; after a retry, from that to itself.
+    Batches are named after their partition and numbered from 1, such as ``demo-0 #1``. They are handed over, as
+    through a queue, from the thread that appends the first record to the one that drains; after a retry, from that
+    one to itself.
     """
     lives = _BatchLives()
     return [
@@ -65,7 +66,7 @@ class _BatchLives:
         self._queued = Things(id)
 
     def appended(self, call: Call) -> None:
-        """The accumulator's lock is held here, so that no other thread can have the batch yet."""
+        """The accumulator's lock is held here, so no other thread has the batch yet."""
         batch: ProducerBatch = call.subject
         if batch not in self._named:
             self._begin(batch)
@@ -109,11 +110,11 @@ class _BatchLives:
 
 
 def _nothing(call: Call) -> None:
-    """Makes ``after`` see only what began while the recording was running."""
+    """Ignores what began before the recording was running."""
 
 
 def watch_memory() -> list[Watch]:
-    """How many bytes of a ``BufferPool`` are not handed out, whenever that changes."""
+    """The free bytes of a ``BufferPool``, whenever they change."""
     last: dict[int, int] = {}
 
     def before(call: Call) -> None:
@@ -136,7 +137,7 @@ def contents(batch: ProducerBatch) -> str:
 
 
 def of_batches(found: Iterable[RecordBatch]) -> str:
-    """The values of batches, as ``contents`` has them."""
+    """The values of several batches, each as ``contents`` shows it."""
     words = []
     for batch in found:
         values = ", ".join((record.value or b"").decode("utf-8", "replace") for record in batch.records())
@@ -148,7 +149,7 @@ def of_batches(found: Iterable[RecordBatch]) -> str:
 
 
 def watch_connection_states() -> list[Watch]:
-    """In which state the connection to each node is. Nodes below 0 are those that ``bootstrap.servers`` names."""
+    """The state of the connection to each node. Nodes below 0 are those of ``bootstrap.servers``."""
 
     def before(call: Call) -> None:
         call.scratch = call.subject.state(call.argument("node"))
@@ -163,7 +164,7 @@ def watch_connection_states() -> list[Watch]:
 
 
 def watch_in_flight() -> list[Watch]:
-    """How many requests to each node are without an answer, and which one has come or gone."""
+    """The number of requests in flight to each node, and which one was added or completed."""
 
     def added(call: Call) -> None:
         request: InFlightRequest = call.argument("request")
@@ -200,7 +201,7 @@ def _note_count(call: Call, in_flight: InFlightRequest, count: int, change: int)
 
 
 def watch_interest() -> list[Watch]:
-    """Of which events of a socket the selector is told, whenever that changes."""
+    """The events of each socket that the selector waits for, whenever they change."""
 
     def before(call: Call) -> None:
         call.scratch = call.subject._interest
@@ -221,7 +222,7 @@ def interest_word(events: int) -> str:
 
 
 def watch_transfers() -> list[Watch]:
-    """How much of a frame each write gives to the kernel, and each read brings."""
+    """The bytes of a frame that each write hands to the kernel, and that each read returns."""
 
     def before_write(call: Call) -> None:
         call.scratch = call.subject.remaining_bytes
@@ -247,7 +248,7 @@ def watch_transfers() -> list[Watch]:
 
 
 def watch_polls() -> list[Watch]:
-    """What each poll leaves for the selector's owner, if that is anything."""
+    """What each poll returns to the selector's owner, if anything."""
 
     def after(call: Call) -> None:
         selector: Selector = call.subject
@@ -265,7 +266,7 @@ def watch_polls() -> list[Watch]:
 
 
 def _read_state(channel: KafkaChannel) -> str:
-    """What of a frame is here: nothing, part of its size, part of its payload, or the frames that are complete."""
+    """How much of a frame has arrived: nothing, part of its size, part of its payload, or whole frames."""
     receive = channel._receive
     complete = f"{len(channel.staged)} complete" if channel.staged else ""
     if receive is None:

@@ -1,4 +1,4 @@
-"""What a ``Recording`` can watch of a new consumer: positions, its place in the group, futures and what they become."""
+"""Watches for a new consumer: positions, its state in the group, futures and their results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _(value: OffsetAndMetadata) -> Short:
 
 
 def offsets_in_words(records: list[ConsumerRecord]) -> str:
-    """``0–2`` of records of one partition."""
+    """The offsets of one partition's records as a range, such as ``0–2``."""
     first, last = records[0].offset, records[-1].offset
     return str(first) if first == last else f"{first}–{last}"
 
@@ -48,7 +48,7 @@ def offsets_in_words(records: list[ConsumerRecord]) -> str:
 
 
 def watch_positions(*attributes: str) -> list[Watch]:
-    """``position`` and ``committed`` of the partition that is read, whenever they change, by ``SubscriptionState``."""
+    """``position`` and ``committed`` of the partition, whenever they change, in the lane ``SubscriptionState``."""
     watched = attributes or ("position", "committed")
 
     def before(call: Call) -> None:
@@ -66,7 +66,7 @@ def watch_positions(*attributes: str) -> list[Watch]:
 
 
 def poll_watches() -> list[Watch]:
-    """A poll from the user's call to the network, without the coordinator."""
+    """The calls of a poll, from the user down to the network, without the coordinator."""
     return [
         *watch(KafkaConsumer.poll, Fetcher.fetched_records, Fetcher.send_fetches, show=()),
         *watch(ConsumerNetworkClient.poll, Fetcher._handle_response, show=()),
@@ -78,7 +78,7 @@ def poll_watches() -> list[Watch]:
 
 
 def watch_member_state() -> list[Watch]:
-    """UNJOINED, REBALANCING, STABLE, by ``ConsumerCoordinator``."""
+    """UNJOINED, REBALANCING, STABLE, in the lane ``ConsumerCoordinator``."""
 
     def before(call: Call) -> None:
         call.scratch = call.subject.state
@@ -93,7 +93,7 @@ def watch_member_state() -> list[Watch]:
 
 
 def watch_deaths() -> list[Watch]:
-    """The end of a consumer whose process dies, by the thread that used it."""
+    """The end of a consumer whose process dies, in the lane of its thread."""
 
     def dies(call: Call) -> None:
         call.emit(Kind.NOTE, call.actor, "dies" if isinstance(sys.exception(), Crash) else "ends")
@@ -105,10 +105,10 @@ def watch_deaths() -> list[Watch]:
 
 
 def watch_futures() -> list[Watch]:
-    """Each future as a lane of its own: how it came to be, what was built on it, and how it ended.
+    """Each future in a lane of its own: how it was made, what was composed from it, how it completed.
 
-    ``1 JoinGroup answer`` is that of a request, and ``2 by JoinGroupResponseHandler`` was composed by an adapter; the
-    numbers are those of their coming.
+    ``1 JoinGroup answer`` is the future of a request; ``2 by JoinGroupResponseHandler`` was composed by an adapter.
+    They are numbered in the order in which they were made.
     """
     names = _FutureNames()
     who = names.of_subject
@@ -128,7 +128,7 @@ class _FutureNames:
         self._known: dict[int, tuple[RequestFuture[Any], str]] = {}
 
     def of(self, future: RequestFuture[Any]) -> str:
-        """Futures that nobody has seen come are done from the beginning."""
+        """Futures that were not seen being made were complete from the beginning."""
         return self._known.get(id(future), (future, "RequestFuture"))[1]
 
     def of_subject(self, call: Call) -> str:

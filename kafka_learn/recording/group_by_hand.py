@@ -1,8 +1,8 @@
-"""A group whose members do nothing by themselves: every request is made by hand, and nothing else happens.
+"""A group whose members do nothing by themselves: every request is made by hand.
 
-For what a real consumer would not do, or not at the moment that matters: book 5.2 to 5.4. The coordinator is a running
-broker's own, with its log and its clock; requests are given to it without a network, so that they are answered, or
-parked, when the call returns::
+It shows what a real consumer would not do, or not at the right moment: book 5.2 to 5.4. The coordinator is that of a
+running broker, with its log and its clock. Requests reach it without a network, so each one is answered or parked
+when the call returns::
 
     with Cluster() as cluster:
         group = GroupByHand(cluster)
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 PARTITION = TopicPartition("demo", 0)
 PARKED = "…"
-"""In the place of an answer that has not come."""
+"""Stands for a response that has not arrived."""
 SESSION_TIMEOUT_MS = 10_000
 REBALANCE_TIMEOUT_MS = 60_000
 
 
 class GroupByHand:
-    """A group of one broker's coordinator."""
+    """A group at the coordinator of a broker."""
 
     def __init__(self, cluster: Cluster, group_id: str = "readers") -> None:
-        """Asks who coordinates, as every client does first; that makes ``__consumer_offsets``."""
+        """Asks for the coordinator, as every client does first. That creates ``__consumer_offsets``."""
         self.group_id = group_id
         groups = cluster.server.groups
         self.coordinator, self.offsets = groups.coordinator, groups.offsets
@@ -62,12 +62,12 @@ class GroupByHand:
         wait_until(lambda: self.coordinator.check_group(group_id) is Errors.NONE)
 
     def member(self, name: str, **settings: int) -> MemberByHand:
-        """Somebody who may join; ``settings``: ``session_timeout_ms``, ``rebalance_timeout_ms``, ``version``."""
+        """A client that can join; ``settings``: ``session_timeout_ms``, ``rebalance_timeout_ms``, ``version``."""
         return MemberByHand(self, name, **settings)
 
     @property
     def metadata(self) -> GroupMetadata | None:
-        """What the coordinator has of it; None before anybody came."""
+        """The coordinator's metadata of the group; None before the first member joined."""
         return self.coordinator.group_manager.get_group(self.group_id)
 
     @property
@@ -76,11 +76,11 @@ class GroupByHand:
         return self.metadata.state.name if self.metadata is not None else "none"
 
     def wait_for(self, state: str) -> None:
-        """Wait until the group is in a state: what has become due by the clock is done by other threads."""
+        """Wait until the group is in a state. Other threads do what has become due by the clock."""
         wait_until(lambda: self.state == state)
 
     def __str__(self) -> str:
-        """Generation, state, and the members, those in brackets whose JoinGroup or SyncGroup is parked."""
+        """Generation, state and members. Brackets mean that the member's JoinGroup or SyncGroup is parked."""
         group = self.metadata
         if group is None:
             return "no such group"
@@ -92,7 +92,7 @@ class GroupByHand:
 
 
 class MemberByHand:
-    """A member: what it knows of itself, and the last answer it got."""
+    """A member: its ids, and the last response that it got."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class MemberByHand:
         rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS,
         version: int = 1,
     ) -> None:
-        """``version`` is that of JoinGroup: 1 is the book's; from 4 on new members are given an id first."""
+        """``version`` is JoinGroup's: 1 is the book's; from 4 on a new member gets its id first."""
         self.name = name
         self.member_id = ""
         self.generation_id = -1
@@ -194,5 +194,5 @@ class MemberByHand:
         return self
 
     def __str__(self) -> str:
-        """Name and last answer."""
+        """Name and last response."""
         return f"{self.name}: {self.answer}"

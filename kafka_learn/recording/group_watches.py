@@ -1,4 +1,4 @@
-"""What a ``Recording`` can watch of consumer groups: their states, members, delayed operations, and their requests."""
+"""Watches for consumer groups: states, members, delayed operations, requests."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def _itself(key: Hashable) -> Hashable:
 
 
 def _nothing(call: Call) -> None:
-    """Makes ``after`` see only what began while the recording was running."""
+    """Ignores what began before the recording was running."""
 
 
 # ── requests ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def watch_group_requests(*names: str) -> list[Watch]:
-    """Requests of members and their answers, between the members and the coordinator.
+    """Requests of members, and the coordinator's responses.
 
-    A member's lane is called as its ``client.id``. A request is put when the member makes it and taken when its handler
-    begins; the answer is put when the coordinator calls back (at once, or when a parked request is answered), and taken
-    when the member has it decoded. ``names`` chooses requests; without any, it is all of ``MEMBERS_REQUESTS``.
+    A member's lane has its ``client.id`` as its name. A request is put when the member makes it, and taken when its
+    handler begins. The response is put when the coordinator calls back, at once or later, and taken when the member
+    has decoded it. ``names`` chooses requests; the default is all of ``MEMBERS_REQUESTS``.
     """
     wire = _GroupWire(names or tuple(MEMBERS_REQUESTS.values()))
     handlers = (
@@ -69,7 +69,7 @@ def watch_group_requests(*names: str) -> list[Watch]:
 
 
 class _GroupWire:
-    """Both ends know a request by the client's id and the correlation id."""
+    """Both ends identify a request by client id and correlation id."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
@@ -144,7 +144,7 @@ def _answer_in_words(answer: Any) -> str:
 
 
 def _error_code(answer: Any) -> int:
-    """The answer's own, or that of the first partition or member that has one."""
+    """The error of the response, or of its first partition or member that has one."""
     if type(answer).__name__ == "OffsetCommitResponse":
         codes = (partition.error_code for topic in answer.topics for partition in topic.partitions)
         return next(filter(None, codes), 0)
@@ -156,7 +156,7 @@ def _error_code(answer: Any) -> int:
 
 
 def watch_groups() -> list[Watch]:
-    """The state of each group, and who comes and goes: by the client's id."""
+    """The state of each group, and the members that join and leave, by client id."""
 
     def before_remove(call: Call) -> None:
         call.scratch = call.subject.members.get(call.argument("member_id"))
@@ -177,7 +177,7 @@ def watch_groups() -> list[Watch]:
 
 
 def watch_delayed_joins() -> list[Watch]:
-    """How long each DelayedJoin waits, by the lane ``DelayedJoin``."""
+    """How long each DelayedJoin waits, in the lane ``DelayedJoin``."""
     waiting = _Waiting("DelayedJoin", class_name)
 
     def begins(call: Call) -> None:
@@ -194,9 +194,10 @@ def watch_delayed_joins() -> list[Watch]:
 
 
 def watch_delayed_heartbeats(*clients: str) -> list[Watch]:
-    """How long each DelayedHeartbeat waits, by the lane ``DelayedHeartbeat``; of these clients only, if any are named.
+    """How long each DelayedHeartbeat waits, in the lane ``DelayedHeartbeat``; for the named clients only, if any are
+    named.
 
-    One that completes at once, since the coordinator owes the member an answer, is not there at all.
+    One that completes at once, because the coordinator owes the member a response, is not shown.
     """
     waiting = _Waiting("DelayedHeartbeat", lambda operation: operation._member_id.partition("-")[0])
 
@@ -218,7 +219,7 @@ def watch_delayed_heartbeats(*clients: str) -> list[Watch]:
 
 
 class _Waiting:
-    """Operations of one kind, each drawn as a thing that lies in a queue of that name."""
+    """Operations of one kind, each drawn as an item in a queue of that name."""
 
     def __init__(self, lane: str, name: Callable[[Any], str]) -> None:
         self._lane = lane
@@ -238,7 +239,7 @@ class _Waiting:
             call.emit(Kind.NOTE, self._lane, "complete")
 
     def has(self, operation: Any) -> bool:
-        """Whether it has been seen to begin."""
+        """Whether its beginning was recorded."""
         return id(operation) in self._known
 
 
@@ -246,9 +247,9 @@ class _Waiting:
 
 
 def watch_members() -> list[Watch]:
-    """What a member does between its requests: give up partitions, assign as the leader, take partitions over.
+    """What a member does between its requests: revoke partitions, assign as the leader, take over partitions.
 
-    The events are those of the member's lane, which its thread must be called by.
+    The member's thread must have the name of its lane.
     """
 
     def revoked(call: Call) -> None:

@@ -1,7 +1,7 @@
-"""What was recorded of a running broker or client: events in the order in which they happened.
+"""A recorded run of a broker or client: events in the order in which they happened.
 
-A run is plain data. It is kept as JSON lines and drawn again without the code that was recorded; ``recording`` makes
-one, ``sequence_diagram`` and ``time_line`` draw it::
+A run is plain data. It is stored as JSON lines and can be drawn without the recorded code. ``recorder`` makes one,
+``sequence_diagram`` and ``time_line`` draw it::
 
     {"format": 1, "title": "The way of a produce request", "recorded_by": "chapters…request_runs:produce_request", ...}
     {"time_ns": 0, "thread": "producer", "kind": "put", "who": "BlockingChannel", "what": "request", "number": 1, ...}
@@ -50,8 +50,8 @@ class Kind(StrEnum):
 class Event:
     """One thing that happened.
 
-    ``time_ns`` counts from the beginning of the run. ``who`` is the object, by the name of its class; ``where`` tells
-    objects of one class apart if that matters (a file, a number).
+    ``time_ns`` counts from the beginning of the run. ``who`` is the class of the object. ``where`` distinguishes
+    objects of one class if that matters (a file, a number).
     """
 
     time_ns: int
@@ -65,7 +65,7 @@ class Event:
     detail: Detail = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The event as JSON has it: fields that say nothing are left out."""
+        """The event for JSON, without empty fields."""
         row = dataclasses.asdict(self)
         return {name: value for name, value in row.items() if value or name == "time_ns"}
 
@@ -77,7 +77,7 @@ class Event:
 
 @dataclass(frozen=True)
 class CallSpan:
-    """A call from its beginning to its end; ``end`` is None when the recording ended first."""
+    """A call from its beginning to its end; ``end`` is None if the recording ended first."""
 
     begin: Event
     end: Event | None
@@ -86,26 +86,26 @@ class CallSpan:
 
     @property
     def duration_ns(self) -> int:
-        """How long it took; 0 when the end is not known."""
+        """How long it took; 0 if the end is not known."""
         return self.end.time_ns - self.begin.time_ns if self.end is not None else 0
 
 
 @dataclass(frozen=True)
 class HandOver:
-    """Something that went from one thread to another; ``take`` is None while nobody has taken it."""
+    """An item that one thread handed to another; ``take`` is None if it was never taken."""
 
     put: Event
     take: Event | None
 
     @property
     def waited_ns(self) -> int:
-        """How long it lay there."""
+        """How long it waited."""
         return self.take.time_ns - self.put.time_ns if self.take is not None else 0
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a thread does with one thing: from taking it to the last event before it takes the next.
+    """A thread's work on one item: from taking it to the last event before it takes the next one.
 
     ``first`` and ``last`` are indexes into the run's events.
     """
@@ -119,8 +119,8 @@ class Turn:
 class RecordedRun:
     """A run: its events, in an order in which no effect precedes its cause.
 
-    Events of one thread are in the order of that thread, and a thing is put before it is taken; beyond that, the order
-    of events in different threads is the order of the clock.
+    Events of one thread are in the order of that thread, and an item is put before it is taken. Apart from that,
+    events of different threads are ordered by the clock.
     """
 
     events: tuple[Event, ...]
@@ -148,19 +148,19 @@ class RecordedRun:
     # ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def where(self, condition: Callable[[Event], bool]) -> RecordedRun:
-        """The same run with the events only for which ``condition`` is true."""
+        """The run with only the events for which ``condition`` is true."""
         return dataclasses.replace(self, events=tuple(event for event in self.events if condition(event)))
 
     def only(self, *names: str) -> RecordedRun:
-        """With what matches one of ``names`` only: see ``matches``."""
+        """The run with only the events that match one of ``names``: see ``matches``."""
         return self.where(lambda event: any(matches(event, name) for name in names))
 
     def without(self, *names: str) -> RecordedRun:
-        """Without what matches one of ``names``: see ``matches``."""
+        """The run without the events that match one of ``names``: see ``matches``."""
         return self.where(lambda event: not any(matches(event, name) for name in names))
 
     def of_kinds(self, kinds: Container[Kind]) -> RecordedRun:
-        """With events of these kinds only."""
+        """The run with only the events of these kinds."""
         return self.where(lambda event: event.kind in kinds)
 
     # ── what belongs together ─────────────────────────────────────────────────────────────────────────────────────
@@ -177,13 +177,13 @@ class RecordedRun:
         return spans
 
     def hand_overs(self) -> list[HandOver]:
-        """What was put, with who took it."""
+        """Everything that was put, with the event that took it."""
         takes = {(event.what, event.number): event for event in self.events if event.kind is Kind.TAKE}
         puts = (event for event in self.events if event.kind is Kind.PUT)
         return [HandOver(put, takes.get((put.what, put.number))) for put in puts]
 
     def turns(self) -> list[Turn]:
-        """What threads did with one thing after the other. A plain thread, such as a client's, has a single turn."""
+        """The threads' work, item by item. A thread that takes nothing, such as a client's, has a single turn."""
         open_turns: dict[str, Turn] = {}
         turns = []
         for index, event in enumerate(self.events):
@@ -196,13 +196,13 @@ class RecordedRun:
         return sorted([*turns, *open_turns.values()], key=lambda turn: turn.first)
 
     def is_client(self, thread: str) -> bool:
-        """Whether a thread is of no class of its own: then it is what the run was made with."""
+        """Whether a thread has no class of its own. Such a thread was made for the run."""
         return self.actors.get(thread, thread) in (thread, "main")
 
     def structure(self) -> dict[str, list[str]]:
-        """What must be the same whenever the run is recorded: what each thread did, and who took what from whom.
+        """What must be the same in every recording: what each thread did, and which thread took what from which.
 
-        Times, sizes and the order of events in different threads are not part of it; threads of one pool are one.
+        Times, sizes and the order of events in different threads are not part of it. Threads of one pool count as one.
         """
         roles = {thread: thread_role(thread) for thread in self.threads}
         found: dict[str, list[str]] = {}
@@ -231,7 +231,7 @@ class RecordedRun:
 
     @classmethod
     def load(cls, path: Path) -> RecordedRun:
-        """Read a run. Raises OSError, and ValueError when the file is none."""
+        """Read a run. Raises OSError, or ValueError if the file is not a run."""
         try:
             header, *rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
             if header["format"] != FORMAT:
@@ -268,7 +268,7 @@ def thread_role(thread: str) -> str:
 
 
 def thread_names(threads: Iterable[str]) -> dict[str, str]:
-    """Short names for threads: no ``kafka-`` in front, and numbers from 1 only where there are several of a pool.
+    """Short names for threads: without ``kafka-``, and numbered from 1 only if there are several of a pool.
 
     >>> list(thread_names(["kafka-request-handler-3", "producer", "kafka-request-handler-7"]).values())
     ['request-handler 1', 'request-handler 2', 'producer']

@@ -1,6 +1,7 @@
-"""Records what running code does, without a line of that code being written for it.
+"""Records what running code does, from outside.
 
-The methods that ``watches`` name are wrapped on their classes while the ``with`` block lasts, and put back after it::
+Inside the ``with`` block, the methods that ``watches`` name are wrapped on their classes; afterwards they are
+restored::
 
     from kafka_learn.recording.recorder import Recording
     from kafka_learn.recording.watches import watch, watch_files
@@ -12,9 +13,9 @@ The methods that ``watches`` name are wrapped on their classes while the ``with`
     recording.run.save(Path("append.jsonl"))
     sequence_diagram(recording.run)
 
-Objects that are made inside the block are recorded for sure. One made before it may have kept a method for itself
-(a callback, a table of handlers), and such a method was kept unwrapped: so start the broker inside, ``paused``, and
-record what matters with ``running``::
+Objects that are created inside the block are always recorded. An object created before it may have stored an unwrapped
+method (a callback, a table of handlers). So start the broker inside, ``paused``, and record what matters with
+``running``::
 
     with Recording(*BROKER, paused=True) as recording:
         ...  # start a broker, create a topic: nothing is recorded
@@ -45,7 +46,7 @@ OWN_ARGUMENTS = ("self", "cls")
 
 
 class RecordingError(Exception):
-    """Something cannot be watched, or a watch failed; the code that was recorded has not noticed."""
+    """Something cannot be watched, or a watch failed. The recorded code was not affected."""
 
 
 class Call:
@@ -70,7 +71,7 @@ class Call:
 
     @property
     def subject(self) -> Any:
-        """The object whose method it is (the first argument)."""
+        """The object on which the method is called (the first argument)."""
         return self._args[0] if self._args else None
 
     @property
@@ -80,36 +81,36 @@ class Call:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What was passed, by the names of the parameters, ``self`` included."""
+        """The arguments by parameter name, including ``self``."""
         return dict(zip(self._names, self._args, strict=False)) | self._kwargs
 
     def argument(self, name: str) -> Any:
-        """One argument; None when it was left to its default."""
+        """One argument; None if it was left to its default."""
         return self.arguments.get(name)
 
     @property
     def actor(self) -> str:
-        """The lane of the thread that calls, if it is doing nothing else that is recorded."""
+        """The lane of the innermost recorded call of this thread, else the lane of the thread itself."""
         return actor_of(threading.current_thread())
 
     def emit(
         self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
     ) -> None:
-        """Record an event in the thread that calls: now, or in the place that was held for it."""
+        """Record an event of the calling thread: now, or in the place that was held for it."""
         self.recording.emit(kind, who, what, detail, number=number, where=where, place=self._place)
         self._place = None
 
     def hold_place(self) -> None:
         """Keep a place for the next event of this call.
 
-        For an event of which all is known only after the call, while its effects can be seen during it: bytes that are
-        sent may have been received before this thread comes to write down how many they were.
+        For an event whose effects can be seen before its details are known: bytes may be received before this thread
+        can record how many it sent.
         """
         self._place = self.recording.hold_place()
 
 
 class Place:
-    """Where an event is in the order of the run; empty until there is one."""
+    """A place in the order of the run; empty until it gets its event."""
 
     __slots__ = ("event", "time_ns")
 
@@ -125,8 +126,8 @@ Hook = Callable[[Call], None]
 class Watch:
     """What to do before and after each call of ``owner.name``.
 
-    With ``before``, ``after`` sees the calls that ``before`` saw. Without it, every call that ends while the recording
-    is running: also that of a thread that has been waiting for long.
+    With ``before``, ``after`` sees the calls that ``before`` saw. Without it, ``after`` sees every call that ends
+    while the recording is running, also one that began before.
     """
 
     owner: type | ModuleType
@@ -146,7 +147,7 @@ class Watch:
 
 
 class Recording:
-    """A recording in progress, or at its end: see the module."""
+    """A recording, running or finished; see the module."""
 
     def __init__(
         self,
@@ -205,7 +206,7 @@ class Recording:
     def wait_for(self, name: str, count: int = 1, timeout_ms: float = DEFAULT_TIMEOUT_MS) -> None:
         """Wait until ``count`` events match ``name`` (see ``matches``) and all calls have ended; or TimeoutError.
 
-        For what other threads still do when the recording thread has got all it wanted.
+        For work of other threads that goes on after the recording thread has its result.
         """
         deadline = time.monotonic() + timeout_ms / 1000
         while not self._has_happened(name, count):
@@ -223,7 +224,7 @@ class Recording:
 
     @property
     def run(self) -> RecordedRun:
-        """What has been recorded so far; time begins with the first event."""
+        """Everything recorded so far; time begins with the first event."""
         events = self._events
         start_ns = events[0].time_ns if events else 0
         shifted = tuple(replace(event, time_ns=event.time_ns - start_ns) for event in events)
@@ -260,18 +261,18 @@ class Recording:
     def hold_place(self) -> Place:
         """The next place in the order of events.
 
-        ``list.append`` is atomic, so the order is causal as long as causes get their places before they take effect.
+        ``list.append`` is atomic, so the order is causal if a cause gets its place before it takes effect.
         """
         place = Place(self._clock_ns())
         self._places.append(place)
         return place
 
     def new_number(self) -> int:
-        """A number that no call and no thing has yet."""
+        """A new number for a call or an item."""
         return next(self._numbers)
 
     def begin_call(self, number: int) -> None:
-        """What the calling thread does from here on, it does inside this call."""
+        """From here on, the calling thread is inside this call."""
         self._stack.append(number)
 
     def end_call(self) -> None:
@@ -294,7 +295,7 @@ class Recording:
         return targets
 
     def _install(self, owner: type | ModuleType, name: str, watches: list[Watch]) -> None:
-        """Put a wrapper in the place of a method; of a function, in every module that has imported it."""
+        """Replace a method by its wrapper; a function, in every module that has imported it."""
         original = getattr(owner, name)
         if isinstance(owner, type):
             places: list[type | ModuleType] = [owner]
@@ -356,7 +357,7 @@ class Recording:
         return recorded
 
     def _run_hook(self, hook: Hook | None, call: Call) -> None:
-        """A watch that fails must not disturb what it watches: it is told of at the end."""
+        """A failing watch must not disturb the recorded code. Its error is raised at the end."""
         if hook is None:
             return
         try:
@@ -373,12 +374,12 @@ def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
         return function.__code__.co_varnames[: function.__code__.co_argcount]
     try:
         return tuple(inspect.signature(function).parameters)
-    except ValueError:  # C functions that do not tell
+    except ValueError:  # C functions without a signature
         return ()
 
 
 def actor_of(thread: threading.Thread) -> str:
-    """Threads of the broker say what they are by their class, or by that of what they run; others by their name."""
+    """The lane of a thread: its class or the class of what it runs for a broker's thread, else its name."""
     kind = type(thread.runnable) if isinstance(thread, KafkaThread) else type(thread)
     if kind.__module__ == "threading":
         return "main" if thread is threading.main_thread() else thread.name

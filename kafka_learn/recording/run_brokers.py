@@ -1,4 +1,4 @@
-"""A broker in this process, and clients in threads of their own: what recorded runs are made of."""
+"""A broker in this process, and clients in threads of their own, for recorded runs."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def running_broker(
 
 
 def open_connections(server: KafkaServer) -> int:
-    """How many connections the processors have taken over and not yet closed."""
+    """The number of open connections of the processors."""
     return sum(processor.connection_count for processor in server.socket_server.processors)
 
 
 def wait_until(condition: Callable[[], bool], timeout_ms: float = 60_000) -> None:
-    """Wait until a condition has come true, or raise TimeoutError."""
+    """Wait until a condition is true. Raises TimeoutError."""
     deadline_ms = SYSTEM_TIME.hi_res_ms() + timeout_ms
     while not condition():
         if SYSTEM_TIME.hi_res_ms() > deadline_ms:
@@ -71,7 +71,7 @@ def wait_until(condition: Callable[[], bool], timeout_ms: float = 60_000) -> Non
 
 
 def in_thread(name: str, work: Callable[[], object]) -> None:
-    """Do something in a thread of its own, so that it has a lane of its own; raises what it raises."""
+    """Run a function in a thread of its own, which gets a lane of its own. Raises what it raises."""
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -93,7 +93,7 @@ def connect(server: KafkaServer) -> BlockingChannel:
 
 
 def _prepare(server: KafkaServer) -> None:
-    """Make the topic, and use it once: codecs are compiled when they are first needed."""
+    """Create the topic and use it once, so that all codecs are compiled."""
     topic = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
     with connect(server) as channel:
         channel.exchange(CreateTopicsRequest(topics=[topic], timeout_ms=5_000), 4)
@@ -102,13 +102,13 @@ def _prepare(server: KafkaServer) -> None:
 
 
 def produce(server: KafkaServer, value: bytes) -> None:
-    """Connect, send one record, wait for the answer, leave."""
+    """Connect, send one record, wait for the response, disconnect."""
     with connect(server) as channel:
         send_record(channel, value)
 
 
 def send_record(channel: BlockingChannel, value: bytes) -> None:
-    """Send one record to the topic and wait for the answer."""
+    """Send one record to the topic and wait for the response."""
     channel.exchange(produce_of(value), PRODUCE_VERSION)
 
 
@@ -121,7 +121,7 @@ def produce_of(value: bytes, acks: int = 1) -> ProduceRequest:
 
 
 def fetch_from(channel: BlockingChannel, offset: int) -> None:
-    """Ask for records from an offset on, and wait for as long as there are none."""
+    """Fetch records from an offset on; wait while there are none."""
     partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
     topic = FetchTopic(topic=TOPIC, partitions=[partition])
     request = FetchRequest(replica_id=-1, max_wait_ms=LONG_POLL_MS, min_bytes=1, max_bytes=1 << 20, topics=[topic])

@@ -1,9 +1,9 @@
 """Recorded runs for pages: recorded when the site is built, or read from a file beside the chapter.
 
-A run that is named by its function: ``chapters.ch02_producer.figures.request_runs:produce_request``, is run once
-for every state of the code: what was recorded is kept under ``.build`` until any module changes. A run that takes long,
-or that the text discusses in detail, is kept as ``chapters/…/name.jsonl``; a test records it anew and compares the
-structure, so that it cannot drift from the code.
+A run that is named by its function, such as ``chapters.ch02_producer.figures.request_runs:produce_request``, is
+recorded once and kept under ``.build`` until any module changes. A run that takes long, or that the text discusses in
+detail, is kept as ``chapters/…/name.jsonl``. A test records it again and compares the structure, so it cannot drift
+from the code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RECORDED = PROJECT_ROOT / ".build" / "runs"
 def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
     """The run of a function ``module:function``, or of a file ``path/in/the/repository.jsonl``.
 
-    Raises UnknownSymbolError when there is no such function or file, ValueError when there is no run in it.
+    Raises UnknownSymbolError if there is no such function or file, ValueError if it has no run.
     """
     if not reference.endswith(".jsonl"):
         return _recorded_now(reference)
@@ -35,7 +35,7 @@ def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
 def record(reference: str) -> RecordedRun:
     """Execute ``module:function``, which records a run.
 
-    Raises UnknownSymbolError when there is no such function, ValueError when it fails or returns something else.
+    Raises UnknownSymbolError if there is no such function, ValueError if it fails or returns something else.
     """
     find_symbol(reference)
     module, _, name = reference.partition(":")
@@ -50,7 +50,7 @@ def record(reference: str) -> RecordedRun:
 
 
 def drift(path: Path) -> list[str]:
-    """What happens now and not in a kept run (``+``), and the other way round (``-``); empty when they are alike.
+    """The differences between a new recording (``+``) and a kept run (``-``); empty if there are none.
 
     Raises what ``record`` and ``RecordedRun.load`` raise.
     """
@@ -65,7 +65,7 @@ def _lines(structure: dict[str, list[str]]) -> list[str]:
 
 
 def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
-    """The runs that are kept beside chapters."""
+    """The runs that are kept in the chapters' folders."""
     return sorted((root / "chapters").rglob("*.jsonl"))
 
 

@@ -1,4 +1,4 @@
-"""Values in few words, for the labels of recorded runs."""
+"""Short texts for values, for the labels of recorded runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Short = str | int | float | bool | None
 
 @functools.singledispatch
 def summary(value: object) -> Short:
-    """A value as a number or a few words; None for what cannot be said in a few words.
+    """A value as a number or a few words; None if there is no short text for it.
 
     Register more types with ``summary.register``.
     """

@@ -1,6 +1,6 @@
-"""What a ``Recording`` can watch of any code: calls, queues, states. ``broker_watches`` adds files and the wire.
+"""Watches for any code: calls, queues, states. ``broker_watches`` adds files and the wire.
 
-Each function here returns watches for ``Recording(...)``; put as many into it as the figure needs, and no more.
+Each function here returns watches for ``Recording(...)``. Pass it those that the figure needs, and no more.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ def watch(
 ) -> list[Watch]:
     """Calls of methods (``Log.append_as_leader``) or of a module's functions, with their ends.
 
-    ``show`` names the parameters to keep (default: all that have a short ``summary``), or is a function that makes the
-    detail out of the call. ``who`` is the lane, or makes it out of the call, when it is not to be the object's class.
+    ``show`` names the parameters to keep (default: all that have a short ``summary``), or is a function that makes
+    the detail from the call. ``who`` is the lane, or a function that makes it from the call; the default is the
+    object's class.
     """
     shown = show if show is None or callable(show) else tuple(show)
     return [_watch_call(function, shown, who) for function in functions]
@@ -90,12 +91,11 @@ def watch_queue(
     lane: str | None = None,
     key: Callable[[Any], Hashable] = id,
 ) -> list[Watch]:
-    """Things that one thread puts and another takes: who, when, how long they waited.
+    """Items that one thread puts and another takes: which threads, when, how long the items waited.
 
-    ``put_item`` and ``take_item`` say which object goes through: by default the first argument of ``put`` and the
-    result of ``take`` (None is nothing, a list is all that is in it). The same object at both ends, or an equal ``key``
-    of it, makes a hand-over. The queue is drawn as a lane of its own, called as the class of ``put`` unless ``lane``
-    says otherwise.
+    ``put_item`` and ``take_item`` return the item: by default the first argument of ``put`` and the result of ``take``
+    (None means no item, a list means all its items). The same object at both ends, or an equal ``key`` of it, makes a
+    hand-over. The queue is drawn as a lane named ``lane``, by default after the class of ``put``.
     """
     things = Things(key)
     first = list(inspect.signature(put).parameters)[1]
@@ -106,14 +106,14 @@ def watch_queue(
 
 
 class Things:
-    """The numbers of what is on its way. The things are held, lest their ids be given to others."""
+    """The numbers of items in transit. It keeps the items, so that their ids are not reused."""
 
     def __init__(self, key: Callable[[Any], Hashable]) -> None:
         self._key = key
         self._on_their_way: dict[Hashable, tuple[int, Any]] = {}
 
     def put(self, thing: Any, call: Call) -> int:
-        """A new number; 0 when it is on its way already."""
+        """A new number; 0 if the item is in transit already."""
         key = self._key(thing)
         if key in self._on_their_way:
             return 0
@@ -122,7 +122,7 @@ class Things:
         return number
 
     def take(self, thing: Any) -> int:
-        """Its number; 0 when it was put before the recording began."""
+        """The item's number; 0 if it was put before the recording began."""
         return self._on_their_way.pop(self._key(thing), (0, None))[0]
 
 
@@ -137,7 +137,7 @@ class _Passage:
         self._things = things
 
     def watch(self, function: Function) -> Watch:
-        """Before the call if the thing is an argument, after it if it is the result."""
+        """Before the call if the item is an argument, after it if it is the result."""
         if self._pick == "result":
             return Watch.of(function, after=self._pass)
         return Watch.of(function, before=self._pass)
@@ -165,7 +165,7 @@ def _picked(call: Call, pick: Pick) -> Any:
 
 
 def watch_states(owner: type, attribute: str = "state") -> list[Watch]:
-    """Every change of an attribute of the objects of a class, whoever makes it."""
+    """Every change of an attribute of the objects of a class."""
 
     def before(call: Call) -> None:
         if call.argument("name") == attribute:
@@ -182,11 +182,11 @@ def watch_states(owner: type, attribute: str = "state") -> list[Watch]:
 def watch_state_machine(
     change: Function, subject: str, state: Callable[[Any, Any], Any], *, who: str | None = None
 ) -> list[Watch]:
-    """A machine that keeps the states of many things and changes them in one method::
+    """A machine that keeps the states of many objects and changes them in one method::
 
         watch_state_machine(ReplicaStateMachine._handle_state_change, "replica", ReplicaStateMachine.state)
 
-    ``state(machine, thing)`` is asked before and after; ``subject`` is the parameter of ``change`` with the thing.
+    ``state(machine, object)`` is called before and after; ``subject`` is the parameter of ``change`` with the object.
     """
 
     def before(call: Call) -> None:

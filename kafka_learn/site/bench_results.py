@@ -11,8 +11,8 @@ What ``make bench`` writes (``bench/results/results.json``)::
                                 "samples": {"kafka_lite": [0.11, 0.12], "Kafka 3.9.1": [0.14, 0.13]}}],
                    "skipped": [{"workload": "…", "column": "kafka_lite", "reason": "…"}]}]}
 
-Columns named ``kafka_lite`` and ``kafka_lite, compiled`` are judged, each by itself, and where there is neither, the
-first one; a ratio is a column's median to that of the reference.
+Goals are judged for the columns ``kafka_lite`` and ``kafka_lite, compiled``, or for the first column if there is
+neither. A ratio is a column's median divided by the reference's.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ _CHINESE = {
 
 @dataclass(frozen=True)
 class ResultTable:
-    """One section of the results, ready to be shown; what was skipped is told below it."""
+    """One section of the results as a table, with remarks on what was skipped."""
 
     title: str
     head: Sequence[str]
@@ -140,7 +140,7 @@ def tables(document: Mapping[str, Any], language: str = "en") -> list[ResultTabl
 
 
 def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: bool = True) -> ResultTable:
-    """A line for each figure of each workload; ``ranges``: with the smallest and the largest of the rounds."""
+    """A row for each figure of each workload; ``ranges`` adds the smallest and the largest of the rounds."""
     columns, reference = section["columns"], section["reference"]
     ours = _ours(columns)
     with_ratio = reference in columns and reference not in ours
@@ -172,7 +172,7 @@ def _ours(columns: Sequence[str]) -> list[str]:
 
 
 def ratio(figure: Mapping[str, Any], column: str, reference: str) -> float | None:
-    """The median of a column to that of the reference; None when one is not there, or not above zero."""
+    """The median of a column divided by the reference's; None if one is missing or not above zero."""
     ours, theirs = figure["samples"].get(column), figure["samples"].get(reference)
     if not ours or not theirs or min(statistics.median(ours), statistics.median(theirs)) <= 0:
         return None
@@ -180,7 +180,7 @@ def ratio(figure: Mapping[str, Any], column: str, reference: str) -> float | Non
 
 
 def is_met(figure: Mapping[str, Any], column: str, reference: str) -> bool | None:
-    """Whether a column reaches the figure's goal; None when there is no goal, or nothing to judge."""
+    """Whether a column reaches the figure's goal; None if there is no goal, or no value."""
     goal, ours = figure["goal"], figure["samples"].get(column)
     if not goal or not ours:
         return None
@@ -191,7 +191,7 @@ def is_met(figure: Mapping[str, Any], column: str, reference: str) -> bool | Non
 
 
 def _judgement(figure: Mapping[str, Any], ours: Sequence[str], reference: str, language: str) -> str:
-    """``met`` or ``not met``, or which of the two packages it is that meets the goal."""
+    """``met``, ``not met``, or the one build that meets the goal."""
     judged = {column: met for column in ours if (met := is_met(figure, column, reference)) is not None}
     if not judged:
         return ""

@@ -1,4 +1,4 @@
-"""What the pages of the site may ask for between fences, expanded when the site is built.
+"""Directives: fences in the site's pages that are expanded when the site is built.
 
 ::
 
@@ -17,7 +17,7 @@
 ``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
 as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
 ``threads``); below it the steps in words unfold, unless ``words=no``.
-Whatever goes wrong names the page and the line.
+Error messages name the page and the line.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 
 
 class DirectiveError(Exception):
-    """A page asks for something that cannot be given: ``page:line: reason``."""
+    """A directive cannot be expanded: ``page:line: reason``."""
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Directive:
 
 
 def expand(text: str, page: Page) -> str:
-    """Expand every directive of a page; DirectiveError at the first one that cannot be."""
+    """Expand every directive of a page. Raises DirectiveError for the first one that cannot be expanded."""
     output: list[str] = []
     lines = text.splitlines()
     number = 0
@@ -113,7 +113,7 @@ def _closing_fence(lines: list[str], start: int, ticks: str) -> int | None:
 
 
 def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> list[str]:
-    """A directive's fence becomes what it asks for; any other block stays, less the marks of runnable blocks."""
+    """Expand a directive's fence; any other block stays, without the marks of runnable blocks."""
     info = opening["info"].strip()
     verb = info.split(" ")[0]
     if verb not in _VERBS:
@@ -152,7 +152,7 @@ def _in_figure(svg: str, directive: Directive) -> str:
 
 
 def _recording(directive: Directive, page: Page) -> str:
-    """A figure, and below it the same in words for who cannot see it, or wants to search or copy it."""
+    """A figure, and below it the steps in words, for screen readers and for searching and copying."""
     run = recorded_run(directive.reference)
     options = {name: value for name, value in directive.options.items() if name not in ("view", "caption", "words")}
     view = directive.options.get("view", "sequence")

@@ -1,7 +1,7 @@
 """The docs site: ``python -m kafka_learn.site build`` and ``… serve``.
 
-``build`` is strict: an unknown symbol, a notebook that fails, a dead link or anchor, or a page that would ask an
-outside host for anything ends it with exit code 1 and a line that names the page.
+``build`` is strict: an unknown symbol, a failing notebook, a dead link or anchor, or a page that loads anything from
+an outside host ends it with exit code 1 and a line that names the page.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def _stage() -> int:
 
 
 def _mkdocs(*arguments: str, leave_out: tuple[str, ...] = ()) -> int:
-    """Run mkdocs; of what it says, lines that begin with ``leave_out`` are not shown.
+    """Run mkdocs without the output lines that begin with ``leave_out``.
 
-    Its own ``--quiet`` is no help: it would keep warnings from being counted, and so from failing a strict build.
+    Its own ``--quiet`` does not help: warnings would not be counted, and a strict build would not fail.
     """
     command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
     environment = {**os.environ, **_QUIET}

@@ -1,4 +1,4 @@
-"""The site's reference pages, generated from what the code says of itself: configuration, APIs, command line, labs.
+"""The site's reference pages, generated from the code: configuration, APIs, metrics, command line, labs.
 
 Each public function takes the page's language and returns Markdown, for a ``generated`` directive.
 """
@@ -153,7 +153,7 @@ def _notes_of_a_topic(key: ConfigKey, language: str) -> list[str]:
 
 
 def served_apis(language: str) -> str:
-    """What ApiVersions answers, beside what the codec could read and write."""
+    """The versions in the ApiVersions response, beside those that the codec knows."""
     rows = []
     for key, served in sorted(SERVED_VERSIONS.items()):
         spec = API_SPECS[key]
@@ -192,7 +192,7 @@ def _bean_row(bean: BeanDeclaration, language: str) -> list[str]:
 
 
 def command_line(_language: str) -> str:
-    """Each subcommand of ``kafka-lite`` with its options, out of its parser."""
+    """Each subcommand of ``kafka-lite`` with its options, from its parser."""
     parser = importlib.import_module(COMMAND_LINE).build_parser()
     return "\n\n".join(_command(name, command) for name, command in _commands(parser))
 
@@ -258,6 +258,6 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Plain text as Markdown: marks and tags are shown as they are, but for words in backticks."""
+    """Plain text as Markdown: marks and tags are escaped, except in backticks."""
     parts = re.split(r"(`[^`]+`)", re.sub(r"\s+", " ", text))
     return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", part) for part in parts)

@@ -8,8 +8,8 @@
     ```console run=stop               commands that are running and end now, as by Ctrl-C
     ```python run                     a program; a ```text output block behind it is what it prints
 
-In what is expected, ``…`` stands for anything within a line, and a line of just ``…`` for any lines. The site shows the
-same blocks without the marks (kafka_learn/site/directives.py).
+In the expected output, ``…`` matches anything within a line, and a line of just ``…`` matches any lines. The site
+shows the same blocks without the marks (kafka_learn/site/directives.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BLOCK = re.compile(
 
 
 class MismatchError(AssertionError):
-    """A block printed something else than the page says, or failed."""
+    """A block failed, or printed something else than the page says."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _commands(line: int, kind: str, body: str) -> list[Step]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether a text is what the page says, ``…`` standing for anything."""
+    """Whether a text matches what the page says."""
     pattern = ""
     for row in expected.strip("\n").splitlines():
         if row.strip() == "…":
@@ -94,8 +94,7 @@ def matches(expected: str, printed: str) -> bool:
 class Session:
     """Runs steps one after the other in ``folder``; what runs in the background ends with the session.
 
-    ``replace`` maps words of the page to what they are here (a port that is free, say), in commands and in what is
-    expected.
+    ``replace`` maps words of the page to others, such as a port to a free one, in commands and in expected output.
     """
 
     def __init__(self, folder: Path, replace: dict[str, str], environment: dict[str, str]) -> None:

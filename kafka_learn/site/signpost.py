@@ -17,7 +17,7 @@ _WORDS = {
 
 
 def with_signpost(text: str, origin: str, language: str, root: Path = PROJECT_ROOT) -> str:
-    """A page's text with the lines below its title; unchanged if the book's map does not have the page.
+    """A page's text with the lines below its title; unchanged if ``book.toml`` does not have the page.
 
     ``origin`` is the page's path in the repository, of whichever language.
     """
@@ -28,7 +28,7 @@ def with_signpost(text: str, origin: str, language: str, root: Path = PROJECT_RO
 
 
 def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) -> str:
-    """The lines as Markdown; empty for a page that is not on the map.
+    """The lines as Markdown; empty for a page that ``book.toml`` does not have.
 
     ::
 
@@ -55,7 +55,7 @@ def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) ->
 
 
 def _way(page: str, target: str) -> str:
-    """From one file of the repository to another, as it is between their pages in the site."""
+    """The relative path between the site's pages of two files of the repository."""
     start, end = (path.replace("chapters/", "book/", 1) for path in (posixpath.dirname(page), target))
     return posixpath.relpath(end, start)
 

@@ -60,7 +60,7 @@ def pages(root: Path = PROJECT_ROOT) -> Iterator[StagedFile]:
 def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
     """Write the site's source tree; returns its files.
 
-    Raises DirectiveError when a page asks for what is not there, NotebookError when a notebook fails.
+    Raises DirectiveError if a directive cannot be expanded, NotebookError if a notebook fails.
     """
     written: list[Path] = []
     sources: set[str] = set()
