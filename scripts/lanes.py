@@ -71,10 +71,11 @@ def why_red(lanes: Sequence[Lane]) -> list[str]:
 
 def count_chances(flaky: Iterable[TestOutcome]) -> int:
     """The number of independent failures: tests that failed because they share a fixture count as one."""
-    return len({_chance(outcome) for outcome in flaky})
+    return len({chance(outcome) for outcome in flaky})
 
 
-def _chance(outcome: TestOutcome) -> tuple[str, ...]:
+def chance(outcome: TestOutcome) -> tuple[str, ...]:
+    """What tests have in common that failed because they share a fixture; of any other test, its node id."""
     failure = outcome.failure
     if failure is not None and failure.phase == "setup":
         return outcome.node_id.partition("::")[0], failure.where, failure.message

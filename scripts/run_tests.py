@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.lanes import Lane, report_of_flaky, summary, why_red
+from scripts.lanes import Lane, chance, report_of_flaky, summary, why_red
 from scripts.outcomes import TestOutcome, read_outcomes
 
 MAX_SECOND_TRIES = 20
@@ -65,7 +65,7 @@ def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[s
     failures = [outcome for outcome in outcomes.values() if outcome.outcome == "failed"]
     lane.broken = why_broken(code, failures, lane.passed)
     retried = failures if not lane.broken and len(failures) <= MAX_SECOND_TRIES else []
-    lane.flaky = [outcome for outcome in retried if passes_again(results, name, outcome, options)]
+    lane.flaky = second_tries(results, name, retried, options)
     lane.failed = [outcome for outcome in failures if outcome not in lane.flaky]
     lane.seconds = time.monotonic() - started
     lane.save(results / f"{name}.json")
@@ -79,6 +79,21 @@ def why_broken(code: int, failures: Sequence[TestOutcome], passed: int) -> str:
     if code == pytest.ExitCode.OK:
         return "" if passed else "no test passed"
     return ENDED_HOW.get(code, f"pytest ended with exit code {code}")
+
+
+def second_tries(
+    results: Path, name: str, failures: Sequence[TestOutcome], options: Sequence[str]
+) -> list[TestOutcome]:
+    """The tests that pass in their second try. A fixture that fails twice is not tried again for each of its tests."""
+    flaky, hopeless = [], set()
+    for outcome in failures:
+        if chance(outcome) in hopeless:
+            continue
+        if passes_again(results, name, outcome, options):
+            flaky.append(outcome)
+        else:
+            hopeless.add(chance(outcome))
+    return flaky
 
 
 def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequence[str]) -> bool:

@@ -146,6 +146,28 @@ def test_cleaned(cleaned): pass
     assert "no tests ran" not in done.last_line
 
 
+def test_fixture_that_fails_twice_is_not_tried_for_every_test_that_shares_it(tmp_path: Path) -> None:
+    done = run_lane(
+        tmp_path,
+        test_a="""
+import pytest
+
+@pytest.fixture(scope="module")
+def server():
+    first_time("server")
+    raise OSError("no server")
+
+@pytest.mark.parametrize("value", range(5))
+def test_with_server(server, value): pass
+
+def test_ok(): pass
+""",
+    )
+    assert done.code == 1
+    assert len(done.names("failed")) == 5
+    assert len(done.processes("server")) == 2
+
+
 def test_three_flaky_tests_are_red(tmp_path: Path) -> None:
     tests = "".join(f"def test_{name}(): assert not first_time('{name}')\n\n" for name in "abc")
     done = run_lane(tmp_path, test_a=tests)
