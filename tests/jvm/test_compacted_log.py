@@ -11,7 +11,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.log import Log
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.record_batch import RecordBatch
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from tests.support.compaction import all_batches, all_records, append, clean, keyed_set, new_manager
 from tests.support.dump_log_segments import dump_log_segments, segment_files
 from tests.support.logs import open_log
@@ -65,7 +65,7 @@ def test_kafkas_tool_reads_cleaned_segments(tmp_path: Path, message_format: str)
             if record.value is not None or message_format == "3.0"  # the tool of 0.10.2 prints no tombstones
         ]
         if message_format == "3.0":
-            batches = [batch for batch in all_batches(log) if isinstance(batch, RecordBatch)]
+            batches = [batch for batch in all_batches(log) if isinstance(batch, DefaultRecordBatch)]
             assert re.findall(r"baseOffset: (\d+) lastOffset: (\d+) count: (\d+)", printed) == [
                 (str(batch.base_offset), str(batch.last_offset), str(batch.record_count)) for batch in batches
             ]
