@@ -1,4 +1,4 @@
-"""Hands out the messages of a stream one by one.
+"""The iterator over the messages of a stream.
 
 Kafka 0.10.2: core/.../consumer/ConsumerIterator.scala · book 3.4.2
 """

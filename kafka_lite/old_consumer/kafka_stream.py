@@ -1,4 +1,4 @@
-"""A stream of messages: what one thread of a consumer reads.
+"""A stream of messages, read by one thread of a consumer.
 
 Kafka 0.10.2: core/.../consumer/KafkaStream.scala · book 3.4.1
 """

@@ -22,10 +22,10 @@ class Partitioner(ABC):
 
 
 class DefaultPartitioner(Partitioner):
-    """By Java's hash code of the key, so that Scala's producers and this one agree on text and numbers.
+    """Uses Java's hash code of the key, so that Scala's producers and this one agree on text and numbers.
 
-    Of bytes Java hashes the *identity*, so 0.10.2's default scattered equal keys; here, as in its ByteArrayPartitioner,
-    the content counts. Not the new producer's murmur2: the two put the same key into different partitions.
+    Java hashes the *identity* of a byte array, so 0.10.2's default partitioner scatters equal keys. Here the content is
+    hashed, as in its ByteArrayPartitioner. The new producer uses murmur2 and so chooses other partitions.
     """
 
     def partition(self, key: Any, number_of_partitions: int) -> int:

@@ -29,7 +29,7 @@ class ProducerRequestMetrics:
 
 
 class ProducerRequestStats:
-    """``kafka.producer:type=ProducerRequestMetrics,name=…,clientId=…``, of one with ``brokerHost``, ``brokerPort``."""
+    """``kafka.producer:type=ProducerRequestMetrics,name=…,clientId=…``; per broker with its host and port."""
 
     def __init__(self, group: KafkaMetricsGroup, client_id: str) -> None:
         self._group = group

@@ -23,7 +23,7 @@ class ProducerTopicMetrics:
 
 
 class ProducerTopicStats:
-    """``kafka.producer:type=ProducerTopicMetrics,name=…,clientId=…``, of each topic with ``,topic=…``."""
+    """``kafka.producer:type=ProducerTopicMetrics,name=…,clientId=…``, per topic with ``,topic=…``."""
 
     def __init__(self, group: KafkaMetricsGroup, client_id: str) -> None:
         self._group = group

@@ -1,6 +1,6 @@
 """Generates the decoder of one version of a message, as Python source.
 
-What it writes for FindCoordinatorRequest v1, for instance, is
+For FindCoordinatorRequest v1, for example, it generates
 
     def decode(buffer, position):
         end = len(buffer)

@@ -1,6 +1,6 @@
 """Generates the encoder of one version of a message, as Python source.
 
-What it writes for FindCoordinatorRequest v1, for instance, is
+For FindCoordinatorRequest v1, for example, it generates
 
     def encode(message, add):
         add(texts_h[message.key])
@@ -8,8 +8,8 @@ What it writes for FindCoordinatorRequest v1, for instance, is
         add(pack_b(message.key_type))
 
 where ``add`` takes each piece of the encoding in turn, and ``texts_h`` is a :class:`Texts`. Records are added as they
-are. A field that the version does not have and that is not ignorable is checked to hold its default, for otherwise the
-peer would miss what was meant.
+are. If the version does not have a field that is not ignorable, the generated code checks that it has its default
+value, because the peer would not receive any other.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (write) · book 2.3.5
 """

@@ -102,10 +102,9 @@ RECORDS = Sized("records", "i")
 class Field:
     """One line of a message's declaration.
 
-    ``versions`` are those that have the field, ``nullable`` those in which it may be null, ``tagged`` those in which it
-    travels among the tagged fields, under ``tag``, and only when it differs from ``default``. A field that a version
-    does not have must hold its default there, unless it is ``ignorable``. ``flexible`` overrides, for this field alone,
-    from which version on its length is compact.
+    ``versions`` have the field. In ``nullable`` versions it may be null. In ``tagged`` versions it is a tagged field
+    with this ``tag``, only sent if it differs from ``default``. In versions without the field, its value must be the
+    default, unless the field is ``ignorable``. ``flexible`` overrides the versions in which its length is compact.
     """
 
     type: WireType

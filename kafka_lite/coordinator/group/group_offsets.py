@@ -61,7 +61,7 @@ class GroupOffsets:
         offsets: Mapping[TopicPartition, OffsetAndMetadata],
         respond: Callable[[Outcomes], None],
     ) -> None:
-        """Store offsets; ``respond`` once, when they are stored or refused."""
+        """Store offsets. Calls ``respond`` once, when they are stored or refused."""
         error = self._coordinator.check_group(group_id, may_be_nameless=True)
         group = self._groups.get_group(group_id)
         if error is Errors.NONE and group is None:

@@ -10,7 +10,7 @@ from kafka_lite.protocol.schema import Request, Response, array, int16, string
 
 
 class SaslHandshakeRequest(Request, api_key=ApiKey.SASL_HANDSHAKE, versions="0-1"):
-    """The mechanism that the client has chosen.
+    """The mechanism that the client chooses.
 
     v0  raw SASL tokens follow, without headers
     v1  the tokens follow in SaslAuthenticate requests
