@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment, with nothing left running: for a program that starts brokers and Javas.
+"""Handles Ctrl-C at any moment and leaves nothing running, in a program that starts brokers and JVMs.
 
 Kafka 0.10.2: core/.../Kafka.scala (the shutdown hook) · book 1.4.1
 """
@@ -22,10 +22,10 @@ _SIGNAL_EXIT_CODE = 128  # plus the number of the signal, as shells report it
 
 
 class StopSignals:
-    """Handles SIGINT, SIGTERM and SIGHUP by ending all children and then this process, there and then.
+    """Handles SIGINT, SIGTERM and SIGHUP by ending all children and then this process, at once.
 
-    No exception is raised: it would come up in the middle of whatever C code happens to run, and pandas, librdkafka and
-    Py4J each make something else of it. ``farewell`` is called when all children have ended.
+    No exception is raised: it would interrupt any C code that is running, and pandas, librdkafka and Py4J each handle
+    that in another way. ``farewell`` is called when all children have ended.
     """
 
     def __init__(self, farewell: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ class StopSignals:
         self._numbers = [number for number in candidates if signal.getsignal(number) is not signal.SIG_IGN]
 
     def install(self) -> None:
-        """Set the handlers; again, when somebody else has set others."""
+        """Set the handlers; call it again if other code has replaced them."""
         for number in self._numbers:
             signal.signal(number, self._stop)
 
@@ -52,7 +52,7 @@ class StopSignals:
 
 
 def end_children() -> None:
-    """Ask all processes that this one has started to end; kill those that have not after a while."""
+    """Terminate all child processes; kill those that are still running after a while."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for child in _children():
             with contextlib.suppress(ProcessLookupError):
@@ -75,7 +75,7 @@ def _children() -> list[int]:
 
 
 def _text(path: Path) -> str:
-    """Of a file that may be gone by now."""
+    """Read a file that may be gone by now."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -83,7 +83,7 @@ def _text(path: Path) -> str:
 
 
 def _reap() -> bool:
-    """Whether there are children left."""
+    """Whether children are still running."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass

@@ -27,7 +27,7 @@ WEATHER_SCHEMA = (
 class Factor:
     """A kind of weather and its classes: ``classes[i]`` is ``edges[i] <= reading < edges[i+1]``.
 
-    Readings outside of the edges are errors of the instrument (there is a wind of 1,048 mph) and have no class.
+    Readings outside the edges are errors of the instrument (there is a wind of 1,048 mph) and have no class.
     """
 
     name: str
@@ -99,7 +99,7 @@ def delays_in_pandas(flights: pd.DataFrame, weather: pd.DataFrame) -> pd.DataFra
 
 
 def differences(got: pd.DataFrame, expected: pd.DataFrame, tolerance: float = 1e-9) -> list[str]:
-    """Where two results differ, in words: counts must be equal, means equal within ``tolerance`` minutes."""
+    """The differences of two results, in words. Counts must be equal, means within ``tolerance`` minutes."""
     both = expected.merge(got, on=KEY, how="outer", suffixes=("_expected", "_got"), indicator=True)
     found = []
     for row in both.to_dict("records"):

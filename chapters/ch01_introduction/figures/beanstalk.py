@@ -1,4 +1,4 @@
-"""A client of beanstalkd, and the real beanstalkd as a child process: another design beside which ours is measured.
+"""A client of beanstalkd, and the real beanstalkd as a child process: another design to measure ours against.
 
 The protocol is lines of ASCII, as in beanstalkd's own ``protocol.txt`` (version 1.12) · book 1.3.1
 """
@@ -20,7 +20,7 @@ _PUT = b"put 0 0 60 %d\r\n%b\r\n"
 
 
 class BeanstalkError(Exception):
-    """The server answered something else than was hoped for; the message is its answer."""
+    """The server returned an unexpected response, which is the message."""
 
 
 class BeanstalkClient:
@@ -32,7 +32,7 @@ class BeanstalkClient:
         self._answers = self._socket.makefile("rb")
 
     def put(self, *bodies: bytes) -> list[int]:
-        """Put jobs, of which each is answered, but all are sent before the first answer is read; returns their ids."""
+        """Put jobs, all before the first response is read; returns their ids."""
         self._socket.sendall(b"".join(_PUT % (len(body), body) for body in bodies))
         return [int(self._answer(b"INSERTED")[0]) for _ in bodies]
 
@@ -49,7 +49,7 @@ class BeanstalkClient:
             self._answer(b"DELETED")
 
     def stats(self) -> dict[str, str]:
-        """What the server tells of itself, ``binlog-records-migrated`` for instance."""
+        """The server's statistics, such as ``binlog-records-migrated``."""
         self._socket.sendall(b"stats\r\n")
         (size,) = self._answer(b"OK")
         lines = self._data(int(size)).decode().splitlines()
@@ -74,13 +74,13 @@ class BeanstalkClient:
 
 
 def beanstalkd_program() -> str | None:
-    """Where beanstalkd is; None when it is not installed (``apt-get install beanstalkd``)."""
+    """The path of beanstalkd; None if it is not installed (``apt-get install beanstalkd``)."""
     return shutil.which("beanstalkd") or shutil.which("beanstalkd", path="/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
 
 @contextmanager
 def running_beanstalkd(*options: str, binlog: Path | None = None) -> Iterator[BeanstalkClient]:
-    """A beanstalkd of its own on a free port, and a client of it; it ends with the block.
+    """Start a beanstalkd on a free port, and a client; both end with the block.
 
     ``binlog`` is the folder of its files; without, it keeps jobs in memory only. Raises FileNotFoundError when it is
     not installed, TimeoutError when it does not come up.

@@ -1,6 +1,6 @@
 """What this machine's disk, page cache and sockets do: measured for a chapter's figures, and again by its notebook.
 
-Wall clock where the disk is what is waited for, processor time where copies are. ``python -m
+It measures wall-clock time for the disk, and CPU time for copies. ``python -m
 chapters.ch01_introduction.figures.disk_measurements --save FILE`` measures everything and keeps it. Book 1.3.1.
 """
 
@@ -47,7 +47,7 @@ FAR_FUTURE = 2**62
 
 
 def write_speeds(directory: Path) -> dict[str, float]:
-    """MB/s of writing 4 KiB blocks *to the disk*: the file is synced at the end, and that is counted."""
+    """MB/s of writing 4 KiB blocks *to the disk*, including an fsync at the end."""
     everywhere = [n * SPREAD for n in range(BLOCKS)]
     random.Random(1).shuffle(everywhere)
     with _big_file(directory) as fd:
@@ -69,7 +69,7 @@ def _write_speed(fd: int, blocks: Iterable[int]) -> float:
 
 
 def read_speeds(directory: Path) -> dict[str, float]:
-    """MB/s of reading 4 KiB blocks that are not in the page cache at first, and that are then."""
+    """MB/s of reading 4 KiB blocks, first from the disk, then from the page cache."""
     everywhere = [n * SPREAD for n in range(BLOCKS)]
     random.Random(2).shuffle(everywhere)
     found = {}
@@ -108,7 +108,7 @@ def _big_file(directory: Path) -> Iterator[int]:
 
 
 def write_back(directory: Path, seconds: float, size: int = 64 << 20) -> dict[str, list[tuple[float, float]]]:
-    """Write ``size`` bytes, do nothing, and watch for so long: points (s, MB) of what has not yet come to the disk.
+    """Write ``size`` bytes, then watch for a time: points (s, MB) of what is not yet on the disk.
 
     ``this file`` counts its own dirty pages (Linux 6.5 and later), ``/proc/meminfo`` those of the whole machine.
     """
@@ -157,7 +157,7 @@ def stages_of_a_write(directory: Path) -> list[tuple[str, PageCacheState | None]
 
 
 def fsync_rates(directory: Path) -> dict[str, float]:
-    """Appends of 1000 bytes a second, with a ``fsync`` after so many of them."""
+    """Appends of 1000 bytes per second, with an ``fsync`` every so many appends."""
     return {
         _every(count): _append_rate(directory / f"appended-{count}", count) for count in (1, 10, 100, 1000, FAR_FUTURE)
     }
@@ -213,8 +213,8 @@ def _log_append_rate(directory: Path, batch: int, flush_messages: int) -> float:
 def transfer_costs(directory: Path, megabytes: int = 256) -> dict[str, float]:
     """Processor time (ms) of the sending thread for a gigabyte out of the page cache, in requests of a megabyte.
 
-    ``sendfile`` is what the broker does. The second way is what a program does that has never heard of it, the third
-    what the broker must do for a consumer that is older than the log's format.
+    ``sendfile`` is what the broker does. The second way is a program without it. The third is the broker
+    with a consumer that is older than the log's format.
     """
     records = memory_records(MAGIC_V2, CompressionType.NONE, [(None, VALUE)] * 1000, timestamp=1_600_000_000_000)
     segment = FileMessageSet(directory / "00000000000000000000.log")
@@ -252,7 +252,7 @@ def _send_slice(piece: FileMessageSetSlice, sock: socket.socket) -> None:
 
 
 def _transfer_seconds(send: Callable[[socket.socket, int], None], positions: Iterable[int]) -> float:
-    """Processor time of this thread for sending over loopback TCP to one that throws all away."""
+    """CPU time of this thread for sending over loopback TCP to a peer that discards everything."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as sender:
         receiver, _ = server.accept()
         drain = threading.Thread(target=_drain, args=(receiver,), name="consumer")
@@ -283,7 +283,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """How often a second something can be done."""
+    """How often per second a function can be called."""
     start, count = time.perf_counter(), 0
     while (passed := time.perf_counter() - start) < RATE_S:
         work()

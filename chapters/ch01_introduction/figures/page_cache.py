@@ -1,4 +1,4 @@
-"""Looking into the kernel's page cache: what of a file is in memory, and what of that is not yet on the disk.
+"""Looks into the kernel's page cache: how much of a file is in memory, and how much of that is not yet on the disk.
 
 Linux only; ``cachestat`` came with Linux 6.5. Book 1.3.1.
 """
@@ -33,7 +33,7 @@ class _CacheStat(ctypes.Structure):
 
 
 def page_cache_state(fd: int) -> PageCacheState | None:
-    """What of an open file is in the page cache; None where the kernel does not tell."""
+    """The pages of an open file in the page cache; None if the kernel does not tell."""
     whole_file, found = _Range(0, 0), _CacheStat()
     failed = ctypes.CDLL(None).syscall(_CACHESTAT, fd, ctypes.byref(whole_file), ctypes.byref(found), 0)
     return None if failed else PageCacheState(found.cached, found.dirty, found.write_back)
@@ -48,7 +48,7 @@ def dirty_kb() -> int:
 
 
 def drop_from_page_cache(fd: int) -> None:
-    """Let the kernel forget what it has of a file, so that the next read comes from the disk."""
+    """Drop a file from the page cache, so that the next read comes from the disk."""
     os.fdatasync(fd)  # dirty pages would stay
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 

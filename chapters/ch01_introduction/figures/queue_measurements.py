@@ -1,4 +1,5 @@
-"""Jobs into beanstalkd and records into this broker, each over TCP: how many a second, and what they leave on the disk.
+"""Jobs into beanstalkd and records into this broker, each over TCP: how many per second, and what is on the disk
+afterwards.
 
 Two designs for one question, when a message is safe: a queue in memory with a binlog beside it, and a log with a page
 cache below it. Book 1.3.1.
@@ -80,7 +81,7 @@ def _how_many(together: int) -> str:
 
 
 class BinlogState(NamedTuple):
-    """What beanstalkd has on the disk after a step, and what it has done for it so far."""
+    """What beanstalkd has on the disk after a step, and how much it has written so far."""
 
     step: str
     files: tuple[str, ...]

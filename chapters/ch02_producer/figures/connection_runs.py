@@ -74,7 +74,7 @@ def first_contact() -> RecordedRun:
 
 
 def five_in_flight() -> RecordedRun:
-    """Eight batches for a broker that needs a while for each; five of them may be on their way."""
+    """Eight batches for a slow broker; up to five of them are in flight."""
     return _many_requests("five_in_flight", 5)
 
 
@@ -98,7 +98,7 @@ def _many_requests(name: str, most: int) -> RecordedRun:
             for _ in range(REQUESTS):
                 producer.send(ProducerRecord(TOPIC, bytes(VALUE_BYTES)))
 
-        with cluster.paused():  # until as many are in flight as may be, however slow this machine is
+        with cluster.paused():  # until the maximum is in flight, however slow this machine is
             in_thread("caller", send_all)
             wait_until(lambda: in_flight(producer) == most)
         producer.flush()
@@ -110,7 +110,7 @@ def _many_requests(name: str, most: int) -> RecordedRun:
 
 
 class Peer:
-    """The other end of a connection, which reads and writes only when it is told to."""
+    """The peer of a connection. It reads and writes only on request."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -127,7 +127,7 @@ class Peer:
         return self._sock
 
     def read(self, count: int) -> None:
-        """Read so many bytes."""
+        """Read that many bytes."""
         left = count
         while left > 0:
             left -= len(self.accept().recv(min(left, 65_536)))
@@ -146,7 +146,7 @@ class Peer:
 
 @contextmanager
 def peer_and_selector() -> Iterator[tuple[Peer, Selector]]:
-    """Both ends of a connection that has not been made yet."""
+    """Both ends of a connection, before it is made."""
     peer, selector = Peer(), Selector()
     try:
         yield peer, selector

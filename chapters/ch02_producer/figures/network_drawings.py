@@ -70,7 +70,7 @@ def three_layers(language: str) -> str:
 
 
 def _layer(number: int, thread_class: str, names: list[str], fill: str, word: str) -> str:
-    """One cell for each thread; of several, what their names have in common stands in the heading only."""
+    """One cell for each thread; the common part of their names is only in the heading."""
     common = names[0].rstrip("0123456789") if len(names) > 1 else ""
     heading = f"{word.format(number)}: {thread_class}" + (f"\n{common}…" if common else "")
     cells = [cell(name.removeprefix(common), fill=fill) for name in names]

@@ -66,7 +66,7 @@ def network_watches() -> list[Watch]:
 
 
 def turn_watches() -> list[Watch]:
-    """What a processor asks of its selector, and what mutes and unmutes its channels: book 2.3.2."""
+    """A processor's calls of its selector, and the muting of its channels: book 2.3.2."""
     return [
         *watch(Processor._configure_new_connections, Processor._process_completed_receives, show=()),
         *watch(Selector.register, Selector.write, KafkaChannel.mute, KafkaChannel.unmute, show=()),
@@ -74,7 +74,7 @@ def turn_watches() -> list[Watch]:
 
 
 def turns_of_a_processor() -> RecordedRun:
-    """A producer connects and sends one request: which turn of the processor does what with it."""
+    """A producer connects and sends one request: what each turn of the processor does with it."""
     watches = (network_watches(), turn_watches())
     with (
         Recording(*watches, title="The turns of a processor", paused=True) as recording,
@@ -114,7 +114,7 @@ def pipelined_requests() -> RecordedRun:
 
 @contextmanager
 def _in_one_piece(channel: BlockingChannel) -> Iterator[None]:
-    """Let the kernel keep what is sent until the end, where it can (Linux); else it arrives as it likes."""
+    """Let the kernel hold back sent data until the end, if it can (Linux)."""
     cork, sock = getattr(socket, "TCP_CORK", None), channel._sock
     if cork is None or sock is None:
         yield
@@ -125,7 +125,7 @@ def _in_one_piece(channel: BlockingChannel) -> Iterator[None]:
 
 
 class HeldUpHandlers:
-    """Produce requests wait before their handler while ``hold`` lasts, as for a disk that does not answer."""
+    """Produce requests wait before their handler during ``hold``, as for a disk that hangs."""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -146,7 +146,7 @@ class HeldUpHandlers:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold them up, and in the end let all of them go on."""
+        """Hold the requests, and release all of them at the end."""
         self._go_on.clear()
         try:
             yield
@@ -155,7 +155,7 @@ class HeldUpHandlers:
 
 
 def full_request_queue() -> RecordedRun:
-    """One handler, which is held up, and room for one request: the third request stops the only network thread."""
+    """One request handler, held up, and room for one request: the third request blocks the only network thread."""
     overrides = {**AS_IN_KAFKA, "num.network.threads": "1", "num.io.threads": "1", "queued.max.requests": "1"}
     held = HeldUpHandlers()
     watches = (network_watches(), watch(RequestChannel._wait_for_room, show=()))

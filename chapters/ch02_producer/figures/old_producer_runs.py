@@ -1,7 +1,7 @@
-"""Recorded runs of the old producer: collation, the queue and its thread, a leader that moved, a late answer.
+"""Recorded runs of the old producer: collation, the queue and its thread, a leader that moved, a late response.
 
-Book 2.2. Brokers do not replicate to each other yet, so the two of these runs are clusters of their own, each with the
-whole topic; which of them leads what is only what the producer is told. All else is real.
+Book 2.2. Brokers do not replicate yet, so the two brokers of these runs are clusters of their own, each with the whole
+topic. Which of them leads a partition is only what the producer is told. Everything else is real.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ LATE_MS = 500
 
 
 class ToldLeaders(BrokerPartitionInfo):
-    """What the producer is told: ``leaders`` has for each fetch of metadata the leader of every partition."""
+    """The producer's metadata: ``leaders`` has the leader of every partition for each metadata request."""
 
     def __init__(
         self, config: ProducerConfig, pool: ProducerPool, ports: Sequence[int], leaders: Sequence[str]
@@ -139,7 +139,7 @@ def handler_watches() -> list[Watch]:
         *watch(DefaultEventHandler._send, show=_request),
         *watch(SyncProducer.send, show=()),
         *watch(Log.append_as_leader, show=_appended),
-        *watch_wire(),  # last, so that an answer is here before the call that awaited it ends
+        *watch_wire(),  # last, so that a response arrives before the call that waited for it ends
     ]
 
 
@@ -215,7 +215,7 @@ def queued() -> RecordedRun:
 
 
 def _await_idle_turn(producer: Producer) -> None:
-    """Until the thread has handed on nothing: all of the queue's time lies ahead."""
+    """Wait until the thread has handled an empty batch, so that the queue's whole time lies ahead."""
     thread = producer._send_thread
     assert thread is not None
     before_ms = thread._last_send_ms
@@ -229,7 +229,7 @@ def _send_apart(producer: Producer) -> None:
 
 
 def leader_moved() -> RecordedRun:
-    """Broker 0 does not lead partition 1 any more: that one's messages are sent again, to the new leader."""
+    """Broker 0 does not lead partition 1 any more: its messages are sent again, to the new leader."""
     update = watch(ToldLeaders.update_info, show=("topics",), who="BrokerPartitionInfo")
     failed = Watch.of(failed_partitions, after=_note_failed)
     with (
@@ -246,7 +246,7 @@ def leader_moved() -> RecordedRun:
 
 
 def late_answer() -> RecordedRun:
-    """The answer comes after ``request.timeout.ms``: the connection is closed, and the message sent again."""
+    """The response comes after ``request.timeout.ms``: the connection is closed, and the message is sent again."""
     watches = (
         watch(SyncProducer.send, BlockingChannel.connect, BlockingChannel.receive, BlockingChannel.close, show=()),
         watch(Log.append_as_leader, show=_appended),

@@ -1,4 +1,4 @@
-"""Figures of what a producer did in a recorded run: how long batches and requests were where, and whose memory it was.
+"""Figures of a producer's recorded run: where batches and requests were, for how long, and which batches held memory.
 
 They are time lines with other lanes: one for each partition, one for the buffers of the pool, one for requests.
 """
@@ -87,7 +87,7 @@ def batch_lives(run: RecordedRun, language: str = "en") -> BatchLives:
 
 @with_chinese_twin
 def requests_in_flight(run: RecordedRun, language: str = "en") -> TimeLine:
-    """As many rows as requests were in flight at once, and in them the requests by their correlation ids.
+    """A row for each request in flight at once, with the requests by their correlation ids.
 
     Needs a run with ``watch_in_flight()``.
     """
@@ -143,7 +143,7 @@ def _beside_each_other(spans: list[Span]) -> list[Span]:
 
 
 def _stacked(spans: list[Span], colour: str) -> list[Span]:
-    """Each in the first row that is free: as many rows as there were at once."""
+    """Puts each span into the first free row."""
     placed: list[Span] = []
     for span in sorted(spans, key=lambda one: one.start_ns):
         taken = {other.depth for other in placed if other.end_ns > span.start_ns}
@@ -153,7 +153,7 @@ def _stacked(spans: list[Span], colour: str) -> list[Span]:
 
 
 def draw_accumulator(accumulator: RecordAccumulator) -> Drawing:
-    """The deques as they are now: what is in each batch, the oldest at the left; and the memory below."""
+    """The deques now, with the oldest batch on the left, and the memory below."""
     rows = []
     for partition, queue in sorted(accumulator._batches.items()):
         cells = [_batch_cell(batch, takes_more=batch is queue[-1] and not batch.is_full) for batch in queue]
@@ -169,7 +169,7 @@ def draw_accumulator(accumulator: RecordAccumulator) -> Drawing:
 
 
 def _batch_cell(batch: ProducerBatch, *, takes_more: bool) -> str:
-    """Orange waits for a retry, blue takes more, green does not."""
+    """Orange: waits for a retry. Blue: has room. Green: is closed."""
     fill = ORANGE if batch.in_retry else BLUE if takes_more else GREEN
     plural = "" if batch.record_count == 1 else "s"
     return cell(f"{batch.record_count} record{plural}\n{batch.size_in_bytes} bytes", fill=fill)
@@ -205,5 +205,5 @@ def one_in_flight(language: str) -> str:
 
 
 def connection_states(_language: str) -> str:
-    """What may follow what in the life of a connection."""
+    """The state machine of a connection."""
     return draw_states(VALID_PREVIOUS_STATES).svg()

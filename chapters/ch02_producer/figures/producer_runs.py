@@ -71,7 +71,7 @@ def producer_of(cluster: Cluster, configs: Mapping[str, object] | None = None) -
 
 
 def in_flight(producer: KafkaProducer) -> int:
-    """How many requests of a producer have no answer."""
+    """The number of a producer's requests in flight."""
     return producer._sender._client.in_flight_request_count()
 
 
@@ -101,7 +101,7 @@ def watch_appends() -> list[Watch]:
 
 
 def order_watches() -> list[Watch]:
-    """What becomes of each batch, by the values in it."""
+    """The life of each batch, by the values in it."""
     return [
         *watch_wire(),
         *watch_batches(),
@@ -152,7 +152,7 @@ def one_record() -> RecordedRun:
 
 
 def filling_and_draining() -> RecordedRun:
-    """Records for three partitions, and a broker that stands still until the memory is used up and ``send`` waits."""
+    """Records for three partitions, and a broker that stalls until the memory is exhausted and ``send`` blocks."""
     configs = {
         "batch.size": SMALL_BATCH_BYTES,
         "buffer.memory": ROOM_FOR_BATCHES * SMALL_BATCH_BYTES,
@@ -199,7 +199,7 @@ def reordered() -> RecordedRun:
 
 
 def one_in_flight() -> RecordedRun:
-    """The same with one request in flight: what follows waits in the accumulator."""
+    """The same with one request in flight: later batches wait in the accumulator."""
     configs = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 1}
     return _refuse_the_first("one_in_flight", "One in flight: the rest waits", configs)
 
@@ -210,9 +210,9 @@ def kept_in_order() -> RecordedRun:
 
 
 def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], letters: bytes = b"ABC") -> RecordedRun:
-    """Send A, B, C in a batch each, unless they must wait; the request with A is answered NOT_LEADER_OR_FOLLOWER.
+    """Send A, B, C in a batch each; the response to A is NOT_LEADER_OR_FOLLOWER.
 
-    The broker stands still until all that may be in flight is.
+    The broker stalls until the maximum is in flight.
     """
     with (
         quiet("kafka_lite.producer", below=logging.ERROR),
@@ -243,7 +243,7 @@ def _send_apart(producer: KafkaProducer, letters: bytes) -> None:
 
 
 def without_metadata(run: RecordedRun) -> RecordedRun:
-    """Without requests for metadata, which each retry brings along."""
+    """The run without the metadata requests that each retry causes."""
     numbers = {
         (event.what, event.number)
         for event in run
@@ -256,12 +256,12 @@ def without_metadata(run: RecordedRun) -> RecordedRun:
 
 
 def duplicate() -> RecordedRun:
-    """The answer is lost, and there are no numbers: the record is in the log twice."""
+    """The response is lost, and there are no sequence numbers: the record is in the log twice."""
     return _lose_the_answer("duplicate", "An answer is lost: the record is there twice", {"enable.idempotence": False})
 
 
 def removed_duplicate() -> RecordedRun:
-    """The answer is lost, and the batch has a number: the broker knows it, and answers with the place it has."""
+    """The response is lost, and the batch has a sequence number: the broker returns the batch's offset."""
     return _lose_the_answer("removed_duplicate", "An answer is lost: the broker knows the number", {})
 
 

@@ -106,7 +106,7 @@ def produce_request() -> RecordedRun:
 
 
 def inline_produce_request() -> RecordedRun:
-    """The same with this broker's defaults: the network thread that has read a quick request handles it as well."""
+    """The same with this broker's defaults: the network thread that reads a quick request also handles it."""
     return _record_produce(
         "inline_produce_request", "A produce request, handled by the network thread", {}, INLINE_LANES
     )
@@ -126,7 +126,7 @@ def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: 
 
 
 def fetch_request() -> RecordedRun:
-    """A consumer fetches what is there: the handler finds where it is, the network thread sends it out of the file."""
+    """A consumer fetches existing records: the handler finds them, the network thread sends them from the file."""
     watches = (network_watches(), storage_watches())
     with (
         Recording(*watches, title="A fetch is answered out of the file", paused=True) as recording,
@@ -141,7 +141,7 @@ def fetch_request() -> RecordedRun:
 
 
 def fetch_in_purgatory() -> RecordedRun:
-    """A consumer asks at the end of the log and waits; a producer's record lets it have its answer."""
+    """A consumer fetches at the end of the log and waits; a producer's record completes the fetch."""
     title = "A fetch waits in purgatory until a produce completes it"
     watches = (network_watches(), storage_watches(), purgatory_watches())
     with (

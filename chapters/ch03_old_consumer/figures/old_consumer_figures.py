@@ -1,4 +1,4 @@
-"""Figures of groups of old consumers: who owned what in a recorded run, its znodes, who is assigned what."""
+"""Figures of groups of old consumers: the owners of partitions in a recorded run, its znodes, assignments."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def ownership_figure(language: str) -> str:
 
 
 def znodes_of_two() -> list[dict[str, str]]:
-    """The group's znodes with a alone, with a and b, and when a has left: read out of a running ZooKeeper."""
+    """The group's znodes with member a, with a and b, and after a has left, read from a running ZooKeeper."""
     found = []
     with quiet(QUIET), running_cluster() as cluster, group_of() as members:
         for name in "ab":

@@ -1,7 +1,7 @@
 """Recorded runs of the old consumers: rebalances through ZooKeeper, the way of a message, commits, the low-level API.
 
-Book 3. Real connectors and a real broker. What has no place in time by itself (who releases before whom claims) is
-given one by a rebalance listener that takes its time, as a user's may.
+Book 3. Real connectors and a real broker. Where the order of two members is left to chance, such as release and
+claim, a slow rebalance listener, as a user may have, decides it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ EXAMPLE_LANES = ("user", "SimpleExample", "Processor")
 
 
 class Member:
-    """A connector with one stream, which a thread reads; called by its ``consumer.id``."""
+    """A connector with one stream that a thread reads, named after its ``consumer.id``."""
 
     def __init__(
         self, cluster: Cluster, name: str, *, until_it_lets_go: Callable[[], bool] = lambda: True, **configs: object
@@ -91,7 +91,7 @@ class Member:
             self.consumed.append((message.partition, message.offset))
 
     def before_releasing_partitions(self, partition_ownership: Mapping[str, set[int]]) -> None:  # noqa: ARG002
-        """Takes its time."""
+        """Wait for the user's code."""
         wait_until(self._until_it_lets_go, WAIT_MS)
 
     def before_starting_fetchers(
@@ -138,7 +138,7 @@ def _has_consumed_all(member: Member) -> bool:
 
 
 def znodes(cluster: Cluster) -> dict[str, str]:
-    """All znodes of the group that have data, with these; times, which are others each time, left out."""
+    """All znodes of the group with data, without their times."""
     with ExitStack() as stack:
         connector = ZookeeperConsumerConnector(old_config(cluster, "onlooker", group_id="onlookers"))
         stack.callback(connector.shutdown)
@@ -162,7 +162,7 @@ QUIET = "kafka_lite.old_consumer"
 
 
 def rebalance_watches() -> list[Watch]:
-    """What members do, each in a lane of its own, and what they read and write in ZooKeeper."""
+    """The members' work, each in a lane of its own, and their reads and writes in ZooKeeper."""
     listener = ZKRebalancerListener
     return [
         Watch.of(WatcherExecutorThread.trigger, before=_bell),
@@ -231,7 +231,7 @@ def _with_named_threads(run: RecordedRun) -> RecordedRun:
 
 
 def _has_failed(recording: Recording) -> bool:
-    """Whether a member has tried in vain, and has put back what it had claimed."""
+    """Whether a member has failed, and has released what it had claimed."""
     return any(event.what == "_try_rebalance" and event.detail.get("result") is False for event in recording.run)
 
 
@@ -247,7 +247,7 @@ def group_of() -> Iterator[list[Member]]:
 
 
 def one_to_three() -> RecordedRun:
-    """Three members come, and one leaves: who owns each of the four partitions when."""
+    """Three members join, and one leaves: the owners of the four partitions over time."""
     with (
         quiet(QUIET),
         Recording(rebalance_watches(), title="Members come and go", paused=True) as recording,
@@ -335,7 +335,7 @@ def _enqueues(recording: Recording) -> int:
 
 
 def _without_last_fetch(run: RecordedRun) -> RecordedRun:
-    """Without the one that asks behind the last message, and waits there."""
+    """The run without the fetch that waits at the end of the log."""
     vain = {event.number for event in run if event.detail.get("from_offset") == MESSAGES}
     return run.where(lambda event: not event.number or event.number not in vain)
 
@@ -405,7 +405,7 @@ def _record_commits(
         (stream,) = connector.create_message_streams({TOPIC: 1})[TOPIC]
         messages = iter(stream)
         messages.has_next()
-        connector._fetcher.stop_connections()  # whose fetches would be in the way of what the figure is about
+        connector._fetcher.stop_connections()  # its fetches would distract from the figure's subject
         with recording.running():
             in_thread("user", lambda: work(connector, messages))
             recording.pause()
@@ -416,7 +416,7 @@ def _record_commits(
 
 
 def low_level() -> RecordedRun:
-    """The book's example reads two messages; its second fetch is refused once: the broker does not lead any more."""
+    """The book's example reads two messages. Its second fetch is refused once: the broker is no longer the leader."""
     watches = (
         watch(SimpleExample.find_leader, SimpleExample.find_new_leader, SimpleExample.read_offset, show=()),
         watch(SimpleExample.fetch, show=("offset",)),

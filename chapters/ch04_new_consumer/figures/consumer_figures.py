@@ -1,4 +1,4 @@
-"""Figures of what consumers did in recorded runs, and what a member does with each answer to a heartbeat."""
+"""Figures of what consumers did in recorded runs, and what a member does with each response to a heartbeat."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WORDS = {
 
 
 def deliveries(run: RecordedRun, language: str = "en") -> str:
-    """Which consumer worked on which record, what was committed when the first died, and what came of it: SVG.
+    """The records that each consumer processed, and what was committed when the first one died, as SVG.
 
     Needs the notes of ``consumer_runs.at_most_once`` or ``at_least_once``.
     """
@@ -100,7 +100,7 @@ HEARTBEAT_ERRORS = (
 
 
 def heartbeat_answers(language: str) -> str:
-    """A table of what a member does with each answer: each of them given to a running one, whose user does not poll."""
+    """A table of what a member does with each response. Each is given to a running member whose user does not poll."""
     words = _WORDS[language]
     head = [words[name] for name in ("answer", "state", "id", "coordinator", "rejoin")]
     rows = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
@@ -152,5 +152,5 @@ def at_least_once(language: str) -> str:
 
 
 def member_states(_language: str) -> str:
-    """What may follow what in the life of a member."""
+    """The state machine of a member."""
     return draw_states(VALID_PREVIOUS_STATES).svg()

@@ -57,7 +57,7 @@ _WIRE = ("connection", "request", "answer")
 
 
 class User:
-    """Who uses the consumer: polls, and works on what it gets."""
+    """The user of the consumer: polls, and processes what it gets."""
 
     def __init__(self, recording: Recording, consumer: KafkaConsumer) -> None:
         self._recording = recording
@@ -74,7 +74,7 @@ class User:
         self.work(work_ms)
 
     def work(self, work_ms: float) -> None:
-        """What takes its time."""
+        """The user's work."""
         SYSTEM_TIME.sleep(work_ms)
 
     def commit_sync(self) -> None:
@@ -84,7 +84,7 @@ class User:
 
 @contextmanager
 def running_cluster(records: int = 5) -> Iterator[Cluster]:
-    """A broker with the topic and some records, and ``__consumer_offsets``: a first consumer has been there."""
+    """A broker with the topic and some records, and ``__consumer_offsets``, which a first consumer has created."""
     with Cluster({"offsets.topic.num.partitions": "1"}) as cluster:
         cluster.create_topic(TOPIC)
         cluster.produce(TOPIC, *(f"record {offset}" for offset in range(records)))
@@ -108,7 +108,7 @@ def consumer_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
 
 @contextmanager
 def member_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
-    """A consumer that is in the group, and knows where it begins; nothing is fetched yet."""
+    """A consumer that is in the group and knows its position; nothing is fetched yet."""
     with consumer_of(cluster, **{"group_id": "readers", **configs}) as consumer:
         consumer.subscribe([TOPIC])
         wait_until(lambda: not consumer.poll(0) and bool(consumer.assignment))
@@ -118,7 +118,7 @@ def member_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
 
 
 def _forget_fetches(consumer: KafkaConsumer) -> None:
-    """Wait for answers that are under way and throw them away: the run shall show every fetch from its beginning."""
+    """Wait for responses in flight and drop them, so that the run shows every fetch from its beginning."""
     consumer.pause([PARTITION])
     wait_until(lambda: not consumer.poll(0) and consumer._client.pending_request_count() == 0)
     consumer._fetcher.on_assignment(frozenset())
@@ -127,7 +127,7 @@ def _forget_fetches(consumer: KafkaConsumer) -> None:
 
 
 def with_requests(run: RecordedRun, *apis: str) -> RecordedRun:
-    """Of all that went over the wire only these requests (``FETCH``, …) and their answers."""
+    """The run with only these requests (``FETCH``, …) and their responses on the wire."""
     answers = tuple("".join(part.capitalize() for part in api.split("_")) + "Response" for api in apis)
     kept = {
         (event.what, event.number) for event in run if str(event.detail.get("thing", "")).startswith((*apis, *answers))
@@ -136,14 +136,14 @@ def with_requests(run: RecordedRun, *apis: str) -> RecordedRun:
 
 
 def without_vain_calls(run: RecordedRun) -> RecordedRun:
-    """Without calls inside of which nothing happened that was recorded."""
+    """The run without calls that contain no other event."""
     inner = {event.parent for event in run if event.kind is not Kind.RETURN}
     vain = {event.number for event in run if event.kind is Kind.CALL and event.number not in inner}
     return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in vain)
 
 
 def without_idle_turns(run: RecordedRun) -> RecordedRun:
-    """Without a poll's turns in which nothing comes and nothing is sent, but for the first: their number is chance."""
+    """The run without a poll's idle turns, except the first: their number depends on chance."""
     idle: set[int] = set()
     busy = {event.parent for event in run if event.kind is not Kind.RETURN}
     seen: set[tuple[int | None, str, str]] = set()
@@ -222,7 +222,7 @@ def polls_in_a_row() -> RecordedRun:
 
 
 def futures_of_a_join() -> RecordedRun:
-    """A join as four futures: an answer makes a request, and the last answer completes the first future.
+    """A join as four futures: a response leads to the next request, and the last one completes the first future.
 
     The member is a static one (it has a ``group.instance.id``), which need not ask for an id first.
     """
@@ -258,10 +258,10 @@ def futures_of_a_join() -> RecordedRun:
 
 
 def heartbeats_beside_work() -> RecordedRun:
-    """The user works for long; the heartbeat thread speaks for the member.
+    """The user works for long; the heartbeat thread keeps the member in the group.
 
-    On a busy machine a heartbeat may be due before the records have come, and is answered in the user's poll, or when
-    the work has just ended: another story, so the run is recorded once more.
+    On a busy machine a heartbeat may be due before the records have come, and gets its response in the user's poll, or
+    right after the work. Then the run is recorded again.
     """
     for _ in range(ATTEMPTS):
         run = _record_heartbeats_beside_work()
@@ -336,8 +336,7 @@ def _is_member(consumer: KafkaConsumer) -> bool:
 def automatic_commits() -> RecordedRun:
     """Each poll commits what the one before it has returned.
 
-    On a busy machine the interval may also be over while a poll waits for its records, which is another story: so the
-    run is recorded once more.
+    On a busy machine the interval may also end while a poll waits for its records. Then the run is recorded again.
     """
     for _ in range(ATTEMPTS):
         run = _record_automatic_commits()
@@ -357,7 +356,7 @@ def _record_automatic_commits() -> RecordedRun:
     with (
         Recording(*watches, title="Automatic commits", paused=True) as recording,
         running_cluster(8) as cluster,
-        # Rare heartbeats: so nobody but the user's thread reads answers.
+        # Rare heartbeats, so that only the user's thread reads responses.
         member_of(
             cluster, enable_auto_commit=True, auto_commit_interval_ms=COMMIT_INTERVAL_MS, heartbeat_interval_ms=3000
         ) as consumer,
@@ -403,12 +402,12 @@ def commit_repeated() -> RecordedRun:
 
 
 def at_most_once() -> RecordedRun:
-    """Committed, then worked on: consumer 1 dies after record 1, and nobody works on 2 and 3."""
+    """Committed, then processed: consumer 1 dies after record 1, and nobody processes 2 and 3."""
     return _deaths("at_most_once", "At most once", delivery_semantics.at_most_once, "1")
 
 
 def at_least_once() -> RecordedRun:
-    """Worked on, then committed: consumer 1 dies after record 6, and consumer 2 works on 4, 5 and 6 again."""
+    """Processed, then committed: consumer 1 dies after record 6, and consumer 2 processes 4, 5 and 6 again."""
     return _deaths("at_least_once", "At least once", delivery_semantics.at_least_once, "6")
 
 

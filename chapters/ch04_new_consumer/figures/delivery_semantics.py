@@ -1,7 +1,7 @@
-"""At most once, at least once, exactly once: three loops, each of them right for somebody. Book 4.4.4.
+"""At most once, at least once, exactly once: three loops, each of them right for some programs. Book 4.4.4.
 
-A process that dies is played by ``Crash``, raised in the middle of the work, and by a consumer that ends without a word
-to anybody: no commit, no LeaveGroup, only connections that break.
+``Crash``, raised in the middle of the work, stands for a process that dies. Its consumer ends without a commit and
+without LeaveGroup; its connections break.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def fill(cluster: Cluster, topic: str) -> None:
 
 @contextmanager
 def mortal_consumer(cluster: Cluster, name: str, **configs: object) -> Iterator[KafkaConsumer]:
-    """A consumer that takes three records a poll; a ``Crash`` in the block ends it as kill -9 would, in silence.
+    """A consumer that gets three records per poll. A ``Crash`` in the block ends it as kill -9 would.
 
     ``configs`` are keys with underscores in the place of dots.
     """
@@ -114,7 +114,7 @@ def mortal_consumer(cluster: Cluster, name: str, **configs: object) -> Iterator[
 
 
 def dying_after(process: Process, value: str) -> Process:
-    """The work of a process that dies as soon as it has done this record; "" lets it live."""
+    """The work of a process that dies after this record; "" lets it live."""
 
     def work(record: ConsumerRecord) -> None:
         process(record)
@@ -147,6 +147,6 @@ def play(
             loop(consumer, dying_after(work, end), polls)
 
     in_thread("consumer 1", lambda: read("consumer 1", 2, dies_after))
-    cluster.time.advance(seconds=AFTER_THE_SESSION_S)  # the coordinator hears nothing of it any more
+    cluster.time.advance(seconds=AFTER_THE_SESSION_S)  # the coordinator does not hear from it any more
     in_thread("consumer 2", lambda: read("consumer 2", 1, ""))
     return list(worked.values())

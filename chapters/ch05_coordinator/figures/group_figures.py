@@ -1,4 +1,4 @@
-"""Figures of consumer groups: who owned what in a recorded run, the states, and what is answered in each of them."""
+"""Figures of consumer groups: owners of partitions in a recorded run, the states, and the responses in each of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS = {
 def ownership(run: RecordedRun, language: str = "en") -> TimeLine:
     """A lane for each partition, with its owners one after the other; below, the group's states and its members.
 
-    Needs a run with ``watch_groups()`` and ``watch_members()``. Owners are by the members' own knowledge: from the end
+    Needs a run with ``watch_groups()`` and ``watch_members()``. Ownership is what the members know: from the end
     of ``on_join_complete`` to the beginning of ``on_join_prepare``, or to their leaving.
     """
     words = _WORDS[language]
@@ -91,7 +91,7 @@ def _state_spans(run: RecordedRun) -> list[Span]:
 
 
 def _member_spans(run: RecordedRun, colours: dict[str, str]) -> list[Span]:
-    """From the coordinator's letting a member in to its letting it go, each in a row of its own."""
+    """Each member from its joining to its removal by the coordinator, in a row of its own."""
     spans, since = [], dict[str, int]()
     for event in run:
         sign, _, name = event.what.partition(" ")
@@ -113,7 +113,7 @@ STATES = ("EMPTY", "PREPARING_REBALANCE", "AWAITING_SYNC", "STABLE")
 
 
 def answers(language: str) -> str:
-    """A table of the answers to each request in each state: each of them asked of a running coordinator."""
+    """A table of the responses to each request in each state, from a running coordinator."""
     words = _WORDS[language]
     rows = [
         f"| {words['request']} | {' | '.join(f'`{state}`' for state in STATES)} |",
@@ -134,7 +134,7 @@ def _code(name: str) -> str:
 
 
 def _ask(group: GroupByHand, state: str, request: str, language: str) -> str:
-    """What a request is answered by a group in a state, and the state after it if that is another."""
+    """The response to a request in a state, and the next state if it changes."""
     leader, follower = group.member("ann"), group.member("bob")
     _bring_into(group, leader, follower, state)
     if group.state != state:
@@ -187,10 +187,10 @@ def _send(group: GroupByHand, leader: MemberByHand, follower: MemberByHand, requ
 
 
 def one_to_five(language: str) -> str:
-    """Who owns which of four partitions while five consumers come and four of them go."""
+    """The owners of four partitions while five consumers join and four of them leave."""
     return ownership(recorded_run("chapters.ch05_coordinator.figures.group_runs:one_to_five"), language).svg()
 
 
 def group_states(_language: str) -> str:
-    """What may follow what in the life of a group."""
+    """The state machine of a group."""
     return draw_states(VALID_PREVIOUS_STATES).svg()

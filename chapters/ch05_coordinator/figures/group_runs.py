@@ -1,7 +1,7 @@
 """Recorded runs of consumer groups: joins, heartbeats that come too late, commits in the middle of a rebalance.
 
-Book 5. Real consumers, each in a thread of its own; where a broker's time matters, its clock is put forward, in steps
-that are shorter than a session, so that whoever is alive can say so in between.
+Book 5. Real consumers, each in a thread of its own; where a broker's time matters, its clock is moved forward, in steps
+that are shorter than a session, so that live members can send heartbeats in between.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ WAIT_MS = 60_000
 
 
 class Reader(ConsumerRebalanceListener):
-    """A consumer that polls in a thread of its own, called by its ``client.id``."""
+    """A consumer that polls in a thread of its own, named after its ``client.id``."""
 
     def __init__(self, cluster: Cluster, name: str, **configs: object) -> None:
         """``configs`` are keys with underscores in the place of dots."""
@@ -114,7 +114,7 @@ class Reader(ConsumerRebalanceListener):
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """It does not poll: its thread is in the user's code, and commits when it comes out of that."""
+        """Do not poll: the thread is in the user's code, and commits after it."""
         self._is_busy.set()
         self._is_held.wait(WAIT_MS / 1000)
         yield
@@ -122,9 +122,9 @@ class Reader(ConsumerRebalanceListener):
 
     @contextmanager
     def stopped_world(self) -> Iterator[None]:
-        """Nothing of this consumer runs, its heartbeats neither: what a long garbage collection does to a JVM.
+        """Stop the whole consumer, heartbeats included, as a long garbage collection stops a JVM.
 
-        Afterwards the heartbeat thread is the first to run; the user's code goes on when that has had an answer.
+        Afterwards the heartbeat thread runs first; the user's code goes on after its response.
         """
         coordinator = self.consumer._parts.coordinator
         assert coordinator is not None
@@ -141,7 +141,7 @@ class Reader(ConsumerRebalanceListener):
 
 @contextmanager
 def group_of(cluster: Cluster, names: Sequence[str] = (), **configs: object) -> Iterator[list[Reader]]:
-    """Readers that share the topic already; whoever is added to the list leaves at the end as well."""
+    """Readers that share the topic already. Readers that are added to the list leave at the end, too."""
     with ExitStack() as leaving:
         readers: list[Reader] = []
         leaving.callback(_all_leave, readers)
@@ -158,7 +158,7 @@ def _all_leave(readers: Sequence[Reader]) -> None:
 
 
 def wait_balanced(readers: Sequence[Reader]) -> None:
-    """Wait until every partition has one owner, and everybody knows his part."""
+    """Wait until every partition has one owner, and every member knows its part."""
     wait_until(lambda: _is_balanced(readers), WAIT_MS)
 
 
@@ -177,7 +177,7 @@ def group_metadata(cluster: Cluster) -> GroupMetadata | None:
 
 @contextmanager
 def running_cluster(**overrides: str) -> Iterator[Cluster]:
-    """A broker with the topic, and with ``__consumer_offsets``: somebody has asked for a coordinator."""
+    """A broker with the topic, and with ``__consumer_offsets``."""
     with Cluster({**ONE_HANDLER, **{key.replace("_", "."): value for key, value in overrides.items()}}) as cluster:
         cluster.create_topic(TOPIC, PARTITIONS)
         for partition in range(PARTITIONS):
@@ -191,7 +191,7 @@ QUIET = ("kafka_lite.consumer", "kafka_lite.coordinator")
 
 
 def _member_watches() -> list[Watch]:
-    """Of a member's own doings, also the commits that fail."""
+    """A member's own calls, including failed commits."""
 
     def committed(call: Call) -> None:
         call.emit(Kind.NOTE, call.actor, f"commit_sync: {call.subject.last_commit}")
@@ -229,7 +229,7 @@ def four_members_join() -> RecordedRun:
 
 
 def _waits_again(cluster: Cluster) -> bool:
-    """Whether the InitialDelayedJoin that somebody new has come to is over, and another one in its place."""
+    """Whether the InitialDelayedJoin ended after a new member arrived, and another one replaced it."""
     group = group_metadata(cluster)
     if group is None:
         return False
@@ -263,7 +263,7 @@ def third_member_joins() -> RecordedRun:
 
 
 def one_to_five() -> RecordedRun:
-    """One to five consumers of four partitions, who come one after the other, and leave in the same order."""
+    """One to five consumers of four partitions. They join one after the other and leave in the same order."""
     watches = (watch_group_requests("LeaveGroup"), watch_groups(), watch_members())
     with (
         Recording(*watches, title="One to five consumers", paused=True) as recording,
@@ -297,7 +297,7 @@ def _is_stable(cluster: Cluster, members: int) -> bool:
 
 
 def late_heartbeat() -> RecordedRun:
-    """Bob's process stands still for longer than a session: his partitions are ann's before he knows it."""
+    """Bob's process stalls for longer than a session: ann gets his partitions before he knows it."""
     watches = (watch_group_requests(), watch_groups(), watch_delayed_heartbeats("bob"), _member_watches())
     with (
         quiet(*QUIET),
@@ -323,13 +323,13 @@ def _lies_in_wait(recording: Recording) -> bool:
 
 
 def _advance(recording: Recording, cluster: Cluster, seconds: int, *, passed_s: int = 0) -> None:
-    """Put the broker's clock forward, and say so: with what has passed in all, if that is given."""
+    """Move the broker's clock forward, and note it, with the total time if given."""
     recording.emit(Kind.NOTE, COORDINATOR, f"clock: + {passed_s or seconds} s")
     cluster.time.advance(seconds=seconds)
 
 
 def _wait_for_heartbeat(cluster: Cluster, name: str) -> None:
-    """Wait until a member has been heard of."""
+    """Wait until the coordinator has heard from a member."""
     group = group_metadata(cluster)
     assert group is not None
     member = next(each for each in group.members.values() if each.client_id == name)
@@ -338,7 +338,7 @@ def _wait_for_heartbeat(cluster: Cluster, name: str) -> None:
 
 
 def late_join() -> RecordedRun:
-    """Ann sends heartbeats, but does not poll: for so long the others wait, and no longer."""
+    """Ann sends heartbeats but does not poll: the others wait for the rebalance timeout, and no longer."""
     watches = (watch_group_requests(), watch_groups(), watch_delayed_joins(), _member_watches())
     patience: dict[str, object] = {
         "max_poll_interval_ms": REBALANCE_S * 1000, "session_timeout_ms": LONG_SESSION_S * 1000,
@@ -374,7 +374,7 @@ def _is_told(recording: Recording, name: str) -> bool:
 
 
 def commit_in_a_rebalance() -> RecordedRun:
-    """Ann commits what she has read when she hears of the rebalance: her old generation is still good for that."""
+    """Ann commits what she has read when she hears of the rebalance: her old generation is still valid for that."""
     watches = (watch_group_requests(), watch_groups(), watch_delayed_joins(), _member_watches())
     with (
         Recording(*watches, title="A commit in the middle of a rebalance", paused=True) as recording,
@@ -391,7 +391,7 @@ def commit_in_a_rebalance() -> RecordedRun:
 
 
 def without_quiet_heartbeats(run: RecordedRun) -> RecordedRun:
-    """Without the heartbeats whose answer is no news, and their answers."""
+    """The run without heartbeats that bring no news, and their responses."""
     pairs = run.hand_overs()
     heartbeats = [pair for pair in pairs if pair.put.what == "Heartbeat"]
     answers = [pair for pair in pairs if pair.put.what == "Heartbeat answer"]

@@ -1,6 +1,6 @@
-"""Recorded runs of delayed operations: what completes them, what would be missed, and how time runs out.
+"""Recorded runs of delayed operations: what completes them, which events could be missed, and how they expire.
 
-No broker is around them, but for the first, where a ``ReplicaManager`` and its logs are the broker's own. Where two
+Only the first has a part of a broker around it: its ``ReplicaManager`` and logs. Where two
 threads meet at a bad moment, the run holds one of them there (``_Held``), so that the moment is in every recording.
 """
 
@@ -83,7 +83,7 @@ def _leader_with_a_follower() -> Iterator[ReplicaManager]:
 
 
 def produce_waits_for_a_follower() -> RecordedRun:
-    """A produce request with ``acks=all`` is answered by the thread that serves the follower's second fetch."""
+    """The thread that serves the follower's second fetch completes a produce request with ``acks=all``."""
     watches = [
         *watch(ReplicaManager.append_records, show=("required_acks",)),
         *watch(ReplicaManager.fetch_messages, show=("fetch_infos",)),
@@ -122,7 +122,7 @@ def produce_waits_for_a_follower() -> RecordedRun:
 
 
 class _Held(NamedOperation):
-    """Its look number ``held_look`` takes long: it has seen what there was, and is held before it can say so."""
+    """Its check number ``held_look`` takes long: it has seen the state, and is held before it returns."""
 
     def __init__(self, held_look: int) -> None:
         super().__init__("held")
@@ -132,7 +132,7 @@ class _Held(NamedOperation):
         self._looks = 0
 
     def try_complete(self) -> bool:
-        """Look; say what was seen, though it may be old news by then."""
+        """Check, and return what was seen, though it may be out of date by then."""
         self._looks += 1
         ready = self.ready
         if self._looks == self._held_look:
@@ -152,7 +152,7 @@ def _operation_watches() -> list[Watch]:
 
 
 def event_between_try_and_lists() -> RecordedRun:
-    """The event comes after the first look and before the operation is on a list: only the second look sees it."""
+    """The event comes after the first check and before the operation is on a list: only the second check sees it."""
     purgatory: DelayedOperationPurgatory[_Held] = DelayedOperationPurgatory(
         "demo", reaper_enabled=False, time=MockTime()
     )
@@ -175,7 +175,7 @@ def event_between_try_and_lists() -> RecordedRun:
 
 
 def note_for_the_one_who_checks() -> RecordedRun:
-    """Two events: while the first thread's look takes long, the second brings news, leaves a note, and goes on."""
+    """Two events: while the first thread's check takes long, the second thread leaves a note, and goes on."""
     purgatory: DelayedOperationPurgatory[_Held] = DelayedOperationPurgatory(
         "demo", reaper_enabled=False, time=MockTime()
     )
@@ -202,7 +202,7 @@ def note_for_the_one_who_checks() -> RecordedRun:
 
 
 def operation_expires() -> RecordedRun:
-    """An operation of 30 ms on wheels of 20 buckets: it comes down from the second wheel, and is completed by time.
+    """An operation of 30 ms on wheels of 20 buckets: it moves down from the second wheel, and expires.
 
     The thread ``reaper`` does what ``ExpiredOperationReaper.do_work`` does; the clock is one that jumps.
     """

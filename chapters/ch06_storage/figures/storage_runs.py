@@ -60,7 +60,7 @@ def append_and_roll() -> RecordedRun:
 
 
 def read_from_two_segments() -> RecordedRun:
-    """Two reads, one behind the other: the first ends with its segment, though it might have had more."""
+    """Two reads, one after the other: the first ends with its segment, though its limit allows more."""
     watches = [
         *watch(Log.read, show=("start_offset", "max_length", "max_offset")),
         *watch(LogSegment.read, show=("start_offset", "max_position")),

@@ -1,4 +1,4 @@
-"""Drawings and tables of timestamps: where each format has them, what becomes of them, what is found and kept by them.
+"""Drawings and tables of timestamps: where each format has them, how they change, how they find and retain messages.
 
 As in ``log_drawings``, all of it is made by the broker's own classes and read from what they have made. Book 10.2.
 """
