@@ -5,10 +5,10 @@ Kafka 0.10.2: core/.../tools/DumpLogSegments.scala (dumpIndex, dumpTimeIndex) ·
 
 from __future__ import annotations
 
-import mmap
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from kafka_lite.common.errors import KafkaError
@@ -23,33 +23,8 @@ from kafka_lite.tools.log_file import LogFile
 _NOT_FOUND = -1
 
 E = TypeVar("E", OffsetPosition, TimestampOffset)
+Index = TypeVar("Index", OffsetIndex, TimeIndex)
 Pairs = defaultdict[Path, list[tuple[int, int]]]
-
-
-class _InMemory:
-    """An index that is a copy in memory: what a broker does with the file meanwhile does not reach it, nor back."""
-
-    file: Path
-    entry_size: int
-    _max_entries: int
-
-    def _cut_off_hole(self) -> None:
-        """Nothing: the file is the broker's."""
-
-    def _map(self, size: int) -> mmap.mmap:
-        content = self.file.read_bytes()[:size]
-        self._max_entries = len(content) // self.entry_size
-        memory = mmap.mmap(-1, len(content) or 1)
-        memory[: len(content)] = content
-        return memory
-
-
-class OffsetIndexCopy(_InMemory, OffsetIndex):
-    """A copy of an offset index."""
-
-
-class TimeIndexCopy(_InMemory, TimeIndex):
-    """A copy of a time index."""
 
 
 def base_offset_of(file: Path) -> int:
@@ -60,16 +35,25 @@ def base_offset_of(file: Path) -> int:
     return int(digits)
 
 
-def open_offset_index(file: Path) -> OffsetIndexCopy:
-    """Raises OSError when the file is not there."""
-    file.stat()  # or a missing one would be created
-    return OffsetIndexCopy(file, base_offset_of(file), max_index_size=-1)
+def open_offset_index(file: Path) -> OffsetIndex:
+    """A copy of an offset index. Raises OSError when the file is not there."""
+    return _copy(OffsetIndex, file)
 
 
-def open_time_index(file: Path) -> TimeIndexCopy:
-    """Raises OSError when the file is not there."""
-    file.stat()
-    return TimeIndexCopy(file, base_offset_of(file), max_index_size=-1)
+def open_time_index(file: Path) -> TimeIndex:
+    """A copy of a time index. Raises OSError when the file is not there."""
+    return _copy(TimeIndex, file)
+
+
+def _copy(kind: type[Index], file: Path) -> Index:
+    """What a broker does with the file meanwhile does not reach the copy, nor back."""
+    content = file.read_bytes()
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / file.name
+        copy.write_bytes(content)
+        index = kind(copy, base_offset_of(file), -1)
+    index.file = file  # for messages; the mapping of the copy outlives its name
+    return index
 
 
 class IndexMismatches:
