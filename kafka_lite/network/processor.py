@@ -197,8 +197,8 @@ class Processor:
         for receive in self._selector.completed_receives:
             try:
                 self._dispatch(receive)
-            except LaterApiError as error:
-                self._report_unserved(receive.source, error.header)
+            except LaterApiError as later:  # (a name of its own: compiled, a name has one native type)
+                self._report_unserved(receive.source, later.header)
                 self._close(receive.source)
             except InvalidRequestError as error:
                 logger.warning("Closing connection %s: %s", receive.source, error)
