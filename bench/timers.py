@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from bench.measure import Goal, Sample
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer, TimerTask
 
 WHEEL, HEAP = "SystemTimer", "heapq"
 INSERT, CANCEL, EXPIRE = "insert", "cancel nine of ten", "expire the rest"

@@ -41,7 +41,7 @@ from chapters.ch06_storage.figures.purgatory_drawings import (
 from chapters.ch06_storage.figures.purgatory_runs import note_for_the_one_who_checks
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
 
 time = MockTime()

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.app_info_parser import get_commit_id, get_version
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.log_levels import loggers
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_metrics import measure_controller

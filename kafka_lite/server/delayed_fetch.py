@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult

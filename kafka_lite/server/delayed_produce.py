@@ -9,8 +9,8 @@ import logging
 from collections.abc import Callable, Mapping
 
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 

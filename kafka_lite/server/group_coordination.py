@@ -5,7 +5,7 @@ Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (object GroupCoordinat
 
 from __future__ import annotations
 
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME

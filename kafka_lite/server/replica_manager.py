@@ -12,8 +12,8 @@ from typing import Final
 
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.cluster.replica import Replica
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup

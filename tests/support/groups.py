@@ -9,12 +9,12 @@ from typing import Any, cast
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.api_version import ApiVersion
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.timer import SystemTimer
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
 from kafka_lite.coordinator.group.delayed_join import DelayedRebalance

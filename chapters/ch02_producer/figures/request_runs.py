@@ -23,7 +23,7 @@ from kafka_learn.recording.run_brokers import (
 )
 from kafka_learn.recording.watches import watch, watch_queue
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_segment import LogSegment

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
-from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
+from kafka_lite.common.purgatory.timing_wheel import TimerTaskList, TimingWheel
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer, TimerTask
-from kafka_lite.common.timing_wheel import TimerTaskList, TimingWheel
 
 WORDS = {
     "time": {"zh": "时间"},

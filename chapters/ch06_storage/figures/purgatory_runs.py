@@ -19,11 +19,11 @@ from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.watches import watch
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.delayed_operation import REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.timer import SystemTimer
+from kafka_lite.common.purgatory.timing_wheel import TimingWheel
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer
-from kafka_lite.common.timing_wheel import TimingWheel
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from kafka_lite.common.delayed_operation import DelayedOperation
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 
 

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
 from kafka_lite.coordinator.group.delayed_join import DelayedRebalance

@@ -10,8 +10,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.coordinator.group.delayed_heartbeat import DelayedHeartbeat
 from kafka_lite.coordinator.group.delayed_join import DelayedJoin, DelayedRebalance, InitialDelayedJoin
 from kafka_lite.coordinator.group.delayed_sync import DelayedSync

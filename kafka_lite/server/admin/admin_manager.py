@@ -12,8 +12,8 @@ from typing import TypeVar
 from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.common.config_def import ConfigError, Type
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,

@@ -9,8 +9,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from kafka_lite.common.delayed_operation import DelayedOperation
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.data import NO_LEADER
 

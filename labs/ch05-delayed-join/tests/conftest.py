@@ -3,10 +3,10 @@
 import pytest
 
 from kafka_learn.labs.groups import GROUP_BROKER
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.timer import SystemTimer
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer
 from kafka_lite.coordinator.group.group_config import GroupConfig
 from kafka_lite.coordinator.group.group_lock import GroupLock
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata

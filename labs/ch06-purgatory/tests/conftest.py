@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kafka_lite.common.delayed_operation import DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperation, DelayedOperationPurgatory
 from kafka_lite.common.time import MockTime
 
 

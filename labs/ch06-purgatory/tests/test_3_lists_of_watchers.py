@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.common.delayed_operation import Watchers
+from kafka_lite.common.purgatory.delayed_operation import Watchers
 
 
 @pytest.mark.points(4, task=3)

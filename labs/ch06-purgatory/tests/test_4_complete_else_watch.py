@@ -2,9 +2,9 @@
 
 import pytest
 
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.timer import SystemTimer
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer
 
 
 @pytest.mark.points(3, task=4)

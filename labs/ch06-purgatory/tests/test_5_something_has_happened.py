@@ -6,7 +6,7 @@ from time import sleep
 
 import pytest
 
-from kafka_lite.common.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 
 
 @pytest.mark.points(3, task=5)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
+from kafka_lite.common.purgatory.timing_wheel import TimerTaskEntry, TimingWheel
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer, TimerTask
-from kafka_lite.common.timing_wheel import TimerTaskEntry, TimingWheel
 
 
 class Task(TimerTask):

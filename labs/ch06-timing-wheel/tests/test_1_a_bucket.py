@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.common.timing_wheel import TimerTaskList
+from kafka_lite.common.purgatory.timing_wheel import TimerTaskList
 
 
 @pytest.mark.points(4, task=1)

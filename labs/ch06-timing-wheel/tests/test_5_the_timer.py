@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kafka_lite.common.timer import TimerTask
+from kafka_lite.common.purgatory.timer import TimerTask
 
 
 def run_out(timer, steps=1000):

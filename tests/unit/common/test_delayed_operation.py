@@ -10,7 +10,11 @@ from time import sleep
 
 import pytest
 
-from kafka_lite.common.delayed_operation import IDLE_REAPER_WAIT_MS, DelayedOperation, DelayedOperationPurgatory
+from kafka_lite.common.purgatory.delayed_operation import (
+    IDLE_REAPER_WAIT_MS,
+    DelayedOperation,
+    DelayedOperationPurgatory,
+)
 from kafka_lite.common.time import MockTime
 from tests.support.eventually import eventually
 

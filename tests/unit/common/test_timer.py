@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.time import MockTime
-from kafka_lite.common.timer import SystemTimer, TimerTask
 
 
 class Recorder(TimerTask):

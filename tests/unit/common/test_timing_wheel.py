@@ -7,8 +7,8 @@ import heapq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.common.timer import TimerTask
-from kafka_lite.common.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
+from kafka_lite.common.purgatory.timer import TimerTask
+from kafka_lite.common.purgatory.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
 
 
 class Task(TimerTask):

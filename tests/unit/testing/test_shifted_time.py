@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime
-from kafka_lite.common.timer import SystemTimer, TimerTask
 from kafka_lite.testing.shifted_time import ShiftedTime
 from tests.support.eventually import eventually
 

@@ -13,8 +13,8 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 
+from kafka_lite.common.purgatory.timing_wheel import Runnable, TimerTaskEntry, TimerTaskList, TimingWheel
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.timing_wheel import Runnable, TimerTaskEntry, TimerTaskList, TimingWheel
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Generic, TypeVar
 
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.timer import SystemTimer, TimerTask
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,4 @@
+"""Delayed operations, and the hierarchical timing wheels that end their waiting.
+
+Kafka 0.10.2: core/.../server/DelayedOperation.scala, utils/timer/ · book 6.3
+"""
