@@ -123,8 +123,7 @@ class _Scanner:
                 at += value_length >> 1
                 if (length | delta | value_length) & _ODD_OR_LONGER or (key_length & 0x81 and key_length != _NULL):
                     break  # of a longer number nothing is known yet
-                has_headers = at + 1 != end or data[at] != 0
-                if has_headers and (at >= end or skip_headers(data, at) != end or end > len(data)):
+                if (at + 1 != end or data[at]) and (at >= end or skip_headers(data, at) != end or end > len(data)):
                     break
                 if offset != index << 1 or offset >= 0x200000:
                     if offset & 1 or offset >= 0x200000 or count > MAX_OUT_OF_ORDER:
