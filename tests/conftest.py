@@ -11,10 +11,11 @@ from hypothesis import settings
 
 from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
 
-# A shell that runs the tests in the background has SIGINT ignored, and so would have what the tests start and stop.
+# A shell that runs the tests in the background ignores SIGINT, and nohup SIGHUP. What the tests start would inherit it.
 with contextlib.suppress(ValueError):  # not the main thread
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 settings.register_profile("kafka_lite", deadline=None, print_blob=True)
 settings.load_profile("kafka_lite")
