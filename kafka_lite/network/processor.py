@@ -211,7 +211,7 @@ class Processor:
     def _report_unserved(self, connection_id: str, header: RequestHeader) -> None:
         api = describe_api(header.api_key, LATER_APIS[header.api_key])
         address = self._pipelines[connection_id].client_address
-        self._unserved.report(header.client_id, address, api, "its connection is closed")
+        self._unserved.report(header.client_id, address, api, f"closing connection {connection_id}")
 
     def _dispatch(self, receive: NetworkReceive) -> None:
         request = self._request_of(receive)

@@ -166,7 +166,8 @@ class KafkaApis:
         asked_for = describe_api(header.api_key, api_name(header.api_key))
         if ApiKey(header.api_key) in SERVED_VERSIONS:
             asked_for = f"{asked_for} version {header.api_version}"
-        self._unserved.report(header.client_id, request.client_address, asked_for, "its connection is closed")
+        outcome = f"closing connection {request.connection_id}"
+        self._unserved.report(header.client_id, request.client_address, asked_for, outcome)
 
     def handle_own(self, body: RequestMessage, version: int) -> Response:
         """The response to a request of this broker to itself, by the handler that a client's request would get.

@@ -46,7 +46,13 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsResponse,
     CreatePartitionsTopic,
 )
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE
+from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE
 from tests.support.broker_process import BrokerProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys
 
@@ -61,6 +67,17 @@ OVERRIDES = {
     "num.network.threads": "2",
 }
 
+EVERY_UNSERVED_REQUEST_LOGGED = IncrementalAlterConfigsRequest(
+    resources=[
+        AlterConfigsResource(
+            resource_type=BROKER_LOGGER_RESOURCE,
+            resource_name="0",
+            configs=[AlterableConfig(name="kafka_lite.network.unserved_requests", config_operation=0, value="DEBUG")],
+        )
+    ]
+)
+"""Otherwise only the first request of a client for such an API has its line."""
+
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
@@ -68,6 +85,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
         topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in (FUZZ_TOPIC, "golden")]
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 0)
+            channel.exchange(EVERY_UNSERVED_REQUEST_LOGGED, 0)
         yield broker
 
 
@@ -95,7 +113,7 @@ def check_a_normal_client(bootstrap_servers: str) -> None:
 
 def closed_connections(log: str) -> list[str]:
     """The ids of the connections over whose end the broker has spent a line, once for each line."""
-    return re.findall(r"Closing (?:connection )?([\d.:]+-[\d.:]+-\d+)", log)
+    return re.findall(r"[Cc]losing (?:connection )?([\d.:]+-[\d.:]+-\d+)", log)
 
 
 def number_of(connection_id: str) -> int:
