@@ -10,6 +10,7 @@ its script, and an experiment that a reader saves would change the chapter.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import re
@@ -95,7 +96,8 @@ def write_for_clone(script: Path, language: str) -> tuple[Path, bool]:
         if _digest(there) == _digest(notebook) and _has_outputs(there) >= _has_outputs(notebook):
             return path, True
     path.write_text(_as_text(notebook), encoding="utf-8")
-    NotebookNotary().sign(notebook)  # else Jupyter shows no figure before its cell has been run
+    with contextlib.closing(NotebookNotary()) as notary:
+        notary.sign(notebook)  # otherwise Jupyter shows no figure before its cell has been run
     return path, True
 
 

@@ -6,8 +6,10 @@ Kafka 0.10.2: core/.../Kafka.scala, server/KafkaServerStartable.scala · book 1.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import gc
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -157,11 +159,18 @@ def explain(error: Exception) -> str:
     return f"{text}{'' if text[-1:] in '.?' else '.'} {advice}" if advice else text
 
 
+def _free_port_near(host: str, port: int) -> int:
+    """The next port above ``port`` that is free now; 0, which means any free one, if the next hundred are taken."""
+    for candidate in range(port + 1, min(port + 100, MAX_PORT) + 1):
+        with contextlib.suppress(OSError), socket.create_server((host, candidate)):
+            return candidate
+    return 0
+
+
 def _port_in_use(host: str, port: int) -> str:
-    """Who has the port, and how to start this broker all the same."""
+    """Which process has the port, and how to start this broker beside it."""
     command = terminal.own_command()
-    other_port = port + 1 if port < MAX_PORT else port - 1
-    another = f"{command} server-start --override listeners=PLAINTEXT://{host}:{other_port}"
+    another = f"{command} server-start --override listeners=PLAINTEXT://{host}:{_free_port_near(host, port)}"
     for broker in RunningBrokers().find():
         if f":{port} " in broker.facts.get("listeners", ""):
             return (

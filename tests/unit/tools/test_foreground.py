@@ -7,13 +7,17 @@ import errno
 import gc
 import logging
 import os
+import re
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.network.acceptor import PortInUseError
+from kafka_lite.server.broker_process import HOST, free_port
 from kafka_lite.tools.foreground import explain, overrides, run_in_foreground
 from kafka_lite.tools.server_start import shipped_properties
 from kafka_lite.tools.stop_signals import StopSignals
@@ -145,6 +149,16 @@ def test_a_port_in_use_is_explained_though_the_cause_is_hidden() -> None:
     text = explain(error)
     assert text.startswith("Socket server failed to bind to 127.0.0.1:9092: Address already in use. Does")
     assert "server-stop" in text
+
+
+def test_the_port_that_is_advised_instead_of_one_in_use_is_free() -> None:
+    port = free_port()
+    with socket.create_server((HOST, port)), socket.create_server((HOST, port + 1)):
+        advised = re.search(rf"listeners=PLAINTEXT://{HOST}:(\d+)", explain(PortInUseError("in use", HOST, port)))
+        assert advised is not None
+        assert int(advised[1]) > port + 1
+        with socket.create_server((HOST, int(advised[1]))):
+            pass
 
 
 @pytest.mark.parametrize(
