@@ -1,1 +1,1 @@
-"""What every part may use: time, errors, configuration, threads, schedulers. Imports nothing else of kafka_lite."""
+"""Shared basics: time, errors, configuration, threads, schedulers. Imports nothing else from kafka_lite."""

@@ -1,4 +1,4 @@
-"""The versions of Kafka that changed how brokers talk or what is on disk, in order.
+"""The Kafka versions that changed the inter-broker protocol or the on-disk format, in order.
 
 Kafka 0.10.2: core/.../api/ApiVersion.scala; the later ones as in Kafka 3.9's MetadataVersion · book 7.2.1
 """
@@ -15,8 +15,8 @@ from kafka_lite.common.errors import KafkaError
 class ApiVersion(Enum):
     """A value of ``inter.broker.protocol.version`` or ``log.message.format.version``.
 
-    Each row: the release that a user names, the step inside its development (``IV``: internal version; the releases up
-    to 0.9 had none), and the message format ("magic") of that time. Rows compare by their place in the table.
+    Each row has the release as users write it, the internal version (``IV``) within its development (releases up to
+    0.9 have none), and the message format ("magic") of that release. Rows compare by their position in the table.
     """
 
     release: str
@@ -86,14 +86,14 @@ class ApiVersion(Enum):
 
     @property
     def version(self) -> str:
-        """The full name, such as ``0.10.2-IV0``."""
+        """The full name, for example ``0.10.2-IV0``."""
         return f"{self.release}-{self.internal}" if self.internal else self.release
 
     @staticmethod
     def parse(text: str) -> ApiVersion:
         """The row of a full name (``0.10.2-IV0``), or the last row of a release (``0.10.2``, ``0.10.2.1``, ``3.0.1``).
 
-        Up to 0.11 a release has three numbers, from 1.0 on two; what a bug-fix release adds behind them is ignored.
+        A release has three numbers up to 0.11 and two from 1.0 on; the number of a bug-fix release is ignored.
         Raises InvalidVersionError.
         """
         parts = text.strip().split(".")
@@ -117,7 +117,7 @@ class ApiVersion(Enum):
 
 
 class InvalidVersionError(KafkaError):
-    """A version that Kafka never had."""
+    """A version that does not exist in Kafka."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"Version {text} is not a valid version: one of {', '.join(RELEASES)} is needed")
@@ -128,4 +128,4 @@ _BY_NAME = {row.version: row for row in ApiVersion} | {row.release: row for row 
 RELEASES = tuple(dict.fromkeys(row.release for row in ApiVersion))
 
 LATEST = ApiVersion.KAFKA_3_0_IV1
-"""What a broker of this project speaks when nothing is configured."""
+"""The version that a broker uses by default."""

@@ -1,6 +1,6 @@
-"""Which kafka_lite this is: its release, its commit, and whether its hot modules are compiled.
+"""Identifies the running kafka_lite: its release, its commit, and whether its hot modules are compiled.
 
-A wheel carries its commit in ``kafka-lite-version.properties``, which hatch_build.py writes; a checkout asks git.
+A wheel carries its commit in ``kafka-lite-version.properties``, which hatch_build.py writes. A checkout asks git.
 
 Kafka 0.10.2: clients/.../common/utils/AppInfoParser.java · book 1.4.1
 """
@@ -20,17 +20,17 @@ UNKNOWN = "unknown"
 VERSION_FILE = "kafka-lite-version.properties"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _COMPILED_MODULE = "kafka_lite.common.murmur2"
-"""mypyc compiles all hot modules of pyproject.toml into one library, so one of them tells for all."""
+"""mypyc compiles all hot modules listed in pyproject.toml into one library, so checking one of them is enough."""
 
 
 def get_version() -> str:
-    """The release, such as ``0.1.0``."""
+    """The release, for example ``0.1.0``."""
     return __version__
 
 
 @functools.cache
 def get_commit_id(package: Path = _PACKAGE) -> str:
-    """The commit that ``package`` was built from or is checked out at, such as ``8a613ec``; else ``unknown``."""
+    """The commit that ``package`` was built from or is checked out at, such as ``8a613ec``, or ``unknown``."""
     file = package / VERSION_FILE
     if file.is_file():
         return load_properties(file).get("commitId", UNKNOWN)
@@ -38,10 +38,10 @@ def get_commit_id(package: Path = _PACKAGE) -> str:
 
 
 def commit_of(checkout: Path) -> str:
-    """What git calls the commit of a checkout, with ``-dirty`` after it if files were changed; else ``unknown``."""
+    """The commit of a checkout as ``git describe`` names it, with ``-dirty`` if files were changed, or ``unknown``."""
     import subprocess
 
-    if not (checkout / ".git").exists():  # git would go on in the folders above, and name another project's commit
+    if not (checkout / ".git").exists():  # otherwise git would report the commit of a repository above
         return UNKNOWN
     describe = ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--exclude=*"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -53,7 +53,7 @@ def commit_of(checkout: Path) -> str:
 
 
 def is_compiled() -> bool:
-    """Whether this process runs the hot modules as compiled by mypyc, and not as plain Python."""
+    """Whether this process runs the hot modules compiled by mypyc rather than as plain Python."""
     spec = importlib.util.find_spec(_COMPILED_MODULE)
     return bool(spec and spec.origin and spec.origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)))
 
@@ -64,6 +64,6 @@ def build_name() -> str:
 
 
 def app_info() -> str:
-    """All of it in one line, such as ``0.1.0 (commit 8a613ec, plain)``."""
+    """Release, commit and build in one line, for example ``0.1.0 (commit 8a613ec, plain)``."""
     commit = get_commit_id()
     return f"{get_version()} ({'' if commit == UNKNOWN else f'commit {commit}, '}{build_name()})"

@@ -1,4 +1,4 @@
-"""Declares configuration keys once: name, type, default, what is valid, importance, documentation.
+"""Declares each configuration key once: name, type, default, valid values, importance, documentation.
 
 Kafka 0.10.2: clients/.../common/config/ConfigDef.java (ConfigKey, Validator, Range, ValidString, ValidList,
 Importance), AbstractConfig.java, types/Password.java · book 1.4.1
@@ -16,7 +16,7 @@ from kafka_lite.common.errors import ApiError, Errors
 
 
 class Type(Enum):
-    """What a value is once it has been parsed (the Python type in brackets)."""
+    """The type of a parsed value; the comments give the Python type."""
 
     BOOLEAN = "boolean"  # bool
     STRING = "string"  # str
@@ -25,12 +25,12 @@ class Type(Enum):
     LONG = "long"  # int, 64 bits
     DOUBLE = "double"  # float
     LIST = "list"  # list[str], comma separated in a file
-    CLASS = "class"  # str: the name of a class; who needs it loads it
+    CLASS = "class"  # str: a class name; the code that uses it loads the class
     PASSWORD = "password"  # Password
 
 
 class Importance(Enum):
-    """How likely it is that a user has to look at the key."""
+    """How likely users are to need the key."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -38,7 +38,7 @@ class Importance(Enum):
 
 
 class Password:
-    """A secret that does not show itself in logs; ``value`` has it."""
+    """A secret that is hidden in logs; read it through ``value``."""
 
     HIDDEN: Final = "[hidden]"
 
@@ -56,9 +56,9 @@ class Password:
 
 
 class ConfigError(ApiError):
-    """A value that is refused. The text names the key, the value and what would be valid.
+    """An invalid value. The message names the key, the value and what would be valid.
 
-    It is an ``ApiError`` with INVALID_CONFIG, so that a topic created with such a value gets Kafka's error code.
+    It is an ``ApiError`` with INVALID_CONFIG, so creating a topic with such a value returns Kafka's error code.
     """
 
     def __init__(self, name: str, value: object, message: str) -> None:
@@ -82,23 +82,23 @@ class _NoDefault:
 
 
 NO_DEFAULT: Final = _NoDefault()
-"""In the place of a default: the key is required."""
+"""In place of a default: the key is required."""
 
 
 # ---------------------------------------------------------------------------------------------------------- validators
 
 
 class Validator(Protocol):
-    """Judges a parsed value; its ``str`` says in the documentation what is valid."""
+    """Checks a parsed value; its ``str`` describes the valid values in the documentation."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError when ``value`` is not acceptable. ``None`` (not set) is always acceptable."""
+        """Raise ConfigError if ``value`` is not valid. ``None`` (not set) is always valid."""
         ...
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number with a smallest and perhaps a largest value, both included."""
+    """A number with an inclusive minimum and an optional inclusive maximum."""
 
     minimum: float
     maximum: float | None = None
@@ -114,7 +114,7 @@ class Range:
         return Range(minimum, maximum)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Compare with both ends."""
+        """Check both bounds."""
         if value is None:
             return
         if value < self.minimum:
@@ -128,7 +128,7 @@ class Range:
 
 @dataclass(frozen=True)
 class ValidString:
-    """A string out of a fixed set."""
+    """A string from a fixed set."""
 
     valid: tuple[str, ...]
 
@@ -138,7 +138,7 @@ class ValidString:
         return ValidString(valid)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Look it up."""
+        """Check that the value is in the set."""
         if value is not None and value not in self.valid:
             raise ConfigError(name, value, f"String must be one of: {', '.join(self.valid)}")
 
@@ -148,17 +148,17 @@ class ValidString:
 
 @dataclass(frozen=True)
 class ValidList:
-    """A list whose every entry is out of a fixed set."""
+    """A list whose entries all come from a fixed set."""
 
     valid: tuple[str, ...]
 
     @staticmethod
     def in_(*valid: str) -> ValidList:
-        """Entries from these."""
+        """A list of any of these."""
         return ValidList(valid)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Look up every entry."""
+        """Check every entry."""
         for entry in value or ():
             ValidString(self.valid).ensure_valid(name, entry)
 
@@ -168,13 +168,13 @@ class ValidList:
 
 @dataclass(frozen=True)
 class Check:
-    """Any other rule: a predicate and the words for what it accepts."""
+    """Any other rule: a predicate, and a description of the values it accepts."""
 
     accepts: Callable[[Any], bool]
     valid_values: str
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Ask the predicate."""
+        """Apply the predicate."""
         if value is not None and not self.accepts(value):
             raise ConfigError(name, value, f"Value must be {self.valid_values}")
 
@@ -183,7 +183,7 @@ class Check:
 
 
 NON_EMPTY = Check(lambda value: bool(value), "non-empty")
-"""A string or list with something in it."""
+"""A string or list that is not empty."""
 
 
 # -------------------------------------------------------------------------------------------------------------- values
@@ -202,7 +202,7 @@ def _integer_parser(kind: Type, bits: int) -> Callable[[str], int]:
     low, high = -(1 << bits - 1), (1 << bits - 1) - 1
 
     def parse(text: str) -> int:
-        # int() alone would also take "1_000" and non-ASCII digits, which Kafka refuses.
+        # int() alone would also accept "1_000" and non-ASCII digits, which Kafka rejects.
         number = int(text) if text.lstrip("+-").isdecimal() and text.isascii() else None
         if number is None or not low <= number <= high:
             raise ValueError(f"Not a number of type {kind.name}: a whole number from {low} to {high} is needed")
@@ -246,9 +246,9 @@ _PARSED_TYPES: dict[Type, tuple[type, ...]] = {
 
 
 def parse_value(name: str, kind: Type, value: object) -> Any:
-    """A value of type ``kind`` from text (as in a file) or from an object that already has that type.
+    """Convert text (as in a file), or an object that already has the right type, to a value of type ``kind``.
 
-    Raises ConfigError that names ``name``. ``None`` stays ``None``.
+    ``None`` stays ``None``. Raises ConfigError, which names ``name``.
     """
     if value is None:
         return None
@@ -261,7 +261,7 @@ def parse_value(name: str, kind: Type, value: object) -> Any:
 
 
 def format_value(value: Any) -> str | None:
-    """A parsed value as text, the way Kafka shows it (and writes it to ZooKeeper); secrets stay hidden."""
+    """Format a parsed value the way Kafka displays it and writes it to ZooKeeper; secrets stay hidden."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -276,7 +276,7 @@ def format_value(value: Any) -> str | None:
 
 @dataclass(frozen=True)
 class ConfigKey:
-    """One key: everything that is known about it."""
+    """The definition of one key."""
 
     name: str
     type: Type
@@ -292,11 +292,11 @@ class ConfigKey:
 
     @property
     def is_sensitive(self) -> bool:
-        """Whether its value must not be shown."""
+        """Whether the value must be hidden."""
         return self.type is Type.PASSWORD
 
     def parse(self, value: object) -> Any:
-        """The value in the key's type, judged by its validator. Raises ConfigError."""
+        """Convert the value to the key's type and validate it. Raises ConfigError."""
         parsed = parse_value(self.name, self.type, value)
         if self.validator is not None:
             self.validator.ensure_valid(self.name, parsed)
@@ -304,7 +304,7 @@ class ConfigKey:
 
     @property
     def default_text(self) -> str:
-        """The default for documentation."""
+        """The default as the documentation shows it."""
         if not self.has_default:
             return "(required)"
         text = format_value(self.default)
@@ -312,7 +312,7 @@ class ConfigKey:
 
 
 def configs_of(client: str, configs: object) -> dict[str, object]:
-    """What the user of a client has given, copied. Raises TypeError unless it is a mapping."""
+    """Return a copy of the configuration that a client was given. Raises TypeError if it is not a mapping."""
     if not isinstance(configs, Mapping):
         kind = "None" if configs is None else f"a {type(configs).__name__}"
         example = {"bootstrap.servers": "localhost:9092"}
@@ -335,7 +335,7 @@ class ConfigDef:
         doc: str,
         validator: Validator | None = None,
     ) -> ConfigDef:
-        """Add a key and return this definition; a default is judged like any other value."""
+        """Add a key and return this definition; the default is validated like any other value."""
         if name in self.keys:
             raise ValueError(f"configuration {name} is defined twice")
         key = ConfigKey(name, kind, default, importance, doc, validator)
@@ -345,7 +345,7 @@ class ConfigDef:
         return self
 
     def include(self, other: ConfigDef) -> ConfigDef:
-        """Take over all keys of another definition and return this one."""
+        """Add all keys of another definition and return this one."""
         for key in other:
             if key.name in self.keys:
                 raise ValueError(f"configuration {key.name} is defined twice")
@@ -353,9 +353,9 @@ class ConfigDef:
         return self
 
     def parse(self, values: Mapping[str, object]) -> dict[str, Any]:
-        """Every key with its value or default; unknown keys of ``values`` are left out.
+        """Return every key with its value or default; unknown keys in ``values`` are left out.
 
-        Raises ConfigError at the first value that is not valid, MissingConfigError for a required key without one.
+        Raises ConfigError at the first invalid value and MissingConfigError if a required key has none.
         """
         return {key.name: self._parse_key(key, values) for key in self.keys.values()}
 
@@ -368,7 +368,7 @@ class ConfigDef:
         return list(key.default) if isinstance(key.default, list) else key.default
 
     def unused(self, values: Mapping[str, object]) -> list[str]:
-        """The keys of ``values`` that nobody declared, sorted: the caller warns about them."""
+        """The undefined keys in ``values``, sorted, so that the caller can warn about them."""
         return sorted(set(values) - set(self.keys))
 
     def __contains__(self, name: object) -> bool:
@@ -378,7 +378,7 @@ class ConfigDef:
         return iter(self.keys.values())
 
     def docs_table(self, names: Collection[str] | None = None) -> str:
-        """The keys (or those in ``names``) as a Markdown table, the most important first."""
+        """The keys (or those in ``names``) as a Markdown table, most important first."""
         order = list(Importance)
         keys = [key for key in self if names is None or key.name in names]
         keys.sort(key=lambda key: (order.index(key.importance), key.name))

@@ -1,10 +1,10 @@
-"""CRC-32C, the checksum of record batches: in C, by the processor's own instruction where it has one.
+"""CRC-32C, the checksum of record batches, computed in C and with the CPU's CRC instruction if it has one.
 
 Kafka 3.9: clients/.../common/utils/Crc32C.java · book 6.1.2
 
-The package ``crc32c`` looks up its own version when it is imported, and for that imports parsers of mail and of zip
-files: a twentieth of a broker's start, and a quarter of that of a small tool. So the extension module in it is loaded
-by itself. Where it does not lie as a file beside the package's others, the package is imported after all.
+The package ``crc32c`` looks up its own version when it is imported, which pulls in parsers for mail and zip files: a
+twentieth of a broker's start-up time, and a quarter of a small tool's. So we load only its extension module. If that is
+not a separate file in the package, we import the whole package.
 """
 
 from __future__ import annotations
@@ -31,4 +31,4 @@ def _extension() -> ModuleType:
 
 
 crc32c: Callable[..., int] = _extension().crc32c
-"""``crc32c(data, value=0)``: the checksum of the data, continued from ``value``."""
+"""``crc32c(data, value=0)``: the checksum of ``data``, continuing from ``value``."""

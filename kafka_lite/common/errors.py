@@ -9,9 +9,9 @@ from enum import Enum
 
 
 class Errors(Enum):
-    """One row per error: code on the wire, whether a client may try again, what it means.
+    """One row per error: its code on the wire, whether it is retriable, and what it means.
 
-    The name is today's; where 0.10.2 named the same code otherwise, the comment tells.
+    The names are Kafka's current ones; a comment gives the name in 0.10.2 if it was different.
     """
 
     code: int
@@ -165,11 +165,11 @@ class Errors(Enum):
 
     @staticmethod
     def for_code(code: int) -> Errors:
-        """The row of a code; UNKNOWN_SERVER_ERROR for a code from the future, as Kafka's clients do."""
+        """The row of a code; UNKNOWN_SERVER_ERROR for an unknown code, as in Kafka's clients."""
         return _BY_CODE.get(code, Errors.UNKNOWN_SERVER_ERROR)
 
     def exception(self, message: str | None = None) -> ApiError:
-        """This error as something to raise."""
+        """An ApiError for this error."""
         return ApiError(self, message)
 
 
@@ -177,23 +177,23 @@ _BY_CODE = {error.code: error for error in Errors}
 
 
 MAX_MESSAGE_CHARS = 4_096
-"""The longest message that goes with an error: it may quote what a client sent, and a string of an answer has 32 KB."""
+"""The longest error message: it may quote what a client sent, and a string in a response is limited to 32 KB."""
 _END_CHARS = 1_000
 
 
 def shorten_message(text: str) -> str:
-    """The text, or its beginning and end if it is too long: what is wrong often stands behind what is quoted."""
+    """Shorten a long text to its beginning and end: the actual error often follows a long quotation."""
     if len(text) <= MAX_MESSAGE_CHARS:
         return text
     return f"{text[: MAX_MESSAGE_CHARS - _END_CHARS - 1]}…{text[-_END_CHARS:]}"
 
 
 class KafkaError(Exception):
-    """The root of all errors that kafka_lite raises on purpose."""
+    """The base class of all errors that kafka_lite raises on purpose."""
 
 
 class ApiError(KafkaError):
-    """An error with a code of the protocol: what a request handler raises and the answer carries."""
+    """An error with a protocol error code: raised by a request handler, sent in the response."""
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         super().__init__(shorten_message(message or error.message))
@@ -201,5 +201,5 @@ class ApiError(KafkaError):
 
     @property
     def retriable(self) -> bool:
-        """Whether the same request may succeed later."""
+        """Whether the request may succeed if it is sent again."""
         return self.error.retriable

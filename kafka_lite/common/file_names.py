@@ -1,9 +1,9 @@
-"""Names of files that are not in the encoding of the locale: ``LC_ALL=POSIX`` and a folder named in Chinese.
+"""File names that the locale's encoding cannot represent: for example a folder named in Chinese under ``LC_ALL=POSIX``.
 
-A name on disk is bytes. Python decodes them with the locale's encoding and puts half a surrogate pair (``\\udce6``) in
-the place of each byte that does not fit; such a text names the file, but cannot be written as UTF-8.
+On disk a name is a sequence of bytes. Python decodes it with the locale's encoding and replaces each undecodable byte
+with a lone surrogate (``\\udce6``). The resulting string still names the file, but cannot be encoded as UTF-8.
 
-Java has no such names: it refuses them, or replaces what it cannot encode · book 1.4.1
+Java has no such names: it rejects them, or replaces what it cannot encode · book 1.4.1
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def file_name_of(text: str) -> str:
-    """``text``, read from a UTF-8 file, as a name that the functions of ``os`` take whatever the locale's encoding."""
+    """Convert ``text``, read from a UTF-8 file, to a name that ``os`` functions accept under any locale's encoding."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
@@ -22,5 +22,5 @@ def file_name_of(text: str) -> str:
 
 
 def displayed(name: str | Path) -> str:
-    """A name as UTF-8 can carry it: replacement characters where its bytes are no UTF-8."""
+    """A name that can be encoded as UTF-8; invalid bytes become replacement characters."""
     return os.fsencode(name).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A thread that runs an object which is no thread itself.
+"""A thread that runs an object which is not itself a thread.
 
 Kafka 0.10.2: clients/.../common/utils/KafkaThread.java · book 2.3.2
 """
@@ -11,22 +11,22 @@ from kafka_lite.common.shutdownable_thread import ShutdownableThread
 
 
 class Runnable(Protocol):
-    """Work that comes in turns."""
+    """Work that a thread does in a loop."""
 
     def do_work(self) -> None:
-        """One turn."""
+        """Do one iteration."""
         ...
 
     def wake_up(self) -> None:
-        """Interrupt a turn that waits; any thread may call this."""
+        """Interrupt an iteration that is waiting; may be called from any thread."""
         ...
 
 
 class KafkaThread(ShutdownableThread):
-    """Runs the turns of a ``Runnable`` until it is told to stop.
+    """Calls ``do_work`` of a ``Runnable`` in a loop until it is shut down.
 
-    For work that every request passes: such a class is compiled, see ``make compiled``, and a compiled class cannot be
-    a ``threading.Thread``.
+    For classes on the path of every request: they are compiled (see ``make compiled``), and a compiled class cannot
+    extend ``threading.Thread``.
     """
 
     def __init__(self, name: str, runnable: Runnable) -> None:
@@ -34,9 +34,9 @@ class KafkaThread(ShutdownableThread):
         self.runnable = runnable
 
     def do_work(self) -> None:
-        """One turn."""
+        """Do one iteration."""
         self.runnable.do_work()
 
     def wake_up(self) -> None:
-        """Let the turn that waits end."""
+        """Interrupt an iteration that is waiting."""
         self.runnable.wake_up()

@@ -1,4 +1,4 @@
-"""log4j's levels in Python's ``logging``, and what can be asked of, and told to, the loggers of a running process.
+"""log4j's levels in Python's ``logging``, and functions that read and set the loggers of the running process.
 
 Kafka 0.10.2: core/.../utils/Log4jController.scala, Logging.scala · book 10.1
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 TRACE = 5
-"""Below DEBUG: every single state change, every field of a request. ``logger.log(TRACE, "…", …)``."""
+"""Below DEBUG: every single state change, every field of a request. Use ``logger.log(TRACE, "…", …)``."""
 
 LEVELS = {
     "TRACE": TRACE,
@@ -20,7 +20,7 @@ LEVELS = {
     "ERROR": logging.ERROR,
     "FATAL": logging.CRITICAL,
 }
-"""log4j's names of the levels, the lowest first."""
+"""log4j's names of the levels, lowest first."""
 
 ROOT_LOGGER = "root"
 
@@ -28,14 +28,14 @@ _NAMES = {number: name for name, number in LEVELS.items()}
 
 
 def level_name(level: int) -> str:
-    """log4j's name of a level; for a number between two of them that of the lower one, which lets no less through."""
+    """log4j's name of a level; a number between two levels gets the lower one's name, which logs no less."""
     return _NAMES[max((number for number in _NAMES if number <= level), default=TRACE)]
 
 
 def loggers() -> dict[str, str]:
-    """All loggers of this process with the level that holds for each, its own or that of the next logger above.
+    """All loggers of this process with their effective level: their own, or that of the nearest ancestor.
 
-    A package counts, too, when only modules below it have a logger: a level given to it holds for all of them.
+    A package also counts if only modules below it have a logger: setting its level applies to all of them.
     """
     found = {ROOT_LOGGER: level_name(logging.root.level)}
     for name in sorted(logging.root.manager.loggerDict):
@@ -44,17 +44,17 @@ def loggers() -> dict[str, str]:
 
 
 def logger_exists(name: str) -> bool:
-    """Whether there is such a logger: one that nobody writes to has no level to change."""
+    """Whether the logger exists; a logger that nothing writes to has no level to change."""
     return name == ROOT_LOGGER or name in logging.root.manager.loggerDict
 
 
 def set_level(name: str, level: str) -> None:
-    """Give an existing logger a level of its own; KeyError for a level that is not one of LEVELS."""
+    """Set the level of an existing logger. Raises KeyError if the level is not in LEVELS."""
     _logger(name).setLevel(LEVELS[level])
 
 
 def unset_level(name: str) -> None:
-    """Take a logger's own level away: that of the next logger above holds again."""
+    """Remove a logger's own level, so that it inherits its parent's."""
     _logger(name).setLevel(logging.NOTSET)
 
 
@@ -63,7 +63,7 @@ def _logger(name: str) -> logging.Logger:
 
 
 def _effective_level(name: str) -> int:
-    """As ``Logger.getEffectiveLevel``, without making a logger of a package that has none."""
+    """Like ``Logger.getEffectiveLevel``, but does not create a logger for a package that has none."""
     while name:
         logger = logging.root.manager.loggerDict.get(name)
         if isinstance(logger, logging.Logger) and logger.level:
@@ -74,7 +74,7 @@ def _effective_level(name: str) -> int:
 
 @contextmanager
 def quiet(*names: str, below: int = logging.CRITICAL) -> Iterator[None]:
-    """Without what these loggers say below a level, as long as the block takes."""
+    """Suppress messages of these loggers below a level within the block."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

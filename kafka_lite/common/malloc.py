@@ -1,4 +1,4 @@
-"""Tells the C library to keep memory that has been freed, where the C library is glibc.
+"""Makes glibc keep freed memory instead of returning it to the kernel.
 
 Kafka 0.10.2: none; there the JVM keeps its heap · book 2.1.4
 """
@@ -14,27 +14,27 @@ _VARIABLES = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLE
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 MMAP_THRESHOLD_BYTES = 4 << 20
-"""Blocks up to this size come from the heap, not from the kernel one by one: most frames, and what is decompressed."""
+"""Blocks up to this size are taken from the heap instead of mapped one by one: most frames and decompressed data."""
 TRIM_THRESHOLD_BYTES = 16 << 20
-"""So much free memory at the heap's end stays with the process."""
+"""Up to this much free memory at the end of the heap stays with the process."""
 
 
 def keep_freed_memory() -> bool:
-    """Use memory that was freed again, instead of giving it back to the kernel; whether that could be arranged.
+    """Keep freed memory for reuse instead of returning it to the kernel. Returns whether that succeeded.
 
-    The buffer of a request of 1 MB lives as long as the request. As it comes, glibc asks the kernel for such a block
-    and gives it back at once; the next request then touches 256 pages that the kernel must first clear, one page fault
-    each. That took half of the processor's time of large produce requests. The price: after a peak up to
-    ``TRIM_THRESHOLD_BYTES`` stay resident that nobody uses.
+    The buffer of a 1 MB request lives as long as the request. By default glibc maps such a block and unmaps it when it
+    is freed; the next request then touches 256 pages that the kernel must clear first, one page fault each. That took
+    half of the CPU time of large produce requests. The price: after a peak, up to ``TRIM_THRESHOLD_BYTES`` of unused
+    memory stay resident.
 
-    Nothing happens with another C library, nor where variables in the environment say how it shall be.
-    This is for a process that is a server and nothing else: the setting holds for everything in it.
+    A no-op with another C library, or if environment variables already configure malloc.
+    Only for a process that is nothing but a server: the setting applies to the whole process.
     """
     if any(name in os.environ for name in _VARIABLES):
         return False
     try:
         os.confstr("CS_GNU_LIBC_VERSION")
-        import ctypes  # here, for a Python that was built without libffi has none
+        import ctypes  # imported here because a Python built without libffi does not have it
 
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, ImportError, OSError, ValueError):

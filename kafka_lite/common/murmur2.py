@@ -1,4 +1,4 @@
-"""The hash by which records with equal keys find the same partition, whichever client produced them.
+"""The hash that maps equal keys to the same partition, whichever client produced them.
 
 Kafka 0.10.2: clients/.../common/utils/Utils.java (murmur2) · book 2.1.1
 """
@@ -13,7 +13,7 @@ _MASK = 0xFFFFFFFF
 
 
 def murmur2(data: bytes) -> int:
-    """32 bits, as a signed integer like Java's: every client of Kafka must come to the same."""
+    """Hash to 32 bits, as a signed integer like Java's: every Kafka client must compute the same hash."""
     length = len(data)
     h = (SEED ^ length) & _MASK
     whole = length & ~3
@@ -30,5 +30,5 @@ def murmur2(data: bytes) -> int:
 
 
 def to_positive(number: int) -> int:
-    """Without the sign bit. Not the absolute value: that of -2**31 would be negative again in 32 bits."""
+    """Clear the sign bit. Not the absolute value: that of -2**31 would still be negative in 32 bits."""
     return number & 0x7FFFFFFF

@@ -1,4 +1,4 @@
-"""Objects of classes that a configuration names.
+"""Creates objects of classes that are named in a configuration.
 
 Kafka 0.10.2: clients/.../common/config/AbstractConfig.java, common/utils/Utils.java · book 2.1.1
 """
@@ -12,9 +12,9 @@ from kafka_lite.common.config_def import ConfigError
 
 
 def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> Any:
-    """An object of the class that is called ``package.module.Class``, made with ``arguments``.
+    """Create an object of the class ``name``, written ``package.module.Class``, with ``arguments``.
 
-    Raises ConfigError, which names ``key``, when there is no such class, or it is no ``kind``.
+    Raises ConfigError, which names ``key``, if the class does not exist or is not a subclass of ``kind``.
     """
     module, _, class_name = name.rpartition(".")
     try:

@@ -15,13 +15,13 @@ _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 class PropertiesError(KafkaError):
-    """A file that is not in the syntax of ``.properties``."""
+    """A file that violates the ``.properties`` syntax."""
 
 
 def load_properties(source: Path | str) -> dict[str, str]:
-    """The entries of a file (a ``Path``) or of a text (a ``str``); of a key that comes twice the last entry counts.
+    """Parse a file (a ``Path``) or a text (a ``str``); the last entry wins if a key occurs twice.
 
-    Files are read as UTF-8. Raises OSError when the file cannot be read and PropertiesError when it makes no sense.
+    Files are read as UTF-8. Raises OSError if the file cannot be read and PropertiesError if it is malformed.
     """
     if isinstance(source, Path):
         try:
@@ -33,14 +33,14 @@ def load_properties(source: Path | str) -> dict[str, str]:
 
 
 def dump_properties(entries: Mapping[str, str], comments: tuple[str, ...] = ()) -> str:
-    """The text of a file with these entries, in order; ``comments`` become ``#`` lines at its top."""
+    """Format the entries in order; ``comments`` become ``#`` lines at the top."""
     lines = [f"#{comment}" for comment in comments]
     lines += [f"{_escape(key, is_key=True)}={_escape(value, is_key=False)}" for key, value in entries.items()]
     return "".join(line + "\n" for line in lines)
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    r"""Lines without comments and blank ones; a line that ends in an odd number of backslashes goes on in the next."""
+    r"""Yield lines without comments and blank lines; a line ending in an odd number of backslashes is continued."""
     pending = ""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         line = line.lstrip(_WHITESPACE)
@@ -57,7 +57,7 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Key and value, still escaped: the key ends at the first bare ``=``, ``:`` or white space."""
+    """Split into key and value, still escaped: the key ends at the first unescaped ``=``, ``:`` or whitespace."""
     end = 0
     while end < len(line) and line[end] not in "=:" + _WHITESPACE:
         end += 2 if line[end] == "\\" else 1
@@ -97,7 +97,7 @@ def _unicode(text: str, position: int) -> str:
 
 
 def _escape(text: str, *, is_key: bool) -> str:
-    r"""Backslashes before what would end a key or be stripped; ``: = # !`` are escaped in values too, as Java does."""
+    r"""Escape what would end a key or be stripped; ``: = # !`` are escaped in values too, as in Java."""
     out = []
     for position, char in enumerate(text):
         if char == " ":
@@ -106,7 +106,7 @@ def _escape(text: str, *, is_key: bool) -> str:
             out.append("\\" + {value: key for key, value in _ESCAPES.items()}[char])
         elif char in "\\=:#!":
             out.append("\\" + char)
-        elif "\ud800" <= char <= "\udfff":  # a file name's byte that is no text: see common/file_names.py
+        elif "\ud800" <= char <= "\udfff":  # an undecodable byte of a file name: see common/file_names.py
             out.append(f"\\u{ord(char):04x}")
         else:
             out.append(char)

@@ -1,4 +1,4 @@
-"""Runs tasks later, and again: log retention, flushes, checkpoints.
+"""Runs delayed and periodic tasks: log retention, flushes, checkpoints.
 
 Kafka 0.10.2: core/.../utils/KafkaScheduler.scala (Scheduler); its tests' MockScheduler.scala · book 6.1.5
 """
@@ -19,18 +19,18 @@ logger = logging.getLogger(__name__)
 
 
 class Scheduler(Protocol):
-    """What owners of background work ask for."""
+    """The interface of a scheduler."""
 
     def startup(self) -> None:
-        """Begin to run tasks."""
+        """Start to run tasks."""
         ...
 
     def shutdown(self) -> None:
-        """Run nothing more; waits for what runs now."""
+        """Drop pending tasks and wait until running ones have finished."""
         ...
 
     def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
-        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (negative: once)."""
+        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (if negative: only once)."""
         ...
 
 
@@ -43,7 +43,7 @@ class _Task:
     period_ms: float = field(compare=False)
 
     def execute(self) -> None:
-        """Run it; a failure is logged, and a periodic task comes again all the same, as in Kafka."""
+        """Run the task. A failure is logged and a periodic task is still rescheduled, as in Kafka."""
         try:
             self.run()
         except Exception:
@@ -51,24 +51,24 @@ class _Task:
 
 
 class KafkaScheduler:
-    """``background.threads`` threads that take tasks from one heap, ordered by the time at which they are due."""
+    """``background.threads`` threads that take tasks from one heap, ordered by due time."""
 
     def __init__(self, threads: int, name_prefix: str = "kafka-scheduler-", time: Time | None = None) -> None:
-        self._size = threads  # that there should be
+        self._size = threads  # how many threads there should be
         self._prefix = name_prefix
         self._time = time or SystemTime()
         self._heap: list[_Task] = []
         self._numbers = itertools.count()
         self._ready = threading.Condition()
         self._running = False
-        self._at_work = 0  # tasks that threads run now
+        self._at_work = 0  # tasks that are running now
         self._threads: list[threading.Thread] = []
         self._thread_numbers = itertools.count()
-        self._looping = 0  # threads that there are
+        self._looping = 0  # how many threads there are
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing runs, and nothing is due that should."""
+        """Whether no task is running or due."""
         with self._ready:
             due = bool(self._heap) and self._heap[0].due_ms <= self._time.hi_res_ms()
             return not due and not self._at_work
@@ -82,7 +82,7 @@ class KafkaScheduler:
             self._start_missing_threads()
 
     def resize(self, threads: int) -> None:
-        """So many threads from now on. Those that are too many end, each after the task that it runs."""
+        """Change the number of threads. Surplus threads end after their current task."""
         with self._ready:
             self._size = threads
             self._threads = [thread for thread in self._threads if thread.is_alive()]
@@ -99,7 +99,7 @@ class KafkaScheduler:
             self._looping += 1
 
     def shutdown(self) -> None:
-        """Drop what is not yet due and wait for what runs."""
+        """Drop pending tasks and wait until running ones have finished."""
         with self._ready:
             self._running = False
             self._heap.clear()
@@ -110,7 +110,7 @@ class KafkaScheduler:
         self._threads.clear()
 
     def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
-        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (negative: once)."""
+        """Run ``task`` after ``delay_ms``, then every ``period_ms`` (if negative: only once)."""
         with self._ready:
             due_ms = self._time.hi_res_ms() + delay_ms
             heapq.heappush(self._heap, _Task(due_ms, next(self._numbers), name, task, period_ms))
@@ -140,7 +140,7 @@ class KafkaScheduler:
 
 
 class MockScheduler:
-    """Runs tasks in the thread that moves the MockTime, in the order in which they are due."""
+    """Runs tasks in the thread that advances the MockTime, in the order in which they are due."""
 
     def __init__(self, time: MockTime) -> None:
         self._time = time
@@ -149,19 +149,19 @@ class MockScheduler:
         time.add_listener(self.tick)
 
     def startup(self) -> None:
-        """Nothing to start."""
+        """Do nothing: there are no threads to start."""
 
     def shutdown(self) -> None:
         """Drop all tasks."""
         self._heap.clear()
 
     def schedule(self, name: str, task: Callable[[], None], delay_ms: float = 0, period_ms: float = -1) -> None:
-        """Queue the task; a delay of 0 runs it at the next ``sleep`` of the clock."""
+        """Queue the task; a delay of 0 runs it at the clock's next ``sleep``."""
         due_ms = self._time.hi_res_ms() + delay_ms
         heapq.heappush(self._heap, _Task(due_ms, next(self._numbers), name, task, period_ms))
 
     def tick(self) -> None:
-        """Run all that is due now."""
+        """Run all tasks that are due."""
         now_ms = self._time.hi_res_ms()
         while self._heap and self._heap[0].due_ms <= now_ms:
             task = heapq.heappop(self._heap)

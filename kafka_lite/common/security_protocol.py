@@ -7,13 +7,13 @@ from enum import Enum
 
 
 class SecurityProtocol(Enum):
-    """Name in the configuration; the value is the id on the wire (UpdateMetadata's end points)."""
+    """Named as in the configuration; the value is the id on the wire (in UpdateMetadata's end points)."""
 
     PLAINTEXT = 0
     SSL = 1
     SASL_PLAINTEXT = 2
     SASL_SSL = 3
-    TRACE = 32767  # Kafka's own tests used it; it is in the default of listener.security.protocol.map
+    TRACE = 32767  # used by Kafka's own tests; it is in the default of listener.security.protocol.map
 
     @property
     def id(self) -> int:
@@ -22,7 +22,7 @@ class SecurityProtocol(Enum):
 
     @staticmethod
     def for_name(name: str) -> "SecurityProtocol":
-        """The protocol of a name in any case; raises ValueError that lists the valid ones."""
+        """Look up a protocol by name, ignoring case. Raises ValueError, which lists the valid names."""
         try:
             return SecurityProtocol[name.upper()]
         except KeyError:
@@ -31,5 +31,5 @@ class SecurityProtocol(Enum):
 
     @staticmethod
     def for_id(number: int) -> "SecurityProtocol":
-        """The protocol of an id; raises ValueError."""
+        """Look up a protocol by id. Raises ValueError if there is none."""
         return SecurityProtocol(number)

@@ -1,4 +1,4 @@
-"""Bytes that go to a socket without being read into Python first.
+"""Data that is written to a socket without being read into Python first.
 
 Kafka 0.10.2: clients/.../common/record/FileRecords.java (writeTo), network/Send.java · book 6.1.4
 """
@@ -10,26 +10,26 @@ from typing import Protocol
 
 
 class Sendable(Protocol):
-    """A part of an answer that knows its size and how to write itself, for instance a slice of a log file.
+    """A part of a response that knows its size and writes itself to a socket, for instance a slice of a log file.
 
-    The protocol layer puts it between the encoded fields of a response as it is; the network layer calls ``send_to``
-    until all of it has gone out. For a file slice that is ``os.sendfile``: page cache to socket, no copy.
+    The protocol layer places it unchanged between the encoded fields of a response; the network layer calls ``send_to``
+    until all of it has been sent. For a slice of a file that is ``os.sendfile``: page cache to socket, no copy.
     """
 
     @property
     def size_in_bytes(self) -> int:
-        """How many bytes will go out."""
+        """Number of bytes to send."""
         ...
 
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
-        """Write up to ``length`` bytes from ``offset`` on to a non-blocking socket.
+        """Write up to ``length`` bytes, starting at ``offset``, to a non-blocking socket.
 
-        Returns the number of bytes written; raises ``BlockingIOError`` when the socket takes none.
+        Returns the number of bytes written. Raises ``BlockingIOError`` if the socket accepts none.
         """
         ...
 
     def to_bytes(self) -> bytes:
-        """All of it in memory, for conversion and for tests."""
+        """All of the data in memory, for conversion and tests."""
         ...
 
 
@@ -42,7 +42,7 @@ Part = Buffer | Sendable
 
 def size_of(part: Part) -> int:
     """Size of a part in bytes."""
-    # One by one: to make the union of two types takes longer than to look at an object's type twice.
+    # One type at a time: creating a union type takes longer than checking an object's type twice.
     if isinstance(part, bytes):
         return len(part)
     if isinstance(part, memoryview):

@@ -1,4 +1,4 @@
-"""What turns keys and values into bytes, and back.
+"""Serializers and deserializers of keys and values.
 
 Kafka 0.10.2: clients/.../common/serialization/Serializer.java, Deserializer.java, StringSerializer.java,
 ByteArraySerializer.java, ByteArrayDeserializer.java, StringDeserializer.java, IntegerSerializer.java,
@@ -19,41 +19,41 @@ T = TypeVar("T")
 
 
 class SerializationError(KafkaError):
-    """A key or value that is not what the serializer takes, or bytes that are not what the deserializer expects."""
+    """A key or value of the wrong type for its serializer, or bytes that a deserializer cannot decode."""
 
 
 class Serializer(ABC, Generic[T]):
-    """Makes bytes of a key or value. ``None`` stays ``None``: no key, or a tombstone."""
+    """Serializes a key or value. ``None`` stays ``None``: no key, or a tombstone."""
 
     def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
-        """Called once, before the first record; for those that have settings."""
+        """Configure the serializer; called once, before the first record."""
 
     @abstractmethod
     def serialize(self, topic: str, data: T | None) -> bytes | None:
-        """The bytes. Raises SerializationError for data of a wrong type."""
+        """Serialize the data. Raises SerializationError if it has the wrong type."""
 
     def close(self) -> None:
         """Called once, after the last record."""
 
 
 class Deserializer(ABC, Generic[T]):
-    """Makes a key or value of bytes; the mirror of :class:`Serializer`."""
+    """Deserializes a key or value; the inverse of :class:`Serializer`."""
 
     def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
-        """Called once, before the first record; for those that have settings."""
+        """Configure the deserializer; called once, before the first record."""
 
     @abstractmethod
     def deserialize(self, topic: str, data: bytes | None) -> T | None:
-        """The key or value. Raises SerializationError for bytes that are not one."""
+        """Deserialize the data. Raises SerializationError if the bytes are malformed."""
 
     def close(self) -> None:
         """Called once, after the last record."""
 
 
 def ensure_serializer(given: object, kind: type[Any], what: str) -> None:
-    """Raise TypeError unless an object has the method of a Serializer or Deserializer, which is what it is called for.
+    """Raise TypeError unless the object has the method of a Serializer or Deserializer.
 
-    A function, or the class itself, is a likely mistake.
+    A function, or the class itself instead of an object, is a likely mistake.
     """
     method = "serialize" if issubclass(kind, Serializer) else "deserialize"
     if given is not None and (isinstance(given, type) or not callable(getattr(given, method, None))):
@@ -61,10 +61,10 @@ def ensure_serializer(given: object, kind: type[Any], what: str) -> None:
 
 
 class ByteArraySerializer(Serializer[Any]):
-    """Bytes are bytes."""
+    """Passes bytes through."""
 
     def serialize(self, topic: str, data: Any) -> bytes | None:
-        """As they are."""
+        """Return the bytes unchanged."""
         if data is None or isinstance(data, bytes):
             return data
         if isinstance(data, bytearray | memoryview):
@@ -76,25 +76,25 @@ class ByteArraySerializer(Serializer[Any]):
 
 
 class ByteArrayDeserializer(Deserializer[bytes]):
-    """Bytes are bytes."""
+    """Passes bytes through."""
 
     def deserialize(self, topic: str, data: bytes | None) -> bytes | None:  # noqa: ARG002
-        """As they are."""
+        """Return the bytes unchanged."""
         return data
 
 
 class StringSerializer(Serializer[str]):
-    """Text in ``key.serializer.encoding``, ``value.serializer.encoding`` or ``serializer.encoding``; UTF-8 else."""
+    """Text in ``key.serializer.encoding``, ``value.serializer.encoding`` or ``serializer.encoding``; default UTF-8."""
 
     def __init__(self, encoding: str = "utf-8") -> None:
         self._encoding = encoding
 
     def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
-        """Take the encoding."""
+        """Read the encoding."""
         self._encoding = _encoding_of(configs, is_key, "serializer", self._encoding)
 
     def serialize(self, topic: str, data: str | None) -> bytes | None:
-        """Encoded. Raises SerializationError for what is no text, or not of the encoding."""
+        """Encode the text. Raises SerializationError if it is not a str or cannot be encoded."""
         if data is None:
             return None
         if not isinstance(data, str):
@@ -112,11 +112,11 @@ class StringDeserializer(Deserializer[str]):
         self._encoding = encoding
 
     def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
-        """Take the encoding."""
+        """Read the encoding."""
         self._encoding = _encoding_of(configs, is_key, "deserializer", self._encoding)
 
     def deserialize(self, topic: str, data: bytes | None) -> str | None:
-        """Decoded. Raises SerializationError for bytes that are not of the encoding."""
+        """Decode the bytes. Raises SerializationError if they are not valid in the encoding."""
         try:
             return None if data is None else data.decode(self._encoding)
         except UnicodeError as error:
@@ -134,7 +134,7 @@ class _NumberSerializer(Serializer[float]):
     LAYOUT: struct.Struct
 
     def serialize(self, topic: str, data: float | None) -> bytes | None:
-        """Big-endian. Raises SerializationError for what does not fit."""
+        """Encode as big-endian. Raises SerializationError if the number does not fit."""
         try:
             return None if data is None else self.LAYOUT.pack(data)
         except struct.error as error:
@@ -145,7 +145,7 @@ class _NumberDeserializer(Deserializer[float]):
     LAYOUT: struct.Struct
 
     def deserialize(self, topic: str, data: bytes | None) -> float | None:
-        """Big-endian. Raises SerializationError for any other number of bytes."""
+        """Decode from big-endian. Raises SerializationError if the number of bytes is wrong."""
         if data is None:
             return None
         if len(data) != self.LAYOUT.size:

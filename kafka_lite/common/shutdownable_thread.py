@@ -1,4 +1,4 @@
-"""A named thread that runs one turn after the other until it is told to stop.
+"""A named thread that runs a loop until it is shut down.
 
 Kafka 0.10.2: core/.../utils/ShutdownableThread.scala · book 3.3.2
 """
@@ -13,34 +13,34 @@ logger = logging.getLogger(__name__)
 
 
 class ShutdownableThread(threading.Thread, ABC):
-    """A loop around ``do_work`` with an orderly end.
+    """A thread that calls ``do_work`` in a loop until it is shut down.
 
-    ``shutdown`` is ``initiate_shutdown`` (ask) followed by ``await_shutdown`` (wait). A subclass whose ``do_work`` can
-    block overrides ``wake_up`` so that the question is heard at once.
+    ``shutdown`` is ``initiate_shutdown`` (request it) followed by ``await_shutdown`` (wait for it). A subclass whose
+    ``do_work`` can block overrides ``wake_up`` so that it notices the request at once.
     """
 
     def __init__(self, name: str) -> None:
-        # Daemon, because a reader's notebook that forgets a shutdown must not hang the interpreter; every owner joins.
+        # A daemon, so that a notebook without a shutdown does not hang the interpreter; every owner joins its threads.
         super().__init__(name=name, daemon=True)
         self._stopping = threading.Event()
 
     @property
     def is_running(self) -> bool:
-        """False as soon as somebody asked for the end."""
+        """False as soon as a shutdown has been requested."""
         return not self._stopping.is_set()
 
     @abstractmethod
     def do_work(self) -> None:
-        """One turn of the loop."""
+        """Do one iteration of the loop."""
 
     def wake_up(self) -> None:
-        """Interrupt a blocking ``do_work``; nothing to do unless a subclass blocks."""
+        """Interrupt a blocking ``do_work``. A no-op unless a subclass blocks."""
 
     def on_exit(self) -> None:
-        """Called in the thread itself, last, whether the loop ended well or not."""
+        """Called last, in the thread itself, whether the loop ended normally or with an error."""
 
     def initiate_shutdown(self) -> bool:
-        """Ask for the end; false when somebody asked before."""
+        """Request the shutdown. Returns False if it had already been requested."""
         if self._stopping.is_set():
             return False
         self._stopping.set()
@@ -48,21 +48,21 @@ class ShutdownableThread(threading.Thread, ABC):
         return True
 
     def await_shutdown(self, timeout_s: float | None = None) -> None:
-        """Wait until the thread has ended (returns at once in a thread that never started, or in the thread itself)."""
+        """Wait until the thread has ended. Returns at once if it never started, or if the thread itself calls this."""
         if self.ident is not None and self is not threading.current_thread():
             self.join(timeout_s)
 
     def shutdown(self, timeout_s: float | None = None) -> None:
-        """Ask for the end and wait for it."""
+        """Request the shutdown and wait until the thread has ended."""
         self.initiate_shutdown()
         self.await_shutdown(timeout_s)
 
     def pause(self, ms: float) -> bool:
-        """Sleep that a shutdown interrupts, also one for ever; true when the shutdown has come."""
+        """Sleep for ``ms`` (may be infinite) unless a shutdown interrupts. Returns True if a shutdown was requested."""
         return self._stopping.wait(min(ms / 1000, threading.TIMEOUT_MAX))
 
     def run(self) -> None:
-        """The loop. An error ends the thread with one log line; Kafka does the same."""
+        """Run the loop. An exception is logged and ends the thread, as in Kafka."""
         logger.debug("Starting %s", self.name)
         try:
             while self.is_running:

@@ -1,4 +1,4 @@
-"""The machine's clock.
+"""The system clock.
 
 Kafka 0.10.2: clients/.../common/utils/SystemTime.java · book 6.3.3
 """
@@ -9,11 +9,11 @@ import threading
 import time as _time
 from typing import Final
 
-_MONOTONIC: Final = _time.monotonic  # a constant, for a name of a module is looked up at each of many readings
+_MONOTONIC: Final = _time.monotonic  # a constant avoids a lookup in the module at every reading
 
 
 class SystemTime:
-    """The machine's clock. Apart from ``Time``, since it is compiled: see ``make compiled``."""
+    """The system clock. In a module of its own, apart from ``Time``, because it is compiled: see ``make compiled``."""
 
     def milliseconds(self) -> int:
         """Wall clock, ms since the epoch."""
@@ -29,7 +29,7 @@ class SystemTime:
 
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
         """Wait on ``condition`` for at most ``timeout_ms``."""
-        # A timeout may be Java's largest long, which stands for "never" and is more than a lock can wait.
+        # The timeout may be Java's largest long, meaning "never", which is more than a lock can wait.
         return condition.wait(min(timeout_ms / 1000, threading.TIMEOUT_MAX))
 
 

@@ -1,4 +1,4 @@
-"""Keeps a rate, such as the bytes that the log cleaner reads and writes in a second, below a limit.
+"""Limits a rate, such as the bytes per second that the log cleaner reads and writes.
 
 Kafka 0.10.2: core/.../utils/Throttler.scala · book 6.1.6
 """
@@ -14,15 +14,15 @@ DEFAULT_CHECK_INTERVAL_MS = 300
 
 
 class Throttler:
-    """Adds up what is done, and tells whoever does it how long to pause.
+    """Counts work and tells the caller how long to pause.
 
     ::
 
         observed  │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│            3 MB within 300 ms, at a limit of 5 MB/s:
-        time      │── 300 ms ──│ pause 300 ms │     3 MB are worth 600 ms
+        time      │── 300 ms ──│ pause 300 ms │     3 MB should take 600 ms
 
-    The rate is looked at once in ``check_interval_ms``, so that a single step does not count. Several threads may share
-    one: then the limit is that of their sum.
+    The rate is checked once every ``check_interval_ms``, so that short bursts do not count. Threads may share a
+    throttler; the limit then applies to their sum.
     """
 
     def __init__(
@@ -35,19 +35,19 @@ class Throttler:
         self._period_start_ms = time.hi_res_ms()
         self._observed_so_far = 0.0
         self.total_observed = 0.0
-        """All that was ever counted."""
+        """Everything counted so far."""
 
     def update_desired_rate_per_second(self, rate: float) -> None:
-        """Another limit from now on. Pauses that the old one asked for are forgiven, as they may be endless."""
+        """Change the limit. Discards the current period, since a pause under the old limit may be infinite."""
         with self._lock:
             self.desired_rate_per_second = rate
             self._period_start_ms = self._time.hi_res_ms()
             self._observed_so_far = 0.0
 
     def pause_ms(self, observed: float) -> float:
-        """Count ``observed``; returns how long to pause now (ms), mostly 0; infinity when the limit is 0.
+        """Count ``observed``. Returns how long to pause now (ms): usually 0, infinity if the limit is 0.
 
-        The caller sleeps: it may have to stop, or to give up its work, before the pause is over.
+        The caller sleeps, because it may have to stop or abort its work before the pause is over.
         """
         with self._lock:
             self._observed_so_far += observed

@@ -1,4 +1,4 @@
-"""The clock, passed in wherever time decides something, so that tests need not wait.
+"""The clock. Time-dependent code gets it as a parameter, so that tests need not wait.
 
 Kafka 0.10.2: clients/.../common/utils/Time.java; its tests' MockTime.java · book 6.3.3
 """
@@ -15,27 +15,27 @@ __all__ = ["SYSTEM_TIME", "MockTime", "SystemTime", "Time"]
 
 
 class Time(Protocol):
-    """What code that depends on time may ask of it."""
+    """The interface of a clock."""
 
     def milliseconds(self) -> int:
-        """Wall clock, ms since the epoch: for timestamps that are stored or sent."""
+        """Wall-clock time in ms since the epoch: for timestamps that are stored or sent."""
         ...
 
     def hi_res_ms(self) -> float:
-        """Monotonic clock in ms (fractions included): for durations and deadlines."""
+        """Monotonic time in ms, with fractions: for durations and deadlines."""
         ...
 
     def sleep(self, ms: float) -> None:
-        """Let ``ms`` milliseconds pass."""
+        """Sleep for ``ms`` milliseconds."""
         ...
 
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
-        """Wait on a condition whose lock is held; false when ``timeout_ms`` passed without a notification."""
+        """Wait on a condition whose lock is held. Returns False if ``timeout_ms`` passed without a notification."""
         ...
 
 
 class MockTime:
-    """A clock that moves only when told to; ``auto_tick_ms`` moves it a little at every reading."""
+    """A clock that moves only when it is told to; ``auto_tick_ms`` advances it a little at every reading."""
 
     def __init__(self, start_ms: int = 1_500_000_000_000, auto_tick_ms: float = 0) -> None:
         self._wall_ms = float(start_ms)
@@ -45,17 +45,17 @@ class MockTime:
         self._listeners: list[Callable[[], None]] = []
 
     def milliseconds(self) -> int:
-        """The pretended wall clock, ms."""
+        """The simulated wall-clock time in ms."""
         self._tick()
         return int(self._wall_ms)
 
     def hi_res_ms(self) -> float:
-        """The pretended monotonic clock, ms."""
+        """The simulated monotonic time in ms."""
         self._tick()
         return self._mono_ms
 
     def sleep(self, ms: float) -> None:
-        """Move the clock by ``ms`` and tell everybody who listens (schedulers, waiters)."""
+        """Advance the clock by ``ms`` and notify all listeners (schedulers, waiters)."""
         with self._lock:
             self._wall_ms += ms
             self._mono_ms += ms
@@ -64,7 +64,7 @@ class MockTime:
             listener()
 
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
-        """Pretend that nobody notified and that ``timeout_ms`` passed."""
+        """Advance the clock by ``timeout_ms`` and return False, as if no notification came."""
         condition.release()
         try:
             self.sleep(timeout_ms)
@@ -73,7 +73,7 @@ class MockTime:
         return False
 
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` after every ``sleep``: how MockScheduler runs what has become due."""
+        """Call ``listener`` after every ``sleep``; MockScheduler runs due tasks this way."""
         self._listeners.append(listener)
 
     def _tick(self) -> None:

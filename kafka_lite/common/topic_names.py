@@ -1,4 +1,4 @@
-"""Which names a topic may have.
+"""Valid topic names, internal topics, and names that collide in metrics.
 
 Kafka 0.10.2: core/.../common/Topic.scala; since 0.11 clients/.../common/internals/Topic.java · book 7.1.3
 """
@@ -20,14 +20,14 @@ _LEGAL_CHARS = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def validate_topic_name(topic: str) -> None:
-    """Raise ApiError INVALID_TOPIC_EXCEPTION unless the name may be a directory and part of a metric's name."""
+    """Raise ApiError INVALID_TOPIC_EXCEPTION unless the name can be used in directory and metric names."""
     problem = _problem(topic)
     if problem is not None:
         raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"Topic name is invalid: {problem}")
 
 
 def is_valid_topic_name(topic: str) -> bool:
-    """Whether a topic may have this name."""
+    """Whether the name is valid for a topic."""
     return _problem(topic) is None
 
 
@@ -44,25 +44,25 @@ def _problem(topic: str) -> str | None:
 
 
 def is_internal(topic: str) -> bool:
-    """Whether the topic belongs to Kafka itself."""
+    """Whether the topic is internal to Kafka."""
     return topic in INTERNAL_TOPICS
 
 
 def has_collision_chars(topic: str) -> bool:
-    """Whether the name has a character that metrics cannot tell from another one."""
+    """Whether the name has a character that is ambiguous in metric names."""
     return "." in topic or "_" in topic
 
 
 def has_collision(a: str, b: str) -> bool:
-    """Whether two names are the same once every ``.`` has become ``_``, as happens in metrics' names."""
+    """Whether two names are equal once every ``.`` has become ``_``, as in metric names."""
     return unify_collision_chars(a) == unify_collision_chars(b)
 
 
 def unify_collision_chars(topic: str) -> str:
-    """The name in metrics."""
+    """The topic's name in metrics."""
     return topic.replace(".", "_")
 
 
 def colliding_topics(topic: str, others: Iterable[str]) -> list[str]:
-    """Those of ``others`` that metrics could not tell from ``topic``."""
+    """Those of ``others`` whose metric names would be the same as that of ``topic``."""
     return [other for other in others if has_collision(topic, other)] if has_collision_chars(topic) else []

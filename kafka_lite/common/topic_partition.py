@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class TopicPartition(NamedTuple):
-    """The key of every map of partitions; prints as Kafka's log directories are named: ``topic-0``."""
+    """The key of all maps of partitions. Its ``str`` is the name of the log directory: ``topic-0``."""
 
     topic: str
     partition: int
@@ -19,17 +19,17 @@ class TopicPartition(NamedTuple):
 
 
 MAX_NAME_LENGTH = 249
-"""Of a topic: a log directory is called ``topic-partition``, and file names end at 255 characters."""
+"""Of a topic: a log directory is named ``topic-partition``, and file names are limited to 255 characters."""
 
 MAX_KEPT = 10_000
 _kept: dict[tuple[str, int], TopicPartition] = {}
 
 
 def known_topic_partition(topic: str, partition: int) -> TopicPartition:
-    """``TopicPartition(topic, partition)`` for a third of the time, once it has been asked for.
+    """Return ``TopicPartition(topic, partition)`` from a cache, in a third of the time.
 
-    For the requests that name the same partitions again and again. When many have been asked for, all are forgotten;
-    and a name that no topic can have is not kept, for a request may have one of 32 KB.
+    For requests that name the same partitions again and again. The cache is cleared if it grows too large, and a name
+    too long for a topic is not cached: a request may contain one of 32 KB.
     """
     kept = _kept.get((topic, partition))
     if kept is None:

@@ -1,4 +1,4 @@
-"""Small functions of Java that Kafka's formats depend on.
+"""Small Java functions that Kafka's formats depend on.
 
 Kafka 0.10.2: clients/.../common/utils/Utils.java, java.lang.String.hashCode · book 3.5.3
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 
-@lru_cache(maxsize=1024)  # the same groups are asked for again and again
+@lru_cache(maxsize=1024)  # the same groups are looked up again and again
 def java_string_hash(text: str) -> int:
     """``text.hashCode()``: 31-based, over UTF-16 code units, as a signed 32-bit number."""
     value = 0
@@ -19,5 +19,5 @@ def java_string_hash(text: str) -> int:
 
 
 def java_abs(number: int) -> int:
-    """Kafka's ``Utils.abs``: the absolute value, and 0 for the one int whose absolute value is no int."""
+    """Kafka's ``Utils.abs``: the absolute value, or 0 for the one int whose absolute value overflows."""
     return 0 if number == -(2**31) else abs(number)

@@ -1,4 +1,4 @@
-"""Requests that cannot be answered yet: they wait for an event, or for the end of their time.
+"""Delayed operations: requests that cannot complete yet and wait for an event or a timeout.
 
 Kafka 0.10.2: core/.../server/DelayedOperation.scala (Watchers, DelayedOperationPurgatory, ExpiredOperationReaper)
 · book 6.3.1, 6.3.2, 6.3.3
@@ -20,15 +20,15 @@ logger = logging.getLogger(__name__)
 
 REAPER_WAIT_MS = 200
 IDLE_REAPER_WAIT_MS = 60_000
-"""How long a reaper sleeps while nothing is delayed: the timer wakes it for the first operation. (Kafka's wakes up five
-times a second all the same; here each of that takes the interpreter from a thread that has a request at work.)"""
+"""How long a reaper sleeps while nothing is delayed; adding the first operation wakes it. Kafka's reaper wakes up five
+times a second even then; here every wake-up would take the GIL from a thread that is processing a request."""
 
 
 class DelayedOperation(TimerTask):
-    """Something that is completed once, either because its condition has come true or because its time is up.
+    """An operation that completes exactly once: when its condition becomes true, or when its timeout expires.
 
     A produce request with acks=all waits for the followers, a fetch for enough bytes, a join for the other members. A
-    subclass says in ``try_complete`` what it waits for, and in ``on_complete`` what to do then::
+    subclass checks its condition in ``try_complete`` and implements completion in ``on_complete``::
 
                     try_complete: condition true ──┐
                                                    ├─▶ force_complete ─▶ on_complete      exactly once
@@ -37,18 +37,18 @@ class DelayedOperation(TimerTask):
 
     def __init__(self, delay_ms: float) -> None:
         super().__init__(delay_ms)
-        # A lock that is never given back: whoever gets it is the one who completes.
+        # This lock is never released: the thread that acquires it completes the operation.
         self._completion = threading.Lock()
         self._checking = threading.Lock()
         self._check_again = False
 
     @property
     def is_completed(self) -> bool:
-        """Whether somebody has completed the operation (``on_complete`` may still be running)."""
+        """Whether the operation has been completed (``on_complete`` may still be running)."""
         return self._completion.locked()
 
     def force_complete(self) -> bool:
-        """Complete now, unless that has been done; true for the one caller who did it."""
+        """Complete the operation unless it is already completed. Returns True only to the caller that completed it."""
         if not self._completion.acquire(blocking=False):
             return False
         self.cancel()
@@ -57,28 +57,28 @@ class DelayedOperation(TimerTask):
 
     @abstractmethod
     def try_complete(self) -> bool:
-        """Look whether the condition is true; if so return what ``force_complete`` returns, else false."""
+        """Check the condition. If it is true, return the result of ``force_complete``; otherwise return False."""
 
     @abstractmethod
     def on_complete(self) -> None:
-        """What completing means; called exactly once."""
+        """Complete the operation; called exactly once."""
 
     @abstractmethod
     def on_expiration(self) -> None:
-        """Called after ``on_complete`` when it was the time that completed the operation."""
+        """Called after ``on_complete`` if the operation expired."""
 
     def run(self) -> None:
-        """The time is up."""
+        """Expire the operation; called by the timer."""
         if self.force_complete():
             self.on_expiration()
 
     def safe_try_complete(self) -> bool:
-        """``try_complete`` by one thread at a time; true when this call completed the operation.
+        """Call ``try_complete`` in one thread at a time. Returns True if this call completed the operation.
 
-        A thread that finds another one checking does not wait for it: both may hold locks that the other needs. But it
-        may not simply leave either. The other may have looked before the event of which this thread brings the news,
-        and nobody would look again. So it leaves a note, ``_check_again``, and tries once more, lest the other be gone
-        already; whoever has finished a check looks for a note.
+        A thread that finds another one checking must not block: each may hold locks that the other needs. But it cannot
+        just leave either: the other thread may have checked before the event that this thread reports, and nobody would
+        check again. So it sets ``_check_again`` and tries once more, in case the other thread has already finished. A
+        thread that finishes a check looks at the flag.
         """
         while not self.is_completed:
             if self._checking.acquire(blocking=False):
@@ -90,7 +90,7 @@ class DelayedOperation(TimerTask):
                 if completed or not self._check_again:
                     return completed
             elif self._check_again:
-                return False  # noted: the other will look again
+                return False  # the flag is set: the other thread will check again
             else:
                 self._check_again = True
         return False
@@ -100,7 +100,7 @@ T = TypeVar("T", bound=DelayedOperation)
 
 
 class Watchers(Generic[T]):
-    """The operations that wait for events of one key, in the order in which they came."""
+    """The operations waiting for events on one key, in order of arrival."""
 
     def __init__(self) -> None:
         self._operations: dict[T, None] = {}
@@ -110,21 +110,21 @@ class Watchers(Generic[T]):
         return len(self._operations)
 
     def watch(self, operation: T) -> None:
-        """Let ``operation`` take part."""
+        """Add ``operation`` to the list."""
         with self._lock:
             self._operations[operation] = None
 
     def try_complete_watched(self) -> int:
-        """Give every operation the chance to complete; returns how many did. Removes those that are completed."""
+        """Try to complete every operation; returns how many this call completed. Removes all completed operations."""
         with self._lock:
             operations = list(self._operations)
-        # Without the lock: on_complete may do anything, even come here again.
+        # Called without the lock, because on_complete may do anything, even call this method again.
         completed = sum(operation.safe_try_complete() for operation in operations)
         self.purge_completed()
         return completed
 
     def purge_completed(self) -> int:
-        """Remove what was completed through other keys, or by time; returns how many that were."""
+        """Remove operations that completed through another key or expired; returns how many were removed."""
         with self._lock:
             done = [operation for operation in self._operations if operation.is_completed]
             for operation in done:
@@ -133,7 +133,7 @@ class Watchers(Generic[T]):
 
 
 class DelayedOperationPurgatory(Generic[T]):
-    """Where delayed operations wait: in the timer, and in the watchers of each key whose events may complete them.
+    """Holds delayed operations in a timer and in the watch list of each key whose events may complete them.
 
     ::
 
@@ -143,8 +143,8 @@ class DelayedOperationPurgatory(Generic[T]):
         watchers   t-0: [operation]     t-1: [operation, …]  ──▶ try_complete of each
         timer      operation, in delay_ms                    ──▶ the reaper completes what has expired
 
-    An operation that is completed through one key stays in the lists of its other keys for a while. When an estimated
-    ``purge_interval`` of completed operations lie about, the reaper removes them.
+    An operation that completes through one key stays in the watch lists of its other keys for a while. The reaper
+    removes completed operations once an estimated ``purge_interval`` of them have accumulated.
     """
 
     def __init__(
@@ -169,10 +169,11 @@ class DelayedOperationPurgatory(Generic[T]):
             self._reaper.start()
 
     def try_complete_else_watch(self, operation: T, watch_keys: Sequence[Hashable]) -> bool:
-        """Complete the operation, or let it wait; true when it was completed here and now.
+        """Complete the operation or watch it. Returns True if this call completed it.
 
-        It is tried, put on the lists, and tried *again*. An event between the first try and the lists would find
-        nobody to wake; the second try sees what that event changed. Later events find the operation on the list.
+        The operation is tried, added to the watch lists, and tried *again*. An event between the first try and the
+        adding would not find it in a list; the second try sees the effect of that event. Later events find it in the
+        lists.
         """
         if not watch_keys:
             raise ValueError("an operation that watches nothing could only expire")
@@ -185,16 +186,16 @@ class DelayedOperationPurgatory(Generic[T]):
         with self._lock:
             self._estimated_total_operations += 1
         if self._needs_purge and self._reaper is not None:
-            self._reaper.wake_up()  # it may sleep until the first operation that is left expires
+            self._reaper.wake_up()  # otherwise it may sleep until the next remaining operation expires
         if operation.safe_try_complete():
             return True
         self._timer.add(operation)
         if operation.is_completed:
-            operation.cancel()  # perhaps completed before it was in the timer, where nobody could cancel it then
+            operation.cancel()  # it may have completed before it was in the timer, too early to be cancelled there
         return False
 
     def check_and_complete(self, key: Hashable) -> int:
-        """Something has happened to ``key``: try the operations that wait for it; returns how many completed."""
+        """Try the operations that watch ``key``; called after an event on it. Returns how many completed."""
         watchers = self._watchers.get(key)
         if watchers is None:
             return 0
@@ -204,16 +205,16 @@ class DelayedOperationPurgatory(Generic[T]):
 
     @property
     def watched(self) -> int:
-        """Sum of the lengths of all lists; one operation counts once per key, completed ones until they are purged."""
+        """Total length of all watch lists: one operation counts once per key, and until it is purged if completed."""
         return sum(map(len, self._all_watchers().values()))
 
     @property
     def delayed(self) -> int:
-        """Operations that wait in the timer."""
+        """Number of operations in the timer."""
         return self._timer.size
 
     def advance_clock(self, timeout_ms: float) -> None:
-        """Expire what is due, waiting up to ``timeout_ms`` for it; then purge the lists if they seem to need it."""
+        """Wait up to ``timeout_ms`` for operations to expire, and expire them; then purge the lists if necessary."""
         self._timer.advance_clock(timeout_ms)
         with self._lock:
             if not self._needs_purge:
@@ -223,11 +224,11 @@ class DelayedOperationPurgatory(Generic[T]):
 
     @property
     def _needs_purge(self) -> bool:
-        """Whether so many completed operations lie about, by estimate."""
+        """Whether the estimated number of completed operations still in the lists exceeds the purge interval."""
         return self._estimated_total_operations - self.delayed > self._purge_interval
 
     def shutdown(self) -> None:
-        """Stop the reaper. What waits is neither completed nor expired."""
+        """Stop the reaper. Waiting operations are neither completed nor expired."""
         if self._reaper is not None:
             self._reaper.shutdown()
 
@@ -239,7 +240,7 @@ class DelayedOperationPurgatory(Generic[T]):
         if watchers:
             return
         with self._lock:
-            # Again under the lock, for it may have filled meanwhile; and the key may have another list by now.
+            # Check again under the lock: the list may have filled in the meantime, or the key may have another list.
             if not watchers and self._watchers.get(key) is watchers:
                 del self._watchers[key]
 
@@ -256,7 +257,7 @@ class DelayedOperationPurgatory(Generic[T]):
 
 
 class ExpiredOperationReaper(ShutdownableThread):
-    """The thread that keeps a purgatory's time."""
+    """The thread that expires a purgatory's operations."""
 
     def __init__(self, name: str, purgatory: DelayedOperationPurgatory[T], timer: SystemTimer) -> None:
         super().__init__(name)
@@ -264,7 +265,7 @@ class ExpiredOperationReaper(ShutdownableThread):
         self._timer = timer
 
     def do_work(self) -> None:
-        """Wait for something to expire: for a moment, or until there is something that can."""
+        """Wait for operations to expire: briefly if there are any, otherwise until the first one is added."""
         self._purgatory.advance_clock(REAPER_WAIT_MS if self._purgatory.delayed else IDLE_REAPER_WAIT_MS)
 
     def wake_up(self) -> None:

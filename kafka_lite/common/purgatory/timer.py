@@ -1,4 +1,4 @@
-"""Runs tasks after a delay, unless they are cancelled before.
+"""Runs tasks after a delay unless they are cancelled first.
 
 Kafka 0.10.2: core/.../utils/timer/Timer.scala (SystemTimer), TimerTask.scala · book 6.3.3
 """
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class TimerTask(ABC):
-    """Something to do ``delay_ms`` after it was given to a timer."""
+    """A task that runs ``delay_ms`` after it was added to a timer."""
 
     def __init__(self, delay_ms: float) -> None:
         self.delay_ms = delay_ms
@@ -29,35 +29,35 @@ class TimerTask(ABC):
 
     @abstractmethod
     def run(self) -> None:
-        """What to do when the time has come."""
+        """Run the task; called when its delay has passed."""
 
     def scheduled(self, timer: SystemTimer, entry: TimerTaskEntry) -> None:
-        """The timer keeps the task under ``entry`` from now on."""
+        """Remember the timer and the entry; called by the timer when it adds the task."""
         self._timer, self._entry = timer, entry
 
     def cancel(self) -> None:
-        """Forget the task; nothing happens when it was not scheduled, or has run already."""
+        """Cancel the task. A no-op if it was not scheduled or has already run."""
         timer, entry = self._timer, self._entry
         if timer is not None and entry is not None:
             timer.cancel(entry)
 
 
 class SystemTimer:
-    """Timing wheels, and the queue of those buckets that have tasks, ordered by the time at which they expire.
+    """Timing wheels, with a queue of the non-empty buckets ordered by expiration time.
 
-    Wheels alone would have to tick every millisecond. With the queue (Kafka: a ``DelayQueue``) the thread that calls
-    ``advance_clock`` sleeps until the next bucket expires, and the wheels jump there. The queue is short: it holds
-    buckets, not tasks.
+    Wheels alone would have to tick every millisecond. With the queue (in Kafka, a ``DelayQueue``), the thread that
+    calls ``advance_clock`` sleeps until the next bucket expires and then advances the wheels to that time. The queue is
+    short: it holds buckets, not tasks.
 
-    Any thread may add and cancel. Tasks run in the thread that calls ``advance_clock``, outside the timer's lock.
-    (Kafka hands them to yet another thread; a task is the short end of a request, and one thread per purgatory does.)
+    Any thread may add and cancel tasks. They run in the thread that calls ``advance_clock``, outside the timer's lock.
+    (Kafka passes them to another thread; a task only completes a request, so one thread per purgatory is enough.)
     """
 
     def __init__(self, tick_ms: int = 1, wheel_size: int = 20, time: Time = SYSTEM_TIME) -> None:
         self._time = time
         self._wheel = TimingWheel(tick_ms, wheel_size, int(time.hi_res_ms()), self._arm)
         self._armed: list[tuple[int, int, TimerTaskList]] = []
-        self._numbers = itertools.count()  # breaks ties in the heap: buckets have no order of their own
+        self._numbers = itertools.count()  # breaks ties in the heap: buckets are not comparable
         self._due: deque[TimerTaskEntry] = deque()
         self._size = 0
         self._changed = threading.Condition()
@@ -65,12 +65,12 @@ class SystemTimer:
 
     @property
     def size(self) -> int:
-        """Tasks that wait for their time."""
+        """Number of scheduled tasks."""
         return self._size
 
     def add(self, task: TimerTask) -> None:
-        """Run ``task`` when its delay, from now, has passed."""
-        # Rounded up: never run early.
+        """Schedule ``task`` to run when its delay has passed."""
+        # Rounded up, so that a task never runs early.
         entry = TimerTaskEntry(task, math.ceil(self._time.hi_res_ms() + task.delay_ms))
         with self._changed:
             self._size += 1
@@ -78,28 +78,28 @@ class SystemTimer:
             self._add_entry(entry)
 
     def cancel(self, entry: TimerTaskEntry) -> None:
-        """Drop an entry, wherever it is."""
+        """Cancel an entry, in whichever bucket it is."""
         with self._changed:
             if not entry.cancelled:
                 entry.cancel()
                 self._size -= 1
 
     def advance_clock(self, timeout_ms: float) -> bool:
-        """Wait up to ``timeout_ms`` for tasks to become due, and run them; false when there were none."""
+        """Wait up to ``timeout_ms`` for tasks to become due, and run them. Returns False if there were none."""
         with self._changed:
             self._await_expired_bucket(timeout_ms)
             self._move_expired()
             entries = [entry for entry in self._due if not entry.cancelled]
             self._due.clear()
             for entry in entries:
-                entry.cancelled = True  # it cannot be cancelled any more
+                entry.cancelled = True  # too late to cancel it
             self._size -= len(entries)
         for entry in entries:
             self._run(entry.task)
         return bool(entries)
 
     def wake_up(self) -> None:
-        """End the wait of the ``advance_clock`` in progress, or of the next one."""
+        """Interrupt the current ``advance_clock``, or the next one if none is waiting."""
         with self._changed:
             self._woken = True
             self._changed.notify()
@@ -107,7 +107,7 @@ class SystemTimer:
     def _arm(self, bucket: TimerTaskList) -> None:
         heapq.heappush(self._armed, (bucket.expiration_ms, next(self._numbers), bucket))
         if self._armed[0][2] is bucket:
-            self._changed.notify()  # it expires sooner than what is waited for
+            self._changed.notify()  # it expires before the bucket that is waited for
 
     def _add_entry(self, entry: TimerTaskEntry) -> None:
         if not self._wheel.add(entry):
@@ -125,7 +125,7 @@ class SystemTimer:
         self._woken = False
 
     def _move_expired(self) -> None:
-        """Advance the wheels to every bucket that has expired, and add its tasks anew: to a finer wheel, or as due."""
+        """Advance the wheels to each expired bucket and add its tasks again: to a finer wheel, or as due."""
         now_ms = self._time.hi_res_ms()
         while self._armed and self._armed[0][0] <= now_ms:
             _, _, bucket = heapq.heappop(self._armed)
