@@ -1,1 +1,1 @@
-"""Storage: logs of segments, their indexes, and what manages them."""
+"""Storage: logs, their segments and indexes, and the managers of logs."""

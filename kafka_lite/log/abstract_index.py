@@ -1,4 +1,4 @@
-"""The file under both indexes of a segment: fixed-size entries in a memory map, found by binary search.
+"""The base of a segment's two indexes: a memory-mapped file of fixed-size entries, searched by binary search.
 
 Kafka 0.10.2: core/.../log/AbstractIndex.scala (IndexSearchType) · book 6.1.3
 """
@@ -16,29 +16,29 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from kafka_lite.common.errors import KafkaError
 
-Entry = TypeVar("Entry", bound=tuple[int, ...])  # two: but mypyc would make a nameless tuple of such an entry
+Entry = TypeVar("Entry", bound=tuple[int, ...])  # two ints, but mypyc would turn such an entry into an unnamed tuple
 
 RESERVE_BYTES = 4096
 MAX_RELATIVE_OFFSET: Final = 2**31 - 1
 
 
 class InvalidOffsetError(KafkaError):
-    """An entry is not greater than the one before it."""
+    """The new entry is not greater than the previous one."""
 
 
 class CorruptIndexError(KafkaError):
-    """An index file cannot be what a broker wrote; it is deleted and rebuilt from the log."""
+    """An index file that a broker cannot have written; it is deleted and rebuilt from the log."""
 
 
 class IndexSearchType(IntEnum):
-    """Which half of an entry to compare with: its key, or its value (the time index is also searched by offset)."""
+    """Which part of an entry to compare: its key or its value (the time index is also searched by offset)."""
 
     KEY = 0
     VALUE = 1
 
 
 class AbstractIndex(ABC, Generic[Entry]):
-    """A sorted array of entries in a file that is as large as it may become.
+    """A sorted array of entries in a file that is preallocated at its maximum size.
 
     ::
 
@@ -49,29 +49,29 @@ class AbstractIndex(ABC, Generic[Entry]):
         after the roll   │ entry 0 │ entry 1 │ ... │ entry n-1 │
         or a clean close
 
-    The file of the active segment is preallocated (sparse: the zeros take no disk space) and mapped into memory, so
-    that a lookup is a few reads of memory and an append a write to memory. Nothing in the file says how many entries
-    there are: a file is opened as if all of it were entries, and the last one being zero tells that it was not closed
-    properly. There is no checksum either. An index holds nothing that the log does not, so it is rebuilt when in doubt.
+    The file of the active segment is preallocated (as a sparse file: the zeros take no disk space) and mapped into
+    memory, so a lookup is a few memory reads and an append a memory write. The number of entries is not stored: a file
+    is opened as if it were full, and a last entry of zeros shows that it was not closed cleanly. There is no checksum
+    either. An index contains nothing that is not in the log, so it can always be rebuilt.
 
-    Offsets are stored relative to the segment's base offset: 4 bytes are enough for them.
+    Offsets are stored relative to the segment's base offset, so that 4 bytes are enough.
     """
 
     ENTRY: ClassVar[struct.Struct]
     """The layout of one entry."""
     entry_size: int
-    """Bytes of one entry."""
+    """Size of an entry in bytes."""
 
     def __init__(self, file: Path, base_offset: int, max_index_size: int) -> None:
         """Open ``file``, or create it with room for ``max_index_size`` bytes.
 
-        Raises ValueError when not one entry fits, OSError when the file cannot be opened.
+        Raises ValueError if that is less than one entry, OSError if the file cannot be opened.
         """
         self.file = file
         self.base_offset = base_offset
         self.max_index_size = max_index_size
         self.entry_size = self.ENTRY.size
-        # Held by lookups as well: to touch a page that a resize has just cut off would end the process (SIGBUS).
+        # Lookups take it too: touching a page that a resize has just cut off would kill the process (SIGBUS).
         self._lock = threading.RLock()
         newly_created = not file.exists()
         if newly_created:
@@ -82,11 +82,11 @@ class AbstractIndex(ABC, Generic[Entry]):
         self._entries = 0 if newly_created else self._max_entries
         self._reserved_bytes = self.size_in_bytes
 
-    # -- what the two indexes differ in ------------------------------------------------------------------------------
+    # -- the differences between the two indexes ---------------------------------------------------------------------
 
     @abstractmethod
     def _parse_entry(self, n: int) -> Entry:
-        """Read entry ``n``, its offset made absolute."""
+        """Read entry ``n`` and make its offset absolute."""
 
     @abstractmethod
     def truncate_to(self, offset: int) -> None:
@@ -94,34 +94,34 @@ class AbstractIndex(ABC, Generic[Entry]):
 
     @abstractmethod
     def sanity_check(self) -> None:
-        """Raise CorruptIndexError when the entries cannot be right."""
+        """Raise CorruptIndexError if the entries are inconsistent."""
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
     @property
     def entries(self) -> int:
-        """How many entries there are."""
+        """Number of entries."""
         return self._entries
 
     @property
     def max_entries(self) -> int:
-        """How many entries the file has room for."""
+        """Number of entries that the file has room for."""
         return self._max_entries
 
     @property
     def size_in_bytes(self) -> int:
-        """How much of the file is entries."""
+        """Size of the entries in bytes."""
         return self._entries * self.entry_size
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another entry: the segment must be rolled."""
+        """Whether there is no room for another entry, so that the segment must be rolled."""
         return self._entries >= self._max_entries
 
     def entry(self, n: int) -> Entry:
-        """Entry ``n``, counted from 0.
+        """Return entry ``n``, counted from 0.
 
-        Raises IndexError when there are not as many.
+        Raises IndexError if there is no such entry.
         """
         with self._lock:
             if not 0 <= n < self._entries:
@@ -129,17 +129,17 @@ class AbstractIndex(ABC, Generic[Entry]):
             return self._parse_entry(n)
 
     def _index_slot_for(self, target: int, search_by: IndexSearchType) -> int:
-        """The number of the greatest entry that is not greater than ``target``.
+        """Return the number of the greatest entry that is less than or equal to ``target``.
 
-        Returns -1 when there is none: the index is empty, or its first entry is already greater. Binary search:
-        ``lo`` is always such an entry, everything beyond ``hi`` is greater than the target.
+        Returns -1 if there is none: the index is empty, or its first entry is already greater. Binary search with the
+        invariant that entry ``lo`` is not greater than the target, and all entries above ``hi`` are greater.
         """
         if self._entries == 0 or self._parse_entry(0)[search_by] > target:
             return -1
         lo = 0
         hi = self._entries - 1
         while lo < hi:
-            mid = (lo + hi + 1) // 2  # rounded up, or lo = mid could go on forever
+            mid = (lo + hi + 1) // 2  # rounded up, otherwise lo = mid could loop forever
             if self._parse_entry(mid)[search_by] <= target:
                 lo = mid
             else:
@@ -149,9 +149,9 @@ class AbstractIndex(ABC, Generic[Entry]):
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def relative_offset(self, offset: int) -> int:
-        """The offset as it is stored.
+        """Convert an offset to its stored form, relative to the base offset.
 
-        Raises OverflowError when it does not fit into 31 bits.
+        Raises OverflowError if it does not fit in 31 bits.
         """
         relative = offset - self.base_offset
         if not 0 <= relative <= MAX_RELATIVE_OFFSET:
@@ -159,14 +159,14 @@ class AbstractIndex(ABC, Generic[Entry]):
         return relative
 
     def can_append_offset(self, offset: int) -> bool:
-        """Whether the offset fits into 31 bits relative to the base offset."""
+        """Whether the offset, relative to the base offset, fits in 31 bits."""
         return 0 <= offset - self.base_offset <= MAX_RELATIVE_OFFSET
 
     def reserve(self) -> None:
-        """Have the disk blocks of the next entry allocated.
+        """Allocate the disk blocks of the next entry.
 
-        The preallocated file is sparse, and a write to a mapped page that finds no free block on a full disk would
-        end the process (SIGBUS). A write of zeros through the file system fails in a civil way instead: OSError.
+        The preallocated file is sparse. On a full disk, writing to a mapped page without a disk block would kill the
+        process (SIGBUS), whereas writing zeros through the file system raises OSError.
         """
         if (self._entries + 1) * self.entry_size <= self._reserved_bytes:
             return
@@ -179,7 +179,7 @@ class AbstractIndex(ABC, Generic[Entry]):
             self._reserved_bytes = self.size_in_bytes + length
 
     def _put_entry(self, first: int, second: int) -> None:
-        """Write one entry behind the last."""
+        """Write an entry after the last one."""
         self.reserve()
         self.ENTRY.pack_into(self._mmap, self._entries * self.entry_size, first, second)
         self._entries += 1
@@ -189,12 +189,11 @@ class AbstractIndex(ABC, Generic[Entry]):
         self._truncate_to_entries(0)
 
     def _truncate_to_entries(self, entries: int) -> None:
-        """Forget all but the first ``entries``, and put zeros where the others were.
+        """Remove all but the first ``entries`` entries and zero the others.
 
-        Kafka leaves the old bytes; but a crash before they are overwritten would let a reader take them for entries.
-        The zeros come from the file system: the file is made shorter and then as long as before, which leaves a hole.
-        To write zeros through the mapping would need room where there is a hole already, and a full disk would end the
-        process (SIGBUS). Raises OSError.
+        Kafka leaves the old bytes in place, but after a crash they could be taken for entries. The zeros come from the
+        file system: truncating the file and extending it again leaves a hole. Writing zeros through the mapping would
+        need disk space where there is already a hole, and a full disk would kill the process (SIGBUS). Raises OSError.
         """
         with self._lock:
             if entries == self._entries:
@@ -208,10 +207,10 @@ class AbstractIndex(ABC, Generic[Entry]):
     # -- the file ----------------------------------------------------------------------------------------------------
 
     def resize(self, new_size: int) -> None:
-        """Give the file room for ``new_size`` bytes of entries; the entries stay.
+        """Resize the file to hold ``new_size`` bytes of entries; the entries are kept.
 
-        Smaller when the segment is rolled, larger when it becomes the active one (again). Raises OSError, and then the
-        index is what it was: so the old mapping goes last.
+        It shrinks when the segment is rolled and grows when the segment becomes active (again). Raises OSError and
+        leaves the index unchanged; that is why the old mapping is closed last.
         """
         with self._lock:
             old_size, size = self.file.stat().st_size, self._whole_entries(new_size)
@@ -233,7 +232,7 @@ class AbstractIndex(ABC, Generic[Entry]):
             self._reserved_bytes = self.size_in_bytes
 
     def trim_to_valid_size(self) -> None:
-        """Cut off the zeros behind the last entry."""
+        """Cut off the zeros after the last entry."""
         self.resize(self.size_in_bytes)
 
     def flush(self) -> None:
@@ -242,19 +241,19 @@ class AbstractIndex(ABC, Generic[Entry]):
             self._mmap.flush()
 
     def rename_to(self, file: Path) -> None:
-        """Give the file another name; the mapping stays valid."""
+        """Rename the file; the mapping stays valid."""
         with self._lock:
             os.replace(self.file, file)
             self.file = file
 
     def close(self) -> None:
-        """Trim the file and give the mapping back; a lookup after that raises ValueError."""
+        """Trim and unmap the file; a lookup after that raises ValueError."""
         with self._lock:
-            os.truncate(self.file, self.size_in_bytes)  # nobody touches the pages that are cut off: we have the lock
+            os.truncate(self.file, self.size_in_bytes)  # safe under the lock: nobody touches the pages that are cut off
             self._mmap.close()
 
     def delete(self) -> None:
-        """Remove the file; the mapping goes with the last reader that still uses this index."""
+        """Delete the file; the mapping is freed with the last reader that still uses this index."""
         self.file.unlink(missing_ok=True)
 
     def _create(self) -> None:
@@ -264,9 +263,9 @@ class AbstractIndex(ABC, Generic[Entry]):
             os.truncate(self.file, self._whole_entries(self.max_index_size))
 
     def _cut_off_hole(self) -> None:
-        """Cut off what has no room on disk, which only the file of a broker that was killed has.
+        """Cut off the part without disk blocks; only the file of a broker that was killed has one.
 
-        On a full tmpfs even to read a mapped page of a hole ends the process (SIGBUS).
+        On a full tmpfs, even reading a mapped page in a hole kills the process (SIGBUS).
         """
         with open(self.file, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
@@ -275,7 +274,7 @@ class AbstractIndex(ABC, Generic[Entry]):
             os.truncate(self.file, self._whole_entries(allocated))
 
     def _map(self, size: int) -> mmap.mmap:
-        """Map ``size`` bytes of the file. An empty file cannot be mapped: one byte of memory takes its place."""
+        """Map ``size`` bytes of the file. An empty file cannot be mapped, so one byte of memory is mapped instead."""
         self._max_entries = size // self.entry_size
         if size == 0:
             return mmap.mmap(-1, 1)

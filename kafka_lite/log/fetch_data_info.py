@@ -1,4 +1,4 @@
-"""What reading a log gives.
+"""The result of reading a log.
 
 Kafka 0.10.2: core/.../server/FetchDataInfo.scala · book 6.1.4
 """
@@ -10,10 +10,10 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 
 
 class FetchDataInfo:
-    """A slice of a .log file that nobody has read yet, and where it begins.
+    """A slice of a .log file, not read into memory yet, and its position.
 
-    The slice begins with the whole batch that contains the offset asked for, so its first records may lie before it;
-    and it ends where the size limit is reached, be it within a batch. Consumers know how to skip both.
+    The slice starts with the whole batch that contains the requested offset, so its first records may precede that
+    offset. It ends at the size limit, possibly within a batch. Consumers skip both.
     """
 
     __slots__ = ("fetch_offset_metadata", "first_entry_incomplete", "records")
@@ -24,9 +24,9 @@ class FetchDataInfo:
         self.fetch_offset_metadata = fetch_offset_metadata
         self.records = records
         self.first_entry_incomplete = first_entry_incomplete
-        """Whether the limit cuts even the first batch: a reader that never asks for more would be stuck."""
+        """Whether the limit cuts even the first batch: a reader that does not raise its limit would be stuck."""
 
     @property
     def size_in_bytes(self) -> int:
-        """Bytes of records."""
+        """Size of the records in bytes."""
         return size_of(self.records)

@@ -1,4 +1,4 @@
-"""A lock between processes: one broker per log directory.
+"""A lock between processes, so that a log directory has only one broker.
 
 Kafka 0.10.2: core/.../utils/FileLock.scala · book 6.1.5
 """
@@ -13,10 +13,10 @@ from typing import ClassVar
 
 
 class FileLock:
-    """An exclusive lock on a file, of the kind that Java's FileLock takes: a real Kafka broker respects it too.
+    """An exclusive lock on a file, of the same kind as Java's FileLock, so a real Kafka broker respects it too.
 
-    The kernel gives it back when the process ends, however it ends. It is a lock of the process, not of this object:
-    a second one in the same process would get it as well, hence the set of files that this process has locked.
+    The kernel releases it when the process ends, however it ends. The lock belongs to the process, not to this object:
+    another object in the same process could acquire it too, so this class keeps a set of the files it has locked.
     """
 
     _held: ClassVar[set[str]] = set()
@@ -27,7 +27,7 @@ class FileLock:
         self._fd = -1
 
     def try_lock(self) -> bool:
-        """Take the lock; false when somebody else has it. Raises OSError when the file cannot be opened."""
+        """Try to acquire the lock. Returns False if it is taken. Raises OSError if the file cannot be opened."""
         path = os.path.realpath(self.file)
         with self._held_lock:
             if path in self._held:
@@ -35,7 +35,7 @@ class FileLock:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
                 fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, PermissionError):  # what EAGAIN and EACCES become; both mean that it is locked
+            except (BlockingIOError, PermissionError):  # EAGAIN and EACCES; both mean that it is locked
                 os.close(fd)
                 return False
             self._fd = fd
@@ -43,7 +43,7 @@ class FileLock:
             return True
 
     def unlock(self) -> None:
-        """Give the lock back, if it was taken."""
+        """Release the lock if it is held."""
         with self._held_lock:
             if self._fd >= 0:
                 os.close(self._fd)

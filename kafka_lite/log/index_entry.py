@@ -1,4 +1,4 @@
-"""What the two indexes of a segment hold: an entry is a key and a value.
+"""The entries of a segment's two indexes; each is a key and a value.
 
 Kafka 0.10.2: core/.../log/IndexEntry.scala (OffsetPosition, TimestampOffset) · book 6.1.3
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class OffsetPosition(NamedTuple):
-    """Offset index: the message with this offset is found by reading the .log file from this position (bytes) on."""
+    """Offset index: to find the message with this offset, read the .log file from this position (bytes) on."""
 
     offset: int
     position: int

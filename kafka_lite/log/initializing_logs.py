@@ -1,4 +1,4 @@
-"""Creates the logs of new replicas, with what their topics override at that moment.
+"""Creates the logs of new replicas with the current configuration of their topics.
 
 Kafka 2.4: core/.../log/LogManager.scala (initializingLog, finishedInitializingLog) · book 6.1.5
 """
@@ -15,30 +15,30 @@ from kafka_lite.log.log_manager import LogManager
 
 
 class InitializingLogs:
-    """Gives each new log the configuration of its topic, which may be altered just now (KAFKA-8813)::
+    """Gives each new log the configuration of its topic, which may be altered at the same time (KAFKA-8813)::
 
-        this thread                             whoever hears of alterations
+        this thread                             thread that receives alterations
         reads   retention.ms=1
-                                                retention.ms=2 is written; no log has to hear of it
+                                                retention.ms=2 is written; there is no log to update yet
         creates the log with retention.ms=1
 
-    So LogManager counts alterations, and takes a configuration only when there were none since before it was read.
+    So LogManager counts alterations, and rejects a configuration if there was an alteration after it was read.
 
-    One thread at a time.
+    Not thread-safe.
     """
 
     def __init__(self, log_manager: LogManager, fetch_config: Callable[[str], LogConfig]) -> None:
-        """``fetch_config`` reads what ZooKeeper says of a topic."""
+        """``fetch_config`` reads a topic's configuration from ZooKeeper."""
         self._log_manager = log_manager
         self._fetch_config = fetch_config
         self._fetched: dict[str, tuple[int, LogConfig]] = {}
 
     def begin_order(self) -> None:
-        """Configurations are read once per order of the controller, for a topic can have many partitions."""
+        """Clear the cache: configurations are read once per controller request, as a topic can have many partitions."""
         self._fetched.clear()
 
     def log_for(self, topic_partition: TopicPartition) -> Log:
-        """The log of a replica, which may be there already. Raises what ``LogManager.get_or_create_log`` raises."""
+        """Return the log of a replica, created if necessary. Raises what ``LogManager.get_or_create_log`` raises."""
         topic = topic_partition.topic
         while True:
             if topic not in self._fetched:

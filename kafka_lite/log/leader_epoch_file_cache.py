@@ -1,4 +1,4 @@
-"""Which leader wrote what: the start offset of every leader epoch of a partition.
+"""Tracks which leader wrote which messages: the start offset of every leader epoch of a partition.
 
 Kafka 0.11 and later: core/.../server/epoch/LeaderEpochFileCache (KIP-101, KIP-279) · book 6.2.2
 """
@@ -34,9 +34,9 @@ class LeaderEpochFileCache:
         start offset   0            120       180
         log            │ ─ epoch 0 ─│─epoch 2─│─ epoch 5 ─ ... log end
 
-    A follower that comes back asks the leader where the last epoch it knows ends, and truncates its log to that
-    offset: messages that only an old leader had are gone then, and no acknowledged one is (the high watermark, which
-    Kafka used for that up to 0.10, lags behind and could take too much).
+    A returning follower asks the leader where the follower's last epoch ends, and truncates its log to that offset.
+    This removes messages that only an old leader had, but no acknowledged ones. (Up to 0.10 Kafka truncated to the high
+    watermark, which lags behind, so that too much could be removed.)
     """
 
     def __init__(self, topic_partition: TopicPartition, checkpoint: LeaderEpochCheckpointFile) -> None:
@@ -46,7 +46,7 @@ class LeaderEpochFileCache:
         self._lock = threading.RLock()
         self._entries: list[EpochEntry] = []
         self._unsynced = False
-        """Whether an epoch was noted that may not be on disk yet."""
+        """Whether there is an epoch that may not be on disk yet."""
         try:
             stored = checkpoint.read()
         except CheckpointFormatError as error:
@@ -57,47 +57,47 @@ class LeaderEpochFileCache:
 
     @property
     def entries(self) -> list[EpochEntry]:
-        """All entries, ascending."""
+        """All entries in ascending order."""
         with self._lock:
             return list(self._entries)
 
     @property
     def latest_entry(self) -> EpochEntry | None:
-        """The entry of the newest epoch."""
+        """The entry of the newest epoch, or None."""
         with self._lock:
             return self._entries[-1] if self._entries else None
 
     @property
     def earliest_entry(self) -> EpochEntry | None:
-        """The entry of the oldest epoch of which there are messages."""
+        """The entry of the oldest epoch that still has messages, or None."""
         with self._lock:
             return self._entries[0] if self._entries else None
 
     @property
     def latest_epoch(self) -> int:
-        """The newest epoch; -1 when there is none."""
-        entries = self._entries  # without the lock, which every append would take: a change puts another list in place
+        """The newest epoch, or -1 if there is none."""
+        entries = self._entries  # without the lock, which every append would take: changes replace the list
         return entries[-1].epoch if entries else UNDEFINED_EPOCH
 
     def assign(self, epoch: int, start_offset: int, *, sync: bool = True) -> None:
-        """Note that ``epoch`` begins at ``start_offset``, unless it is the newest one already.
+        """Record that ``epoch`` begins at ``start_offset``. A no-op if it is already the newest epoch.
 
-        Entries that contradict it (an epoch as new, an offset as large) are removed. Without ``sync`` the disk is not
-        waited for; ``flush`` does that. Raises ValueError for negative numbers, OSError when the checkpoint cannot be
-        written.
+        Conflicting entries (with the same or a later epoch, or the same or a later offset) are removed. Without
+        ``sync`` the write is not forced to disk; ``flush`` does that. Raises ValueError for negative numbers, OSError
+        if the checkpoint cannot be written.
         """
         if epoch < 0 or start_offset < 0:
             raise ValueError(f"leader epoch {epoch} cannot begin at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
-                self._unsynced = True  # also if the write fails, on a full disk for example
+                self._unsynced = True  # also if the write fails, for example on a full disk
                 self._checkpoint.write(self._entries, sync=sync)
                 self._unsynced = not sync
 
     def flush(self) -> None:
-        """Force to disk what was noted without ``sync``: before the recovery point passes messages of that epoch.
+        """Force entries that were written without ``sync`` to disk, before the recovery point passes their messages.
 
-        Above the recovery point it need not be there: recovery reads the epochs out of the batches. Raises OSError.
+        Above the recovery point they need not be on disk: recovery reads the epochs from the batches. Raises OSError.
         """
         if self._unsynced:
             with self._lock:
@@ -105,10 +105,10 @@ class LeaderEpochFileCache:
                 self._unsynced = False
 
     def assign_from(self, records: Buffer, info: LogAppendInfo) -> None:
-        """Note the epochs of batches that are about to be appended.
+        """Record the epochs of batches that are about to be appended.
 
-        A leader that writes an old format has none: then all are forgotten, and truncation must go back to high
-        watermarks after the next election.
+        A leader that writes an old format has no epochs. Then all entries are removed, and after the next election
+        replicas truncate to the high watermark again.
         """
         if info.last_leader_epoch == self.latest_epoch:
             return
@@ -120,7 +120,7 @@ class LeaderEpochFileCache:
                 self.assign_newer(batch.partition_leader_epoch, batch.base_offset)
 
     def assign_newer(self, epoch: int, start_offset: int) -> None:
-        """The same, but only for an epoch that is newer than all known ones: what a batch in the log tells."""
+        """Record an epoch found in a batch, but only if it is newer than all known epochs."""
         if epoch > self.latest_epoch:
             self.assign(epoch, start_offset)
 
@@ -136,12 +136,12 @@ class LeaderEpochFileCache:
         return True
 
     def end_offset_for(self, requested_epoch: int, log_end_offset: int) -> EpochEntry:
-        """The newest epoch that is not newer than the requested one, and the offset at which it ends.
+        """Return the newest epoch that is not newer than the requested one, and its end offset.
 
-        * The newest epoch ends at the log's end.
-        * An epoch ends where the next one that is known begins.
-        * Of an epoch older than all known ones only that is known: it ends at or before the start of the first.
-        * (-1, -1) for -1 and for an epoch from the future: the answer is not known here.
+        * The newest epoch ends at the log end offset.
+        * Any other epoch ends where the next known one begins.
+        * An epoch older than all known ones ends at or before the start of the first one; that start is returned.
+        * (-1, -1) is returned for -1 and for an epoch newer than all known ones: the end is not known here.
         """
         with self._lock:
             undefined = EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
@@ -156,35 +156,35 @@ class LeaderEpochFileCache:
             return EpochEntry(epoch, self._entries[higher].start_offset)
 
     def epoch_for_offset(self, offset: int) -> int:
-        """The epoch in which the message at ``offset`` was appended; -1 when it is not known."""
+        """The epoch in which the message at ``offset`` was appended, or -1 if unknown."""
         with self._lock:
             higher = bisect.bisect_right(self._entries, offset, key=lambda entry: entry.start_offset)
             return self._entries[higher - 1].epoch if higher > 0 else UNDEFINED_EPOCH
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forget the epochs that begin at or behind ``end_offset``: the log has been truncated to it."""
+        """Remove epochs that begin at or after ``end_offset``, to which the log has been truncated."""
         with self._lock:
             kept = [entry for entry in self._entries if entry.start_offset < end_offset]
             self._replace(kept)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """Forget what lies before ``start_offset``; the epoch that goes on there begins there from now on."""
+        """Remove epochs that end before ``start_offset``; the epoch at that offset now begins there."""
         with self._lock:
             older = [entry for entry in self._entries if entry.start_offset <= start_offset]
             if older:
                 self._replace([EpochEntry(older[-1].epoch, start_offset), *self._entries[len(older) :]])
 
     def clear_and_flush(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         with self._lock:
             self._replace([])
 
     def set_directory(self, directory: Path) -> None:
-        """Note that the partition's directory has been renamed."""
+        """Use the new directory after the partition's directory has been renamed."""
         self._checkpoint.set_directory(directory)
 
     def _replace(self, entries: list[EpochEntry]) -> None:
-        # Not forced to disk, as in Kafka: after a crash the loader truncates the stored entries to the log once more.
+        # Not forced to disk, as in Kafka: after a crash the loader truncates the entries again to match the log.
         if entries != self._entries:
             self._entries = entries
             try:

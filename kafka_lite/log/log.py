@@ -51,7 +51,7 @@ NO_UPDATES = PreparedUpdates()
 
 
 class Log:
-    """A sequence of segments; the newest is appended to, the others only wait to be read and deleted.
+    """A sequence of segments: the newest one is appended to, the others are only read and deleted.
 
     ::
 
@@ -62,14 +62,14 @@ class Log:
                                           ▲                                    ▲         ▲
                                           log start offset         recovery point        log end offset (LEO)
 
-    * Below the *log start offset* nothing may be read any more, even if the segment is still there.
-    * Below the *recovery point* everything is on disk; beyond it, the page cache has it.
-    * The *log end offset* is that of the next message.
+    * Records below the *log start offset* may not be read any more, even if the segment still exists.
+    * Records below the *recovery point* are on disk; those above may be only in the page cache.
+    * The *log end offset* is the offset of the next message.
 
-    One lock guards all changes. Reads take none: they see the log as it was when they began, since the log end offset
-    moves only after the bytes have been written, and segments that are taken out keep their files for a while.
+    One lock guards all changes. Reads take no lock: they see the log as it was when they began, because the log end
+    offset moves only after the bytes have been written, and removed segments keep their files for a while.
 
-    Errors of the file system come out as ApiError KAFKA_STORAGE_ERROR, and are reported to the failure channel.
+    File system errors are raised as ApiError KAFKA_STORAGE_ERROR and reported to the failure channel.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class Log:
         producer_config: ProducerStateManagerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
-        """Open the log in ``directory`` (``topic-partition``), or begin one there.
+        """Open the log in ``directory`` (``topic-partition``), or create it.
 
-        After anything but a clean shutdown all from ``recovery_point`` on is checked. Raises OSError when the files
-        cannot be read or written, KafkaError when the directory's name is not a partition's.
+        Unless the last shutdown was clean, everything from ``recovery_point`` on is checked. Raises OSError if the
+        files cannot be read or written, KafkaError if the directory name is not that of a partition.
         """
         self.dir = directory
         self.parent_dir = str(directory.parent)
@@ -121,18 +121,18 @@ class Log:
         self.log_start_offset = loaded.log_start_offset
         self.recovery_point = loaded.recovery_point
         self.recovery = loaded.recovery
-        """What was read of this log because the broker had not shut down cleanly."""
+        """What recovery read from this log after an unclean shutdown."""
         self._next_offset_metadata = self._previous_end = loaded.next_offset_metadata
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
     def _open_leader_epoch_cache(self) -> LeaderEpochFileCache | None:
-        """Only batches of format v2 carry their leader's epoch."""
+        """Open the cache, or return None for older formats: only v2 batches carry their leader's epoch."""
         if self.config.magic < MAGIC_V2:
             return None
         return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(self.dir))
 
-    # -- what it is --------------------------------------------------------------------------------------------------
+    # -- properties --------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -146,31 +146,31 @@ class Log:
 
     @property
     def log_end_offset_metadata(self) -> LogOffsetMetadata:
-        """The offset of the next message and where it will be."""
+        """The offset of the next message and its position."""
         return self._next_offset_metadata
 
     @property
     def size(self) -> int:
-        """Bytes of messages in all segments."""
+        """Total size of the messages in all segments, in bytes."""
         return sum(segment.size for segment in self.segments)
 
     @property
     def active_segment(self) -> LogSegment:
-        """The segment that is appended to."""
+        """The segment to which messages are appended."""
         return self.segments.active
 
     @property
     def unflushed_messages(self) -> int:
-        """How many messages may not be on disk yet."""
+        """Number of messages that may not be on disk yet."""
         return self.log_end_offset - self.recovery_point
 
     @property
     def last_flush_time_ms(self) -> int:
-        """When the log was last forced to disk (or opened)."""
+        """When the log was last flushed (or opened)."""
         return self._last_flushed_ms
 
     def update_config(self, config: LogConfig) -> None:
-        """Obey another configuration from now on; segments that exist keep their jitter and index interval."""
+        """Use another configuration from now on; existing segments keep their jitter and index interval."""
         with self._lock:
             self.config = config
             self._validator = LogValidator.for_log(config)
@@ -182,13 +182,13 @@ class Log:
     def append_as_leader(
         self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
     ) -> LogAppendInfo:
-        """Check what a producer sent, give the messages their offsets, and write them.
+        """Validate a producer's records, assign their offsets, and append them.
 
-        ``records`` is changed in place when it is writable. Raises ApiError: what ``validate_and_assign_offsets``
-        does (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE when it does not fit
-        into a segment, OUT_OF_ORDER_SEQUENCE_NUMBER and INVALID_PRODUCER_EPOCH (see ``ProducerAppendInfo``),
-        KAFKA_STORAGE_ERROR when it cannot be written; then nothing has been appended. Nor has a batch that an
-        idempotent producer sends again: the answer is where it has been since the first time.
+        ``records`` is changed in place if it is writable. Raises ApiError as ``validate_and_assign_offsets`` does
+        (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE if the records do not fit in
+        a segment, OUT_OF_ORDER_SEQUENCE_NUMBER and INVALID_PRODUCER_EPOCH (see ``ProducerAppendInfo``), and
+        KAFKA_STORAGE_ERROR if they cannot be written; in all these cases nothing has been appended. A batch that an
+        idempotent producer sends again is not appended either: the result has the offset of the first time.
         """
         with self._lock:
             self._storage_errors.check()
@@ -201,9 +201,9 @@ class Log:
                 raise self._storage_errors.storage_error("appending records", error) from error
 
     def append_as_follower(self, records: Buffer) -> LogAppendInfo:
-        """Write what the leader has, with the offsets it has there.
+        """Append records from the leader, keeping their offsets.
 
-        Raises ApiError: CORRUPT_MESSAGE for a wrong CRC, and for offsets below the log's end.
+        Raises ApiError CORRUPT_MESSAGE if a CRC is wrong or an offset is below the log end offset.
         """
         info = analyze_and_validate_records(records)
         valid = memoryview(records)[: info.size_in_bytes]
@@ -216,7 +216,7 @@ class Log:
             return self._append(valid, info, AppendOrigin.REPLICATION, self._time.milliseconds())
 
     def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin, now_ms: int) -> LogAppendInfo:
-        """Validated batches: into the newest segment, then the log end offset moves."""
+        """Append validated batches to the active segment, then advance the log end offset."""
         info.log_start_offset = self.log_start_offset
         if info.size_in_bytes == 0:
             return info
@@ -250,15 +250,15 @@ class Log:
         active = self.segments.active
         if not active.should_roll(self.config, info, info.size_in_bytes, now_ms):
             return active
-        # The first offset is not always known (see LogAppendInfo), but it is never further away than this: the base
-        # must be near enough to the last offset, even if a compacted leader has nothing between our end and it.
+        # The first offset is not always known (see LogAppendInfo), but this is a lower bound for it. The base offset
+        # must be close enough to the last offset, even if a compacted leader has no messages in between.
         return self.roll(info.last_offset - MAX_RELATIVE_OFFSET)
 
     def roll(self, expected_next_offset: int = 0) -> LogSegment:
-        """Begin a new segment at the log end offset, or later if ``expected_next_offset`` says so.
+        """Start a new segment at the log end offset, or at ``expected_next_offset`` if that is greater.
 
-        The old segment's files shrink to what they hold, and it is flushed in the background. An empty active segment
-        with that base offset is kept. Raises ApiError KAFKA_STORAGE_ERROR.
+        The old segment's indexes are trimmed, and it is flushed in the background. If an empty active segment already
+        has that base offset, it is kept. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("rolling the log"):
             base_offset = max(expected_next_offset, self.log_end_offset)
@@ -272,7 +272,7 @@ class Log:
                 segment.delete()
                 raise
             self.segments.add(segment)
-            # The offset stays, its place is another one now.
+            # The offset is unchanged, but its position is now in the new segment.
             self._update_log_end_offset(self.log_end_offset)
             self.producer_state.update_map_end_offset(base_offset)
             snapshot = self.producer_state.take_snapshot(sync=False)
@@ -291,7 +291,7 @@ class Log:
         try:
             return LogSegment.open(self.dir, base_offset, self.config, self._time)
         except OSError:
-            LogSegment.delete_files(self.dir, base_offset)  # those for which there was room
+            LogSegment.delete_files(self.dir, base_offset)  # the files that did fit on the disk
             raise
 
     # -- read --------------------------------------------------------------------------------------------------------
@@ -299,14 +299,14 @@ class Log:
     def read(
         self, start_offset: int, max_length: int, max_offset: int | None = None, min_one_message: bool = False
     ) -> FetchDataInfo:
-        """At most ``max_length`` bytes from the batch with ``start_offset`` on, up to ``max_offset`` (not included).
+        """Read at most ``max_length`` bytes, from the batch with ``start_offset`` up to ``max_offset`` (exclusive).
 
-        The result is a slice of one segment's file: what follows in the next segment takes another read. With
-        ``min_one_message`` the first batch comes whole even if it is larger than ``max_length``. Raises ApiError
-        OFFSET_OUT_OF_RANGE below the log start offset and beyond the log end offset, KAFKA_STORAGE_ERROR.
+        The result is a slice of one segment's file; the next segment takes another read. With ``min_one_message`` the
+        first batch is returned whole even if it is larger than ``max_length``. Raises ApiError OFFSET_OUT_OF_RANGE if
+        the offset is below the log start offset or above the log end offset, and KAFKA_STORAGE_ERROR.
         """
         with self._storage_errors("reading"):
-            end = self._next_offset_metadata  # read once: it may move meanwhile
+            end = self._next_offset_metadata  # read once, since it may move in the meantime
             segments = self.segments.from_offset(start_offset)  # before the log start offset: see delete_old_segments
             end_offset = end.message_offset
             if not self.log_start_offset <= start_offset <= end_offset:
@@ -315,10 +315,10 @@ class Log:
             if start_offset == end_offset:
                 return FetchDataInfo(end)
             if max_offset is not None and max_offset >= end_offset:
-                max_offset = None  # everything is committed: no need to look up where that ends
-            # All messages of the segment may have been compacted away, then the next one has it.
+                max_offset = None  # everything is committed: no need to look up the position
+            # All messages of the segment may have been compacted away; then the offset is in a later one.
             newest = end.segment_base_offset
-            last = self._previous_end  # where the last append began, for which most readers have waited: a known place
+            last = self._previous_end  # where the last append began: the position that most readers wait for
             for segment in segments:
                 if segment.base_offset > newest:
                     break
@@ -331,7 +331,7 @@ class Log:
             return FetchDataInfo(end)
 
     def convert_to_offset_metadata(self, offset: int) -> LogOffsetMetadata:
-        """Where the message with ``offset`` is; UNKNOWN when it is out of range."""
+        """Find the position of the message with ``offset``. Returns UNKNOWN if it is out of range."""
         try:
             return self.read(offset, 1).fetch_offset_metadata
         except ApiError as error:
@@ -340,7 +340,7 @@ class Log:
             return LogOffsetMetadata.UNKNOWN
 
     def fetch_offset_by_timestamp(self, target_timestamp: int) -> TimestampAndOffset | None:
-        """The first message that is not older than the timestamp (ms), or what -1, -2, -3, -4 ask for.
+        """Find the first message that is not older than the timestamp (ms), or the one that -1, -2, -3 or -4 asks for.
 
         See ``log_offset_search``.
         """
@@ -368,19 +368,19 @@ class Log:
     # -- leader epochs -----------------------------------------------------------------------------------------------
 
     def maybe_assign_epoch_start_offset(self, leader_epoch: int, start_offset: int) -> None:
-        """A new leader begins its epoch at ``start_offset``."""
+        """Record that a new leader's epoch begins at ``start_offset``."""
         if self.leader_epoch_cache is not None:
             with self._storage_errors("writing leader epochs"):
-                # Of an empty log nothing can be lost: no need to wait for the disk, once for each partition of a topic.
+                # An empty log has nothing to lose, so do not wait for the disk once per partition of a new topic.
                 self.leader_epoch_cache.assign(leader_epoch, start_offset, sync=self.log_end_offset > 0)
 
     @property
     def latest_epoch(self) -> int:
-        """The newest leader epoch that is known; -1 when there is none."""
+        """The newest known leader epoch, or -1 if there is none."""
         return self.leader_epoch_cache.latest_epoch if self.leader_epoch_cache is not None else -1
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEntry:
-        """(epoch, end offset) of the newest epoch that is not newer; (-1, -1) when it is not known."""
+        """Return (epoch, end offset) of the newest epoch that is not newer, or (-1, -1) if unknown."""
         if self.leader_epoch_cache is None:
             return EpochEntry(-1, -1)
         return self.leader_epoch_cache.end_offset_for(leader_epoch, self.log_end_offset)
@@ -388,35 +388,36 @@ class Log:
     # -- producers ---------------------------------------------------------------------------------------------------
 
     def remove_expired_producers(self) -> None:
-        """Forget the producers that have not written for ``producer.id.expiration.ms``."""
+        """Remove producers that have not written for ``producer.id.expiration.ms``."""
         with self._lock:
             self.producer_state.remove_expired_producers(self._time.milliseconds())
 
     def last_records_of_active_producers(self) -> dict[int, LastRecord]:
-        """The last record of every producer that is known."""
+        """The last record of every known producer."""
         with self._lock:
             return self.producer_state.last_records()
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
     def delete_old_segments(self) -> int:
-        """Delete the segments that the retention of the topic does not keep; returns how many."""
+        """Delete the segments that exceed the topic's retention; returns how many."""
         with self._lock, self._storage_errors("deleting old segments"):
             start, now_ms = self.log_start_offset, self._time.milliseconds()
             deletable = deletable_segments(tuple(self.segments), self.config, start, now_ms)
             if len(deletable) == len(self.segments):
-                self.roll()  # a log always has a segment to append to
+                self.roll()  # a log always has an active segment
             if deletable:
-                # First: who finds a segment gone must find the offset out of range, not the messages behind it.
+                # Do this first: a reader that misses a deleted segment must get OFFSET_OUT_OF_RANGE, not later
+                # messages.
                 self.maybe_increment_log_start_offset(tuple(self.segments)[len(deletable)].base_offset)
             for segment in deletable:
                 self._delete_segment(segment)
             return len(deletable)
 
     def maybe_increment_log_start_offset(self, new_log_start_offset: int) -> bool:
-        """Hide everything below an offset (DeleteRecords, or the leader's start offset); true when that was news.
+        """Raise the log start offset (DeleteRecords, or a new leader's start offset). Returns True if it changed.
 
-        Raises ApiError OFFSET_OUT_OF_RANGE beyond the log end offset.
+        Raises ApiError OFFSET_OUT_OF_RANGE if it is above the log end offset.
         """
         with self._lock, self._storage_errors("moving the log start offset"):
             if new_log_start_offset > self.log_end_offset:
@@ -434,10 +435,10 @@ class Log:
         self._replacement.delete(segment, self.dir, self.config.file_delete_delay_ms)
 
     def replace_segments(self, new: LogSegment, old: Sequence[LogSegment]) -> None:
-        """Put a cleaned segment in the place of its sources, which are neighbours and not the active segment.
+        """Replace adjacent inactive segments by a cleaned one.
 
-        Readers see the log from before or from after it. Raises LogCleaningAbortedError when a source is gone; then the
-        cleaned segment is removed. Raises ApiError KAFKA_STORAGE_ERROR.
+        Readers see the log either before or after the replacement. Raises LogCleaningAbortedError, and deletes the
+        cleaned segment, if a source no longer exists. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("replacing segments"):
             if not set(old) <= set(self.segments) - {self.segments.active}:
@@ -448,17 +449,18 @@ class Log:
     # -- truncation --------------------------------------------------------------------------------------------------
 
     def truncate_to(self, target_offset: int) -> bool:
-        """Remove all messages from ``target_offset`` on; false when there are none.
+        """Remove all messages from ``target_offset`` on. Returns False if there are none.
 
-        A batch of format v2 that has the offset in its midst goes as a whole, and the log ends where it began: so the
-        next fetch from the leader gets all of it. Raises ValueError for a negative offset.
+        A v2 batch that contains the offset is removed as a whole, and the log then ends at its base offset, so that the
+        next fetch from the leader returns the whole batch. Raises ValueError for a negative offset.
         """
         if target_offset < 0:
             raise ValueError(f"cannot truncate {self.name} to the negative offset {target_offset}")
         with self._lock, self._storage_errors("truncating"):
             if target_offset >= self.log_end_offset:
                 if self.leader_epoch_cache is not None:
-                    # An epoch may begin at the end, with no message yet: another leader may have begun one there.
+                    # An epoch without messages may begin at the end; another leader may have begun a different one
+                    # there.
                     self.leader_epoch_cache.truncate_from_end(target_offset)
                 return False
             logger.info("Truncating log %s to offset %d", self.name, target_offset)
@@ -485,7 +487,7 @@ class Log:
         )
 
     def truncate_fully_and_start_at(self, new_offset: int, log_start_offset: int | None = None) -> None:
-        """Remove everything and begin again at ``new_offset``."""
+        """Remove all messages and start again at ``new_offset``."""
         with self._lock, self._storage_errors("truncating"):
             logger.info("Truncating log %s fully, it starts again at offset %d", self.name, new_offset)
             for segment in list(self.segments):
@@ -504,9 +506,9 @@ class Log:
     # -- flush and close ---------------------------------------------------------------------------------------------
 
     def flush(self, offset: int | None = None) -> None:
-        """Force everything below ``offset`` (by default: everything) to disk; it is the new recovery point.
+        """Flush everything below ``offset`` (default: everything) to disk and advance the recovery point to it.
 
-        Appends go on meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
+        Appends continue meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         upto = self.log_end_offset if offset is None else offset
         if upto <= self.recovery_point or self._storage_errors.closed:
@@ -519,12 +521,12 @@ class Log:
                 self.leader_epoch_cache.flush()
             flush_file_or_directory(self.dir)
         with self._lock:
-            # A truncation meanwhile may have taken some of it away.
+            # A truncation may have removed some of it in the meantime.
             self.recovery_point = max(self.recovery_point, min(upto, self.log_end_offset))
             self._last_flushed_ms = self._time.milliseconds()
 
     def close(self) -> None:
-        """Complete, trim and flush all files; the log cannot be used after that."""
+        """Write the producer snapshot, then trim, flush and close all files; the log cannot be used afterwards."""
         with self._lock:
             if self._storage_errors.closed:
                 return
@@ -532,12 +534,12 @@ class Log:
                 self._storage_errors.closed = True
                 try:
                     self.producer_state.take_snapshot()
-                finally:  # a full disk has room for less
+                finally:  # trimming frees space, so close the segments even if the disk is too full for the snapshot
                     for segment in self.segments:
                         segment.close()
 
     def delete(self) -> None:
-        """Remove all files and the directory at once."""
+        """Delete all files and the directory immediately."""
         with self._lock, self._storage_errors("deleting", when_closed=True):
             self._storage_errors.closed = True
             for segment in self.segments:
@@ -546,7 +548,7 @@ class Log:
             shutil.rmtree(self.dir, ignore_errors=False)
 
     def rename_dir(self, directory: Path) -> None:
-        """Give the log's directory another name; reads and appends go on."""
+        """Rename the log's directory; reads and appends continue."""
         with self._lock, self._storage_errors("renaming the directory"):
             os.rename(self.dir, directory)
             self.dir = directory

@@ -1,4 +1,4 @@
-"""What is known of a set of batches that is appended to a log.
+"""The properties of a set of batches that is appended to a log.
 
 Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords) · book 6.1.2
 """
@@ -16,10 +16,10 @@ from kafka_lite.record.records import batches
 
 
 class LogAppendInfo:
-    """Offsets, timestamps and formats of what has been appended.
+    """Offsets, timestamps and formats of an append.
 
-    Offsets are -1 when nothing was. ``log_append_time`` is -1 unless the topic stamps messages itself
-    (``message.timestamp.type=LogAppendTime``). ``size_in_bytes`` counts whole batches: a last one that was cut off
+    Offsets are -1 if nothing was appended. ``log_append_time`` is -1 unless the topic assigns timestamps
+    (``message.timestamp.type=LogAppendTime``). ``size_in_bytes`` counts whole batches only: an incomplete last batch
     is not appended.
     """
 
@@ -56,11 +56,11 @@ class LogAppendInfo:
         batch: DefaultRecordBatch | None = None,
     ) -> None:
         self.first_offset = first_offset
-        """The offset of the first message; on a follower, for a compressed message of v0 or v1, that of its last."""
+        """The offset of the first message; on a follower, for a compressed v0 or v1 message, that of its last."""
         self.last_offset = last_offset
         self.max_timestamp = max_timestamp
         self.offset_of_max_timestamp = offset_of_max_timestamp
-        """The (last) offset of the batch that has it: what goes into the time index."""
+        """The (last) offset of the batch that has the max timestamp, for the time index."""
         self.log_append_time = log_append_time
         self.log_start_offset = log_start_offset
         self.source_codec = source_codec
@@ -69,13 +69,13 @@ class LogAppendInfo:
         self.last_leader_epoch = last_leader_epoch
         self.size_in_bytes = size_in_bytes
         self.has_producer_id = has_producer_id
-        """Whether a batch is of an idempotent producer."""
+        """Whether any batch is from an idempotent producer."""
         self.batch = batch
-        """All that is appended, if that is one batch and has been parsed."""
+        """The appended batch, if there is only one and it has been parsed."""
 
     @staticmethod
     def of_validated(result: ValidationResult, leader_epoch: int) -> LogAppendInfo:
-        """What the leader assigned."""
+        """Describe an append on the leader, after validation."""
         if result.record_count == 0:
             return LogAppendInfo()
         return LogAppendInfo(
@@ -95,7 +95,7 @@ class LogAppendInfo:
 
     @staticmethod
     def of_duplicate(batch: BatchMetadata, log_start_offset: int) -> LogAppendInfo:
-        """What is answered to a batch that has been appended before: where that was, and when."""
+        """Describe a batch that was appended before: its offsets and append time, for the response."""
         return LogAppendInfo(
             first_offset=batch.first_offset,
             last_offset=batch.last_offset,
@@ -105,10 +105,10 @@ class LogAppendInfo:
 
 
 def analyze_and_validate_records(records: Buffer) -> LogAppendInfo:
-    """Check what a follower has fetched, and collect what the append needs to know; decompresses nothing.
+    """Validate the records that a follower has fetched, and collect what the append needs; decompresses nothing.
 
-    Sizes are not checked against ``max.message.bytes``: the leader has accepted them, with a configuration that may
-    have been another one. Raises CORRUPT_MESSAGE for a wrong CRC, and for offsets that do not grow.
+    Sizes are not checked against ``max.message.bytes``: the leader has accepted them, perhaps with another
+    configuration. Raises CORRUPT_MESSAGE if a CRC is wrong or offsets do not increase.
     """
     info = LogAppendInfo()
     for batch in batches(records):

@@ -1,4 +1,4 @@
-"""What can be configured per topic.
+"""The configuration of a topic.
 
 Kafka 0.10.2: core/.../log/LogConfig.scala; the keys added since as in Kafka 3.9 · book 6.1.5
 """
@@ -24,7 +24,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))*(?:\.X)?(?:-IV\d+)?")
 
 
 def _release(version: str) -> tuple[int, int]:
-    """``0.10.2-IV0`` → (0, 10), ``3.9`` → (3, 9); raises ValueError for anything else."""
+    """``0.10.2-IV0`` → (0, 10), ``3.9`` → (3, 9). Raises ValueError for anything else."""
     match = _VERSION.fullmatch(version)
     if match is None:
         raise ValueError(f"{version!r} is not a version of Kafka such as 0.10.2, 2.8-IV1 or 3.9")
@@ -32,7 +32,7 @@ def _release(version: str) -> tuple[int, int]:
 
 
 def magic_of_message_format_version(version: str) -> int:
-    """The message format that a version of Kafka introduced, or had by then: v0 below 0.10, v1 below 0.11, then v2."""
+    """The message format of a Kafka version: v0 below 0.10, v1 below 0.11, v2 from then on."""
     release = _release(version)
     if release < (0, 10):
         return MAGIC_V0
@@ -284,16 +284,16 @@ LOG_CONFIG_DEF = (
 
 
 class LogConfig:
-    """The configuration of one topic: the broker's defaults with the topic's own values over them.
+    """The configuration of one topic: the broker's defaults, overridden by the topic's own values.
 
-    An attribute is named after its key: ``segment.bytes`` is ``segment_bytes``. Immutable: a change at run time puts
-    another LogConfig into the topic's logs.
+    Attributes are named after their keys: ``segment.bytes`` is ``segment_bytes``. Immutable: a change at run time gives
+    the topic's logs another LogConfig.
     """
 
     def __init__(self, props: Mapping[str, object] | None = None, defaults: Mapping[str, object] | None = None) -> None:
-        """Values of ``props`` override those of ``defaults``; raises ConfigError for what is not valid.
+        """Values in ``props`` override those in ``defaults``. Raises ConfigError if a value is invalid.
 
-        Keys that are unknown are ignored here: who creates or alters a topic refuses them (``validate_names``).
+        Unknown keys are ignored here; they are rejected when a topic is created or altered (``validate_names``).
         """
         self.overridden = dict(props or {})
         merged = {**(defaults or {}), **self.overridden}
@@ -320,7 +320,7 @@ class LogConfig:
         self.compression_type: str = values["compression.type"]
         self.preallocate: bool = values["preallocate"]
         self.message_format_version: str = values["message.format.version"]
-        # The message format on disk: 0, 1 or 2. Worked out here, for every append asks.
+        # The message format on disk: 0, 1 or 2. Computed once, because every append reads it.
         self.magic: int = magic_of_message_format_version(self.message_format_version)
         self.message_timestamp_type = TimestampType.for_name(values["message.timestamp.type"])
         self.message_timestamp_difference_max_ms: int = values["message.timestamp.difference.max.ms"]
@@ -330,7 +330,7 @@ class LogConfig:
         self.leader_replication_throttled_replicas: list[str] = values["leader.replication.throttled.replicas"]
         self.follower_replication_throttled_replicas: list[str] = values["follower.replication.throttled.replicas"]
 
-    # Every append asks for most of these, and a configuration never changes: it is replaced by another one.
+    # Cached, because every append reads most of these, and a LogConfig never changes.
 
     @cached_property
     def compact(self) -> bool:
@@ -344,17 +344,17 @@ class LogConfig:
 
     @cached_property
     def max_segment_ms(self) -> int:
-        """How old a segment may become before the log rolls; what is compacted must be rolled for that in time."""
+        """Maximum age of a segment before the log rolls; compacted logs must also roll in time for compaction."""
         return min(self.max_compaction_lag_ms, self.segment_ms) if self.compact else self.segment_ms
 
     @cached_property
     def appends_v2_as_it_is(self) -> bool:
-        """Whether a batch of format v2 goes into the log without being written anew, and without fsync."""
+        """Whether a v2 batch is appended without being rewritten and without fsync."""
         return self.magic == MAGIC_V2 and self.target_compression is None and self.flush_messages == MAX_LONG
 
     @cached_property
     def target_compression(self) -> CompressionType | None:
-        """The codec on disk; None keeps the producer's."""
+        """The codec on disk, or None to keep the producer's."""
         match self.compression_type:
             case "producer":
                 return None
@@ -365,22 +365,22 @@ class LogConfig:
 
     @cached_property
     def timestamp_before_max_ms(self) -> int:
-        """How far a timestamp may be in the past: the stricter of the two keys that say so."""
+        """How far a timestamp may be in the past: the stricter of the two keys."""
         return min(self.message_timestamp_before_max_ms, self.message_timestamp_difference_max_ms)
 
     @cached_property
     def timestamp_after_max_ms(self) -> int:
-        """How far a timestamp may be in the future: the stricter of the two keys that say so."""
+        """How far a timestamp may be in the future: the stricter of the two keys."""
         return min(self.message_timestamp_after_max_ms, self.message_timestamp_difference_max_ms)
 
     def random_segment_jitter_ms(self) -> int:
-        """How much earlier than segment.ms one segment rolls."""
+        """How much earlier than segment.ms a segment rolls, chosen at random."""
         largest = min(self.segment_jitter_ms, self.segment_ms)
         return random.randrange(largest) if largest > 0 else 0
 
     @staticmethod
     def validate_names(props: Mapping[str, object]) -> None:
-        """Raise ConfigError for the first key that is not a topic's."""
+        """Raise ConfigError for the first key that is not a topic configuration."""
         for name in LOG_CONFIG_DEF.unused(props):
             raise ConfigError(name, props[name], "a topic has no such configuration")
 

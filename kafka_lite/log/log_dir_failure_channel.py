@@ -1,4 +1,4 @@
-"""Where failures of disks are reported to.
+"""Collects the failures of log directories.
 
 Kafka 1.0 and later: core/.../server/LogDirFailureChannel (KIP-112) · book 6.1.5
 """
@@ -18,30 +18,30 @@ logger = logging.getLogger(__name__)
 
 _NOT_A_FAILURE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 REPEAT_MS = 60_000
-"""How long a directory without room is not written of again, ms."""
+"""Minimum interval between log messages about a directory that has no room, in ms."""
 
 
 class LogDirFailureChannel:
-    """The log directories whose disks have failed, and a queue of those that nobody has dealt with yet.
+    """The log directories that have failed, and a queue of those not handled yet.
 
-    Whoever meets an I/O error reports the directory; every log in it answers KAFKA_STORAGE_ERROR from then on. A
-    thread of the broker takes the directories from the queue and gives their partitions up.
+    Code that meets an I/O error reports the directory; from then on all of its logs raise KAFKA_STORAGE_ERROR. A thread
+    of the broker takes directories from the queue and drops their partitions.
 
-    A full disk, an exceeded quota, too many open files or too little memory do not make a directory offline: the write
-    that met it has been undone and answered with an error, reads go on, and retention can make room. They are logged
-    once a minute, for every request of every client may meet them.
+    A full disk, an exceeded quota, too many open files or too little memory do not take a directory offline: the write
+    has been undone and failed with an error, reads continue, and retention can free space. Such errors are logged at
+    most once a minute, because every request of every client may cause one.
     """
 
     def __init__(self, time: Time = SYSTEM_TIME) -> None:
         self._time = time
         self._offline: set[Path] = set()
         self._logged_ms: dict[tuple[Path, int], float] = {}
-        """When a directory was last written of for an errno that is no failure."""
+        """When an errno that is not a disk failure was last logged for a directory."""
         self._queue: queue.SimpleQueue[Path | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
 
     def maybe_add_offline_log_dir(self, log_dir: Path, message: str, error: OSError) -> bool:
-        """Note that ``log_dir`` has failed; true when that is news, false too when it is not a failure of the disk."""
+        """Record that ``log_dir`` has failed. Returns False if it already had, or if the disk has not failed."""
         if error.errno in _NOT_A_FAILURE:
             self._log_at_times(log_dir, message, error)
             return False
@@ -62,16 +62,16 @@ class LogDirFailureChannel:
         logger.error("%s: %s; the like is not logged again for %d ms", message, error, REPEAT_MS)
 
     def has_offline_log_dir(self, log_dir: Path) -> bool:
-        """Whether the directory has failed."""
+        """Whether the directory is offline."""
         return bool(self._offline) and log_dir in self._offline
 
     def take_next_offline_log_dir(self, timeout_ms: float) -> Path | None:
-        """The next directory that has failed; None when there is none within ``timeout_ms``, or for ``wake_up``."""
+        """Return the next failed directory, or None after ``timeout_ms`` or a ``wake_up``."""
         try:
             return self._queue.get(timeout=timeout_ms / 1000)
         except queue.Empty:
             return None
 
     def wake_up(self) -> None:
-        """Make a ``take_next_offline_log_dir`` that waits return None: its thread is to stop."""
+        """Make a waiting ``take_next_offline_log_dir`` return None, so that its thread can stop."""
         self._queue.put(None)

@@ -1,4 +1,4 @@
-"""What the files and directories of a log are called.
+"""Names of a log's files and directories.
 
 Kafka 0.10.2: core/.../log/Log.scala (object Log) · book 6.1.1
 """
@@ -23,13 +23,13 @@ PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
 TXN_INDEX_FILE_SUFFIX = ".txnindex"
 
 DELETED_FILE_SUFFIX = ".deleted"
-"""The file will be removed after file.delete.delay.ms."""
+"""Suffix of a file that will be removed after file.delete.delay.ms."""
 CLEANED_FILE_SUFFIX = ".cleaned"
-"""Output of a compaction that is not finished."""
+"""Suffix of the output of an unfinished compaction."""
 SWAP_FILE_SUFFIX = ".swap"
-"""Output of a finished compaction that has not yet replaced the segments it was made from."""
+"""Suffix of the output of a finished compaction that has not replaced its source segments yet."""
 DELETE_DIR_SUFFIX = "-delete"
-"""The directory of a deleted partition, until its files are removed."""
+"""Suffix of a deleted partition's directory until its files are removed."""
 
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 
@@ -39,12 +39,12 @@ _PRODUCER_SNAPSHOT_FILE = re.compile(r"(\d{20})\.snapshot")
 
 
 def filename_prefix_from_offset(offset: int) -> str:
-    """A base offset as 20 digits, so that ``ls`` lists segments in their order."""
+    """A base offset as 20 digits, so that ``ls`` lists segments in order."""
     return f"{offset:020d}"
 
 
 def log_file(directory: Path, offset: int, suffix: str = "") -> Path:
-    """The messages of the segment with this base offset."""
+    """The .log file of the segment with this base offset."""
     return directory / f"{filename_prefix_from_offset(offset)}{LOG_FILE_SUFFIX}{suffix}"
 
 
@@ -59,18 +59,18 @@ def time_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
 
 
 def producer_snapshot_file(directory: Path, offset: int) -> Path:
-    """What was known of the producers at this offset."""
+    """The snapshot of the producer state at this offset."""
     return directory / f"{filename_prefix_from_offset(offset)}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
 
 
 def offset_from_snapshot_file(file: Path) -> int | None:
-    """The offset in the name of a producer snapshot; None for any other file."""
+    """The offset in the name of a producer snapshot, or None for any other file."""
     match = _PRODUCER_SNAPSHOT_FILE.fullmatch(file.name)
     return int(match[1]) if match else None
 
 
 def flush_file_or_directory(path: Path) -> None:
-    """Force to disk what a file holds, or which names a directory has. Raises OSError."""
+    """Force the content of a file, or the entries of a directory, to disk. Raises OSError."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -79,7 +79,7 @@ def flush_file_or_directory(path: Path) -> None:
 
 
 def offset_from_file(file: Path) -> int | None:
-    """The base offset in the name of a segment's file; None for any other file."""
+    """The base offset in the name of a segment's file, or None for any other file."""
     match = _SEGMENT_FILE.fullmatch(file.name)
     return int(match[1]) if match else None
 
@@ -90,22 +90,22 @@ def without_suffix(file: Path, suffix: str) -> Path:
 
 
 def log_dir_name(topic_partition: TopicPartition) -> str:
-    """``topic-0``: the directory of a partition."""
+    """The directory name of a partition: ``topic-0``."""
     return str(topic_partition)
 
 
 def log_delete_dir_name(topic_partition: TopicPartition) -> str:
-    """``topic-0.<32 hex digits>-delete``: the directory of a partition that is to be deleted.
+    """The directory name of a partition to be deleted: ``topic-0.<32 hex digits>-delete``.
 
-    The digits make room for another topic of the same name, even for one that is deleted right after it.
+    The digits make it unique, even if topics of the same name are created and deleted in quick succession.
     """
     return f"{topic_partition}.{uuid.uuid4().hex}{DELETE_DIR_SUFFIX}"
 
 
 def parse_topic_partition_name(directory: Path) -> TopicPartition:
-    """The partition whose log lies in ``directory``; the topic may contain ``-``, so the last one counts.
+    """Parse the name of a log's directory; the topic may contain ``-``, so the last one is the separator.
 
-    Raises KafkaError when the name is not that of a partition's directory.
+    Raises KafkaError if it is not the name of a partition's directory.
     """
     name = directory.name
     if name.endswith(DELETE_DIR_SUFFIX):
@@ -126,7 +126,7 @@ def _not_a_log_dir(directory: Path) -> KafkaError:
 
 
 def is_log_dir(path: Path) -> bool:
-    """Whether a partition's log lies there, to go by its name; warns of another one."""
+    """Whether the directory's name is that of a partition; logs a warning if it is not."""
     try:
         parse_topic_partition_name(path)
     except KafkaError as error:

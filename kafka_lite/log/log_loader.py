@@ -1,4 +1,4 @@
-"""Opens the files of a log: cleans up what a crash has left, loads the segments, recovers what was not flushed.
+"""Opens the files of a log: cleans up after a crash, loads the segments, recovers unflushed ones.
 
 Kafka 0.10.2: core/.../log/Log.scala (loadSegments, recoverLog); since 3.0 LogLoader · book 6.1.5
 """
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was read after a crash, and how much of it was cut off."""
+    """How much was read during recovery, and how much was truncated."""
 
     segments: int = 0
     bytes_read: int = 0
@@ -52,7 +52,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class LoadedLogOffsets:
-    """Where the log begins and ends, and below which offset all of it is on disk for certain."""
+    """The start and end of a loaded log, and the offset below which everything is flushed."""
 
     log_start_offset: int
     recovery_point: int
@@ -61,16 +61,16 @@ class LoadedLogOffsets:
 
 
 class LogLoader:
-    """Five passes over a partition's directory.
+    """Loads a partition's directory in five passes.
 
-    1. ``.deleted`` and ``.cleaned`` files go: the first were no longer wanted, the second are half a compaction.
-    2. ``.swap`` files are a whole compaction, which has not replaced its sources yet: it does now (``SwapFiles``).
-    3. Every ``.log`` file becomes a segment. Indexes that are missing or cannot be right are rebuilt from it.
-    4. After a crash the segments from the recovery point on are read as a whole. At the first batch that is torn or
-       whose CRC is wrong the log ends; later segments are deleted.
-    5. The producers are loaded from the newest snapshot, and from the batches behind it.
+    1. ``.deleted`` and ``.cleaned`` files are deleted: the former are leftovers, the latter an incomplete compaction.
+    2. ``.swap`` files are a complete compaction that has not replaced its sources yet: it does so now (``SwapFiles``).
+    3. Every ``.log`` file becomes a segment. Missing or corrupt indexes are rebuilt from it.
+    4. After a crash, the segments from the recovery point on are read in full. The log ends at the first batch that is
+       incomplete or has a wrong CRC; later segments are deleted.
+    5. Producer state is loaded from the latest snapshot and the batches after it.
 
-    Files that it does not know are left alone: a newer Kafka may have put them there.
+    Unknown files are left alone: a newer Kafka may have written them.
     """
 
     def __init__(
@@ -97,13 +97,13 @@ class LogLoader:
         self._recovery_point_checkpoint = recovery_point_checkpoint
 
     def load(self) -> LoadedLogOffsets:
-        """Fill the segments. Raises OSError."""
+        """Load the segments. Raises OSError."""
         swap_files = SwapFiles(self._dir, self._config, self._time)
         swap_files.remove_temporary_files()
         swap_files.complete_swaps()
         self._load_segment_files()
         if self._dir.name.endswith(DELETE_DIR_SUFFIX):
-            return LoadedLogOffsets(0, 0, LogOffsetMetadata(0))  # only to be removed
+            return LoadedLogOffsets(0, 0, LogOffsetMetadata(0))  # it is only going to be removed
         recovery = self._recover()
         self._delete_all_if_the_start_lies_behind_the_end()
         if not len(self._segments):
@@ -135,7 +135,7 @@ class LogLoader:
             if base_offset is None:
                 continue
             if file.name.endswith(LOG_FILE_SUFFIX):
-                # What the next pass reads as a whole gets its indexes there: nothing is read twice.
+                # Segments that the next pass reads in full get their indexes there, so that nothing is read twice.
                 load = self._load_segment if base_offset < first_to_recover else self._open
                 self._segments.add(load(base_offset))
             elif not log_file(self._dir, base_offset).exists():
@@ -143,7 +143,7 @@ class LogLoader:
                 file.unlink()
 
     def _first_to_recover(self) -> float:
-        """Base offset of the segment with the recovery point; infinite when nothing is to be recovered."""
+        """Base offset of the segment that contains the recovery point, or infinity after a clean shutdown."""
         if self._had_clean_shutdown:
             return math.inf
         logs = (file for file in self._files() if file.name.endswith(LOG_FILE_SUFFIX))
@@ -152,7 +152,7 @@ class LogLoader:
         return max((offset for offset in base_offsets if offset <= point), default=point)
 
     def _load_segment(self, base_offset: int) -> LogSegment:
-        """Open a segment; rebuild its indexes when the offset index is missing, or one of them is corrupt."""
+        """Open a segment; rebuild its indexes if the offset index is missing or one of them is corrupt."""
         has_index = offset_index_file(self._dir, base_offset).exists()
         has_time_index = time_index_file(self._dir, base_offset).exists()
         segment = self._open(base_offset)
@@ -161,7 +161,7 @@ class LogLoader:
             segment.recover()
             return segment
         if not has_time_index:
-            # Written by a Kafka before 0.10.1. To build it would mean to read all of the log at the first start.
+            # Written by a Kafka before 0.10.1. Building it would mean reading the whole log at the first start.
             segment.time_index.resize(0)
         try:
             segment.sanity_check()
@@ -189,7 +189,7 @@ class LogLoader:
         return Recovery()
 
     def _recovery_of(self, sizes: Mapping[LogSegment, int]) -> Recovery:
-        """``sizes`` are those from before; a segment that has gone was deleted unread, behind a corrupt one."""
+        """``sizes`` are those before recovery; a segment that is gone was deleted unread, after a corrupt one."""
         left = set(self._segments)
         read = [segment for segment in sizes if segment in left]
         return Recovery(
@@ -199,10 +199,10 @@ class LogLoader:
         )
 
     def _recover_unflushed_segments(self) -> None:
-        """Check every batch from the recovery point on; behind the first corrupt one everything is dropped."""
+        """Check every batch from the recovery point on; delete everything after the first corrupt one."""
         unflushed = list(self._segments.from_offset(self._recovery_point_checkpoint))
         if unflushed:
-            # Later snapshots may tell of batches that have not reached the disk.
+            # Later snapshots may describe batches that are not on disk.
             self._producer_state.truncate_and_reload(
                 self._log_start_offset_checkpoint, unflushed[0].base_offset, self._time.milliseconds()
             )
@@ -229,7 +229,7 @@ class LogLoader:
         )
 
     def _delete_all_if_the_start_lies_behind_the_end(self) -> None:
-        """Segments that end before the log start offset are of no use, nor is a hole between them and new messages."""
+        """Delete segments that end before the log start offset: there would be a gap before new messages."""
         segments = list(self._segments)
         if segments and segments[-1].read_next_offset() < self._log_start_offset_checkpoint:
             logger.warning("The log in %s ends before its start offset, deleting its segments", self._dir)

@@ -1,4 +1,4 @@
-"""All logs of a broker: opens them at the start, looks after them in the background, closes them at the end.
+"""Manages all logs of a broker: opens them, maintains them in the background, closes them.
 
 Kafka 0.10.2: core/.../log/LogManager.scala · book 6.1.5
 """
@@ -48,11 +48,11 @@ logger = logging.getLogger(__name__)
 LOCK_FILE = ".lock"
 INITIAL_TASK_DELAY_MS = 30_000
 SPARE_FILES = 32
-"""So many files more must be free to open when a log is made."""
+"""Creating a log requires this many free file descriptors."""
 
 
 class LogManager:
-    """The logs in one or more directories (``log.dirs``), each on a disk of its own if it is to be of use.
+    """The logs in one or more directories (``log.dirs``), normally one per disk.
 
     ::
 
@@ -63,17 +63,17 @@ class LogManager:
                        topic-0/  other-1/                      topic-1/
                        old-0.9f86d081…-delete/
 
-    A new log goes to the directory that has the fewest. In the background, by the scheduler:
+    A new log goes to the directory with the fewest logs. The scheduler runs in the background:
 
     * retention      deletes old segments (log.retention.check.interval.ms)
-    * flush          of the logs whose flush.ms is over
+    * flush          of the logs whose flush.ms has elapsed
     * checkpoints    of recovery points and log start offsets
     * expiry         of producers that have not written for producer.id.expiration.ms
     * deletion       of the files of deleted partitions
 
-    Compacted logs have threads of their own, the LogCleaner's, which also do retention for them.
+    Compacted logs are handled by the threads of the LogCleaner, including their retention.
 
-    A directory whose disk fails goes offline: its logs are given up, the others go on.
+    A directory whose disk fails goes offline: its logs are dropped, the others remain available.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class LogManager:
         cleaner_config: CleanerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
-        """Without a ``cleaner_config``, or with one that says so, there is no compaction."""
+        """Compaction is disabled if ``cleaner_config`` is None or disables it."""
         self.log_dirs = list(log_dirs)
         self.configs = LogConfigs(default_config, topic_configs)
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
@@ -108,9 +108,9 @@ class LogManager:
         self.producer_config = producer_config or ProducerStateManagerConfig()
         self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
         self._lock = threading.RLock()
-        """Guards creation and deletion; look-ups take the map as it is."""
+        """Guards creation and deletion; lookups read the map without it."""
         self._checkpoint_lock = threading.Lock()
-        """One checkpoint at a time: the scheduler and a deletion must not take away each other's temporary file."""
+        """One checkpoint at a time, because the scheduler and a deletion would use the same temporary file."""
         self._logs: dict[TopicPartition, Log] = {}
         self._live_dirs: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
@@ -121,11 +121,11 @@ class LogManager:
     # -- start -------------------------------------------------------------------------------------------------------
 
     def startup(self) -> None:
-        """Lock the directories, load all logs, and begin with the background tasks.
+        """Lock the directories, load all logs, and start the background tasks.
 
-        Raises KafkaError when a directory is in use by another broker, twice in the list, holds the same partition as
-        another one, or when none can be used at all; OSError, which names the directory, when its disk is full or
-        there are too few open files or too little memory to load its logs.
+        Raises KafkaError if a directory is locked by another broker, listed twice, or has a partition that another one
+        also has, or if no directory is usable. Raises OSError, naming the directory, if the disk is full, or if there
+        are too few file descriptors or too little memory to load its logs.
         """
         self._open_log_dirs()
         try:
@@ -147,7 +147,7 @@ class LogManager:
             self._scheduler.schedule(name, task, INITIAL_TASK_DELAY_MS, period_ms)
 
     def _open_log_dirs(self) -> None:
-        """Create what is missing and take the locks; directories that cannot be used go offline."""
+        """Create missing directories and take the locks; unusable directories go offline."""
         if len({directory.resolve() for directory in self.log_dirs}) < len(self.log_dirs):
             raise KafkaError(f"a directory is listed twice in log.dirs: {', '.join(map(str, self.log_dirs))}")
         for directory in self.log_dirs:
@@ -184,7 +184,7 @@ class LogManager:
                 self._load_logs_in(directory)
             except OSError as error:
                 if not self._fail(directory, "Error while loading the logs", error):
-                    # Some of its logs are loaded: others would be made anew, and what they held be taken for gone.
+                    # Only some of its logs are loaded. The others would be created again, empty.
                     raise _in_directory(error, directory) from error
         took_ms = self._time.hi_res_ms() - started_ms
         logger.info("Loaded %d logs in %.0f ms", len(self._logs), took_ms)
@@ -204,7 +204,7 @@ class LogManager:
             )
 
     def _load_logs_in(self, directory: Path) -> None:
-        """Load the logs of one directory with num.recovery.threads.per.data.dir threads."""
+        """Load one directory's logs, with num.recovery.threads.per.data.dir threads."""
         marker = directory / CLEAN_SHUTDOWN_FILE
         had_clean_shutdown = marker.exists()
         subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and is_log_dir(path)]
@@ -227,7 +227,7 @@ class LogManager:
         with ThreadPoolExecutor(self._recovery_threads, f"log-recovery-{directory.name}") as pool:
             for future in [pool.submit(load, path) for path in subdirectories]:
                 future.result()
-        # From now on a crash must be noticed.
+        # From now on, a crash must be detected.
         marker.unlink(missing_ok=True)
 
     def _add_loaded(self, log: Log) -> None:
@@ -261,7 +261,7 @@ class LogManager:
 
     @property
     def live_log_dirs(self) -> list[Path]:
-        """The directories that can be used."""
+        """The directories that are online."""
         return [directory for directory in self._live_dirs if self.is_log_dir_online(directory)]
 
     def is_log_dir_online(self, directory: Path) -> bool:
@@ -273,15 +273,15 @@ class LogManager:
         return list(self._logs.values())
 
     def get_log(self, topic_partition: TopicPartition) -> Log | None:
-        """The log of a partition, if there is one."""
+        """The log of a partition, or None."""
         return self._logs.get(topic_partition)
 
     def get_or_create_log(
         self, topic_partition: TopicPartition, config: LogConfig | None = None, alterations: int | None = None
     ) -> Log:
-        """The log of a partition; a new one goes to the live directory with the fewest logs.
+        """Return the log of a partition; a new one is created in the live directory with the fewest logs.
 
-        Raises ApiError KAFKA_STORAGE_ERROR when none can take it, and what ``LogConfigs.set_topic`` raises.
+        Raises ApiError KAFKA_STORAGE_ERROR if no directory can take it, and what ``LogConfigs.set_topic`` raises.
         """
         with self._lock:
             log = self._logs.get(topic_partition)
@@ -305,7 +305,7 @@ class LogManager:
                 self._fail(directory, f"Cannot create a log for {topic_partition}", error)
                 reason = f"{directory}: {error.strerror}"
                 if not existed:
-                    shutil.rmtree(log_dir, ignore_errors=True)  # with what there was room for
+                    shutil.rmtree(log_dir, ignore_errors=True)  # the files that did fit on the disk
                 continue
             logger.info("Created log for partition %s in %s with %s", topic_partition, log.dir, config)
             return log
@@ -313,20 +313,20 @@ class LogManager:
         raise Errors.KAFKA_STORAGE_ERROR.exception(message)
 
     def _next_log_dirs(self) -> list[Path]:
-        """The live directories, the one with the fewest logs first."""
+        """The live directories, fewest logs first."""
         if len(self.log_dirs) == 1:
             return self.live_log_dirs
         counts = Counter(log.parent_dir for log in self._logs.values())
         return sorted(self.live_log_dirs, key=lambda directory: counts[str(directory)])
 
     def update_topic_config(self, topic: str, config: LogConfig) -> None:
-        """The topic's configuration has been changed: its logs obey the new one from now on."""
+        """Apply a topic's new configuration to its logs."""
         with self._lock:
             self.configs.alter_topic(topic, config)
             self._apply_configs()
 
     def update_default_config(self, config: LogConfig) -> None:
-        """The broker's defaults have been changed: so are those of all logs, whose topics' overrides stay."""
+        """Apply new broker defaults to all logs; topic overrides are kept."""
         with self._lock:
             self.configs.set_default(config)
             self._apply_configs()
@@ -343,19 +343,19 @@ class LogManager:
     # -- truncation --------------------------------------------------------------------------------------------------
 
     def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Truncate logs, and write the checkpoint: a crash must not find recovery points beyond the logs' ends."""
+        """Truncate logs and write the checkpoint, so that no recovery point is beyond its log's end after a crash."""
         truncated = False
         for topic_partition, offset in offsets.items():
             log = self._logs.get(topic_partition)
             if log is not None:
-                # The cleaner leaves the active segment alone.
+                # The cleaner never touches the active segment.
                 with self._without_cleaning(log, pause=offset < log.active_segment.base_offset):
                     truncated |= log.truncate_to(offset)
         if truncated:
             self.checkpoint_recovery_point_offsets()
 
     def truncate_fully_and_start_at(self, topic_partition: TopicPartition, new_offset: int) -> None:
-        """Empty a log; its next message has ``new_offset``."""
+        """Remove all messages; the next one gets ``new_offset``."""
         log = self._logs.get(topic_partition)
         if log is not None:
             with self._without_cleaning(log):
@@ -364,7 +364,7 @@ class LogManager:
 
     @contextlib.contextmanager
     def _without_cleaning(self, log: Log, *, pause: bool = True) -> Iterator[None]:
-        """Stop the cleaner while a log is truncated; what it has then is not clean beyond the active segment's base."""
+        """Pause cleaning while a log is truncated; then lower its cleaner checkpoint to the active segment's base."""
         if self.cleaner is None or not pause:
             yield
             return
@@ -379,10 +379,10 @@ class LogManager:
     # -- deletion ----------------------------------------------------------------------------------------------------
 
     def async_delete(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ApiError]:
-        """Give up the logs of deleted partitions; returns what went wrong, if anything did (KAFKA_STORAGE_ERROR).
+        """Remove the logs of deleted partitions. Returns the errors (KAFKA_STORAGE_ERROR) by partition.
 
-        Their directories get other names at once, so that a topic of the same name can be created, and are removed
-        after ``file.delete.delay.ms``. The checkpoints are written once for all of them.
+        Their directories are renamed at once, so that a topic of the same name can be created, and deleted after
+        ``file.delete.delay.ms``. The checkpoints are written once for all of them.
         """
         errors = {}
         with self._lock:
@@ -390,7 +390,7 @@ class LogManager:
             if self.cleaner is not None:
                 for log in logs:
                     self.cleaner.abort_cleaning(log.topic_partition)
-            # First, or a new topic of that name could inherit the log start offset after a crash.
+            # Do this first: otherwise, after a crash, a new topic of that name could inherit the log start offset.
             for directory in {log.dir.parent for log in logs}:
                 self._checkpoint_all(directory)
             for log in logs:
@@ -424,7 +424,7 @@ class LogManager:
     # -- background tasks --------------------------------------------------------------------------------------------
 
     def cleanup_logs(self) -> None:
-        """Delete the segments that retention does not keep, of logs that are not compacted."""
+        """Delete old segments of all logs that are not compacted."""
         if self.cleaner is None:
             logs = [log for log in self.all_logs() if not log.config.compact]
             deleted = sum(self._for_each_log("retention", Log.delete_old_segments, logs))
@@ -438,7 +438,7 @@ class LogManager:
         logger.debug("Log cleanup completed, %d segments deleted", deleted)
 
     def flush_dirty_logs(self) -> None:
-        """Flush the logs whose flush.ms is over."""
+        """Flush the logs whose flush.ms has elapsed."""
 
         def flush_if_due(log: Log) -> None:
             if self._time.milliseconds() - log.last_flush_time_ms >= log.config.flush_ms:
@@ -447,13 +447,13 @@ class LogManager:
         self._for_each_log("flush", flush_if_due)
 
     def remove_expired_producers(self) -> None:
-        """Let every log forget the producers that have long been silent."""
+        """Remove inactive producers from all logs."""
         self._for_each_log("expiry of producers", Log.remove_expired_producers)
 
     def _for_each_log(
         self, task: str, run: Callable[[Log], int | None], logs: Iterable[Log] | None = None
     ) -> Iterable[int]:
-        """Run it on logs, by default all; that one log fails must not keep the others from it."""
+        """Run a task on logs (default: all); an error in one log does not affect the others."""
         results = []
         for log in self.all_logs() if logs is None else logs:
             try:
@@ -463,12 +463,12 @@ class LogManager:
         return results
 
     def checkpoint_recovery_point_offsets(self) -> None:
-        """Write down how far each log is on disk, so that recovery need not read everything."""
+        """Checkpoint the recovery points, so that recovery does not read everything."""
         for directory in self.live_log_dirs:
             self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
 
     def checkpoint_log_start_offsets(self) -> None:
-        """Write down the log start offsets that are not simply where the first segment begins."""
+        """Checkpoint the log start offsets that differ from the first segment's base offset."""
         for directory in self.live_log_dirs:
             self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
 
@@ -492,17 +492,17 @@ class LogManager:
     def _start_offsets_of(self, directory: Path) -> OffsetCheckpointFile:
         return OffsetCheckpointFile(directory / LOG_START_OFFSET_CHECKPOINT_FILE)
 
-    # -- failures of disks -------------------------------------------------------------------------------------------
+    # -- disk failures -----------------------------------------------------------------------------------------------
 
     def _fail(self, directory: Path, message: str, error: OSError) -> bool:
-        """Whether the directory is offline now."""
+        """Report an error; returns whether the directory is offline now."""
         self.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
         return not self.is_log_dir_online(directory)
 
     def handle_log_dir_failure(self, directory: Path) -> list[TopicPartition]:
-        """Give up all logs of a directory whose disk has failed; returns their partitions.
+        """Remove all logs of a directory whose disk has failed. Returns their partitions.
 
-        Raises KafkaError when it was the last one: a broker without a disk is of no use.
+        Raises KafkaError if no directory is left: a broker cannot work without a disk.
         """
         with self._lock:
             lost = [log.topic_partition for log in self.all_logs() if log.dir.parent == directory]
@@ -518,10 +518,10 @@ class LogManager:
             raise KafkaError(f"all log directories have failed: {', '.join(map(str, self.log_dirs))}")
         return lost
 
-    # -- stop --------------------------------------------------------------------------------------------------------
+    # -- shutdown ----------------------------------------------------------------------------------------------------
 
     def shutdown(self) -> None:
-        """Flush and close all logs, write the checkpoints and the marker of a clean shutdown, and unlock."""
+        """Flush and close all logs, write the checkpoints and the clean shutdown marker, and unlock."""
         logger.info("Shutting down the log manager")
         try:
             if self.cleaner is not None:
@@ -533,7 +533,7 @@ class LogManager:
             self._unlock_all()
 
     def resize_recovery_thread_pool(self, threads: int) -> None:
-        """With so many threads per directory the logs will be closed; the next start has its own number."""
+        """Set the number of threads per directory that close the logs; the next start uses its own configuration."""
         self._recovery_threads = threads
 
     def _close_logs_in(self, directory: Path) -> None:
@@ -562,9 +562,9 @@ class LogManager:
 
 
 def _check_open_files() -> None:
-    """Leave some files for others: a broker full of logs still needs them for connections and for ZooKeeper.
+    """Check that enough file descriptors remain, because a broker also needs them for connections and ZooKeeper.
 
-    Raises OSError EMFILE.
+    Raises OSError EMFILE if not.
     """
     opened: list[int] = []
     try:
@@ -580,12 +580,12 @@ def _in_directory(error: OSError, directory: Path) -> OSError:
 
 
 def _noteworthy_start_offset(log: Log) -> int | None:
-    """The log start offset if the files do not tell it."""
+    """The log start offset if it cannot be derived from the files."""
     return log.log_start_offset if log.log_start_offset > log.segments.first.base_offset else None
 
 
 def _read_checkpoint(checkpoint: OffsetCheckpointFile, what: str) -> dict[TopicPartition, int]:
-    """A lost checkpoint costs time, not data: then everything is recovered from the beginning."""
+    """Read a checkpoint. Losing it costs time, not data: everything is then recovered from the beginning."""
     try:
         return checkpoint.read()
     except (CheckpointFormatError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What the logs show: where each begins and ends, how large it is, how flushing and cleaning get on.
+"""Metrics of the logs: start and end offsets, sizes, flushes, cleaning.
 
 Kafka 0.10.2: core/.../log/Log.scala, LogCleaner.scala, LogCleanerManager.scala, utils/Throttler.scala · book 6.1.5
 """
@@ -19,7 +19,7 @@ PACKAGE = "kafka.log"
 
 
 def measure_logs(registry: MetricsRegistry, time: Time, log_manager: LogManager) -> None:
-    """Make the metrics of all logs, those to come as well."""
+    """Register the metrics of all logs, including future ones."""
 
     def logs() -> Iterator[tuple[Mapping[str, str], Log]]:
         for log in log_manager.all_logs():

@@ -1,4 +1,4 @@
-"""An offset together with the place in the log files where it is.
+"""An offset together with its position in the log files.
 
 Kafka 0.10.2: core/.../server/LogOffsetMetadata.scala · book 6.1.4
 """
@@ -12,7 +12,7 @@ UNKNOWN_FILE_POSITION = -1
 
 
 class LogOffsetMetadata:
-    """A message's offset, the base offset of its segment, and its position (bytes) in the segment's .log file.
+    """A message's offset, its segment's base offset, and its position (bytes) in the segment's .log file.
 
     ::
 
@@ -20,9 +20,9 @@ class LogOffsetMetadata:
                                              ▲
                                              message_offset 22, segment_base_offset 20, relative_position 204
 
-    The place lets two offsets of one segment tell how many bytes lie between them without a look at the disk: a
-    fetch that waits for ``min.bytes`` asks for that each time something is appended. Without a place (-1) it is only
-    an offset: a high watermark that was read from a checkpoint, a follower's log end.
+    With positions, the number of bytes between two offsets of a segment is known without reading the disk; a fetch
+    waiting for ``min.bytes`` computes it after every append. Without a position (-1) it is only an offset, for example
+    a high watermark from a checkpoint or a follower's log end offset.
     """
 
     __slots__ = ("message_offset", "relative_position_in_segment", "segment_base_offset")
@@ -41,21 +41,21 @@ class LogOffsetMetadata:
 
     @property
     def message_offset_only(self) -> bool:
-        """Whether the place is not known."""
+        """Whether the position is unknown."""
         return self.segment_base_offset == UNKNOWN_SEGMENT_BASE_OFFSET
 
     def on_older_segment(self, that: LogOffsetMetadata) -> bool:
-        """Whether this offset lies in an older segment than ``that``; ValueError when a place is not known."""
+        """Whether this offset is in an older segment than ``that``. Raises ValueError if a position is unknown."""
         self._require_places(that)
         return self.segment_base_offset < that.segment_base_offset
 
     def on_same_segment(self, that: LogOffsetMetadata) -> bool:
-        """Whether both lie in one segment; ValueError when a place is not known."""
+        """Whether both offsets are in the same segment. Raises ValueError if a position is unknown."""
         self._require_places(that)
         return self.segment_base_offset == that.segment_base_offset
 
     def position_diff(self, that: LogOffsetMetadata) -> int:
-        """Bytes from ``that`` to this one, both in the same segment; ValueError when they are not."""
+        """Number of bytes from ``that`` to this offset. Raises ValueError if they are not in the same segment."""
         if not self.on_same_segment(that):
             raise ValueError(f"{self} and {that} lie in different segments")
         return self.relative_position_in_segment - that.relative_position_in_segment

@@ -1,4 +1,4 @@
-"""Offsets by time: what ListOffsets asks of a log.
+"""Searches offsets by timestamp, for ListOffsets.
 
 Kafka 0.10.2: core/.../log/Log.scala (fetchOffsetsByTimestamp), core/.../server/KafkaApis.scala · book 10.2
 """
@@ -28,11 +28,11 @@ def fetch_offset_by_timestamp(
     magic: int,
     leader_epochs: LeaderEpochFileCache | None,
 ) -> TimestampAndOffset | None:
-    """The first message that is not older than ``target_timestamp`` (ms); None when there is none.
+    """Find the first message that is not older than ``target_timestamp`` (ms), or None if there is none.
 
-    Four negative timestamps ask for something else: the end (-1), the start (-2, and -4, which differs from it only
-    with tiered storage), the message with the largest timestamp (-3). Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
-    time in a log whose messages have none.
+    Four negative timestamps have a special meaning: the log end (-1), the log start (-2, and -4, which differs only
+    with tiered storage), and the message with the largest timestamp (-3). Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
+    search by time in a log whose messages have no timestamps.
     """
     if target_timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         epoch = leader_epochs.epoch_for_offset(log_start_offset) if leader_epochs is not None else -1
@@ -49,7 +49,7 @@ def fetch_offset_by_timestamp(
             found = segment.find_offset_by_timestamp(target_timestamp, log_start_offset)
             if found is not None:
                 return found
-            # The messages that are new enough lie below the log start offset: the next segment may have others.
+            # The matching messages are below the log start offset; the next segment may have others.
     return None
 
 
@@ -68,9 +68,9 @@ def legacy_fetch_offsets_before(
     log_end_offset: int,
     now_ms: int,
 ) -> list[int]:
-    """ListOffsets v0: base offsets of segments that were last written to at or before ``timestamp``, newest first.
+    """ListOffsets v0: base offsets of segments last modified at or before ``timestamp``, newest first.
 
-    The log end counts as one more segment, written to now; -1 and -2 ask for the newest and the oldest.
+    The log end counts as one more segment, modified now; -1 and -2 stand for the newest and the oldest one.
     """
     candidates = [(max(segment.base_offset, log_start_offset), segment.log.last_modified_ms()) for segment in segments]
     if segments[-1].size > 0:

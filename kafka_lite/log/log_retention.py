@@ -1,4 +1,4 @@
-"""Which segments have become too old, or too many.
+"""Decides which segments exceed the retention time or size.
 
 Kafka 0.10.2: core/.../log/Log.scala (deleteOldSegments) · book 6.1.5
 """
@@ -15,14 +15,14 @@ from kafka_lite.log.log_segment import LogSegment
 def deletable_segments(
     segments: Sequence[LogSegment], config: LogConfig, log_start_offset: int, now_ms: int
 ) -> list[LogSegment]:
-    """The oldest segments that need not be kept, for one of three reasons:
+    """Return the oldest segments that need not be retained, for one of three reasons:
 
     * time: all of a segment's messages are older than ``retention.ms``;
-    * size: without it the log still has ``retention.bytes``;
-    * start: all of its messages lie below the log start offset.
+    * size: the log still has ``retention.bytes`` without it;
+    * start: all of its messages are below the log start offset.
 
-    The first two count only with ``cleanup.policy=delete``. A segment is deleted as a whole or not at all, and only
-    together with all before it. A last segment that is empty is kept: one would have to be made in its place.
+    The first two apply only with ``cleanup.policy=delete``. A segment is deleted as a whole, and only together with all
+    segments before it. An empty last segment is kept, because another one would have to be created in its place.
     """
     candidates = list(segments if segments[-1].size > 0 else segments[:-1])
     count = _below_log_start(segments, log_start_offset)
@@ -33,14 +33,14 @@ def deletable_segments(
 
 
 def _expired(segments: Sequence[LogSegment], retention_ms: int, now_ms: int) -> int:
-    """How many segments from the oldest on have only messages older than ``retention_ms`` (negative: no limit)."""
+    """Number of oldest segments that have only messages older than ``retention_ms`` (negative: no limit)."""
     if retention_ms < 0:
         return 0
     return len(list(itertools.takewhile(lambda segment: now_ms - segment.largest_timestamp > retention_ms, segments)))
 
 
 def _beyond_size(segments: Sequence[LogSegment], retention_bytes: int) -> int:
-    """How many segments from the oldest on are more than ``retention_bytes`` (negative: no limit) need."""
+    """Number of oldest segments that are not needed for ``retention_bytes`` (negative: no limit)."""
     if retention_bytes < 0:
         return 0
     surplus = sum(segment.size for segment in segments) - retention_bytes
@@ -54,5 +54,5 @@ def _beyond_size(segments: Sequence[LogSegment], retention_bytes: int) -> int:
 
 
 def _below_log_start(segments: Sequence[LogSegment], log_start_offset: int) -> int:
-    """How many segments end at or before the log start offset: the next one begins there or before."""
+    """Number of segments that end at or before the log start offset, as the next one's base offset shows."""
     return len([1 for _, following in itertools.pairwise(segments) if following.base_offset <= log_start_offset])

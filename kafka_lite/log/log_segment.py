@@ -30,11 +30,11 @@ from kafka_lite.record.record_batch import RecordBatch
 logger = logging.getLogger(__name__)
 
 log_flush_timer = Timer(SYSTEM_TIME)
-"""How often segments are forced to disk, and how long that takes (LogFlushStats); one for all logs of the process."""
+"""Rate and duration of segment flushes (LogFlushStats), shared by all logs of the process."""
 
 
 class LogSegment:
-    """The messages from a base offset up to the next segment's.
+    """The messages from a base offset up to the next segment's base offset.
 
     ::
 
@@ -42,8 +42,8 @@ class LogSegment:
         00000000000000000020.index      offset    → position in the .log file
         00000000000000000020.timeindex  timestamp → offset
 
-    No offset in it is below the base offset, and all are above those of the segment before. One thread at a time
-    writes (the log's lock sees to that), any number reads.
+    All offsets in it are at or above the base offset and greater than those in the previous segment. One thread at a
+    time writes, under the log's lock; any number of threads may read.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class LogSegment:
         self._created_ms = time.milliseconds()
         self._bytes_since_last_index_entry = 0
         self._rolling_based_timestamp: int | None = None
-        # Two numbers, not a TimestampOffset: as good as every append changes them.
+        # Two numbers instead of a TimestampOffset, because almost every append changes them.
         self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far = time_index.last_entry
         self._last_index_entry: OffsetPosition | None = None
-        """If it was written here: most readers are near the end, and so need not search the index."""
+        """Set if an entry was written since opening: most readers are near the end, and so skip the index search."""
 
     @classmethod
     def open(
@@ -83,7 +83,7 @@ class LogSegment:
     ) -> LogSegment:
         """Open the files of a segment, or create them. Raises OSError.
 
-        ``index_interval_bytes`` overrides that of the configuration.
+        ``index_interval_bytes`` overrides the configured one.
         """
         return cls(
             FileMessageSet(
@@ -100,7 +100,7 @@ class LogSegment:
 
     @staticmethod
     def delete_if_exists(directory: Path, base_offset: int, suffix: str = "") -> None:
-        """Remove files that are in the way of a new segment. Raises OSError."""
+        """Delete existing files that are in the way of a new segment. Raises OSError."""
         for file in (log_file, offset_index_file, time_index_file):
             path = file(directory, base_offset, suffix)
             if path.exists():
@@ -109,34 +109,34 @@ class LogSegment:
 
     @staticmethod
     def delete_files(directory: Path, base_offset: int, suffix: str = "") -> None:
-        """Remove what there is of a segment that could not be opened. Raises OSError."""
+        """Delete the remains of a segment that could not be opened. Raises OSError."""
         for file in (log_file, offset_index_file, time_index_file):
             file(directory, base_offset, suffix).unlink(missing_ok=True)
 
     @property
     def size(self) -> int:
-        """Bytes of messages."""
+        """Size of the messages in bytes."""
         return self.log.size_in_bytes
 
     # -- appending ---------------------------------------------------------------------------------------------------
 
     def append(self, info: LogAppendInfo, records: Buffer) -> None:
-        """Write the batches ``records``, whose offsets and timestamps ``info`` knows; index them if it is time to.
+        """Append the batches ``records``, described by ``info``, and add index entries if due.
 
-        The entry that is added when more than ``index.interval.bytes`` were written since the last one describes
-        this append: the offset it is given is the appended set's first one up to message format v1, as Kafka 0.10
-        has it, and its last one from v2 on, as Kafka has had it since 2.0 (a follower knows the first offset of a
-        compressed message only after decompressing it). Lookups need not know: either way the batch that has the
-        offset begins at the position.
+        An entry is added to the indexes if more than ``index.interval.bytes`` were written since the last one. It
+        points to this append. Its offset is the first one of the appended set up to message format v1, as in Kafka
+        0.10, and the last one from v2 on, as in Kafka since 2.0 (because a follower learns the first offset of a
+        compressed message only by decompressing it). Lookups work either way: the batch that contains the offset begins
+        at the position.
 
-        Raises OSError, and then nothing has been appended.
+        Raises OSError; nothing has been appended then.
         """
         position = self.log.size_in_bytes
         if not self.can_convert_to_relative_offset(info.last_offset):
             raise ValueError(f"offset {info.last_offset} is too far from the base offset {self.base_offset}")
         needs_index_entry = self._bytes_since_last_index_entry > self._index_interval_bytes
         if needs_index_entry:
-            # Now, since a full disk must be noticed before the messages are written, not between them and the entry.
+            # Reserve now: a full disk must be detected before the messages are written, not between them and the entry.
             self.offset_index.reserve()
             self.time_index.reserve()
         written = self.log.append(records)
@@ -166,8 +166,8 @@ class LogSegment:
     def should_roll(self, config: LogConfig, info: LogAppendInfo, size_in_bytes: int, now_ms: int) -> bool:
         """Whether an append of ``size_in_bytes`` must go to a new segment.
 
-        It must when the offset cannot be stored here; and, unless nothing has been written yet, when the segment would
-        grow beyond ``segment.bytes``, has become older than ``max_segment_ms`` (minus its jitter), or has a full index.
+        That is the case if the offset cannot be stored here, or if the segment is not empty and would exceed
+        ``segment.bytes``, is older than ``max_segment_ms`` (minus its jitter), or has a full index.
         """
         if not self.can_convert_to_relative_offset(info.last_offset):
             return True
@@ -182,16 +182,16 @@ class LogSegment:
         )
 
     def time_waited_for_roll(self, now_ms: int, message_timestamp: int) -> int:
-        """How old (ms) the segment is in terms of its messages: from its first message's time to the new one's.
+        """Age of the segment in ms, measured by its messages: from the first message's timestamp to the new one's.
 
-        Without timestamps (message format v0) it is the time since the segment was created or opened.
+        Without timestamps (message format v0), it is the time since the segment was created or opened.
         """
         first = self.first_batch_timestamp
         return now_ms - self._created_ms if first < 0 else message_timestamp - first
 
     @property
     def first_batch_timestamp(self) -> int:
-        """The largest timestamp of the first batch, ms; -1 when there is none."""
+        """The max timestamp of the first batch, in ms, or -1 if there is none."""
         if self._rolling_based_timestamp is None:
             first = next(self.log.batches_from(), None)
             if first is None:
@@ -202,9 +202,9 @@ class LogSegment:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def translate_offset(self, offset: int, starting_position: int = 0) -> LogEntryPosition | None:
-        """The first batch whose last offset is not before ``offset``, or None when there is none.
+        """Find the first batch whose last offset is at or after ``offset``, or None if there is none.
 
-        ``starting_position`` is a place that is known not to lie behind it, perhaps better than the index's.
+        ``starting_position`` is a position known to be at or before it, possibly closer than that of the index.
         """
         mapping = self._last_index_entry
         if mapping is None or offset < mapping.offset:
@@ -220,11 +220,11 @@ class LogSegment:
         min_one_message: bool = False,
         starting_position: int = 0,
     ) -> FetchDataInfo | None:
-        """At most ``max_size`` bytes from the batch with ``start_offset`` on, up to ``max_offset`` (not included).
+        """Read at most ``max_size`` bytes, from the batch with ``start_offset`` up to ``max_offset`` (exclusive).
 
-        ``max_position`` is how much of the file readers may see; with ``min_one_message`` the first batch is read
-        even if it is larger than ``max_size``; ``starting_position`` is as in ``translate_offset``. None when all
-        offsets here are smaller.
+        ``max_position`` is how much of the file readers may see. With ``min_one_message`` the first batch is read even
+        if it is larger than ``max_size``. For ``starting_position`` see ``translate_offset``. Returns None if all
+        offsets in this segment are smaller.
         """
         start = self.translate_offset(start_offset, starting_position)
         if start is None:
@@ -240,9 +240,9 @@ class LogSegment:
         return FetchDataInfo(where, self.log.read(start.position, length), limit < start.size)
 
     def _end_position(self, start_offset: int, max_offset: int, start_position: int) -> int:
-        """Where the batch with ``max_offset`` begins; the end of the file when that offset is not in it (yet).
+        """Position of the batch with ``max_offset``, or the end of the file if that offset is not in it (yet).
 
-        For a moment after an election the high watermark may lie before what a consumer has read: then there is
+        Shortly after an election the high watermark may be lower than what a consumer has already read; then there is
         nothing to read.
         """
         if max_offset < start_offset:
@@ -251,19 +251,19 @@ class LogSegment:
         return self.size if end is None else end.position
 
     def batch_with(self, offset: int) -> FileChannelRecordBatch | None:
-        """The header of the first batch whose last offset is not before ``offset``."""
+        """The header of the first batch whose last offset is at or after ``offset``, or None."""
         found = self.translate_offset(offset)
         return None if found is None else next(self.log.batches_from(found.position), None)
 
     def read_next_offset(self) -> int:
-        """The offset behind the last message: what the file has behind the last index entry must be read for it."""
+        """The offset after the last message, found by reading the file from the last index entry on."""
         next_offset = self.base_offset
         for batch in self.log.batches_from(self.offset_index.lookup(self.offset_index.last_offset).position):
             next_offset = batch.next_offset
         return next_offset
 
     def find_offset_by_timestamp(self, timestamp: int, starting_offset: int) -> TimestampAndOffset | None:
-        """The first message at or behind ``starting_offset`` that is not older than ``timestamp`` (ms)."""
+        """Find the first message at or after ``starting_offset`` that is not older than ``timestamp`` (ms)."""
         entry = self.time_index.lookup(timestamp)
         position = self.offset_index.lookup(max(entry.offset, starting_offset)).position
         return self.log.search_for_timestamp(timestamp, position, starting_offset)
@@ -272,17 +272,17 @@ class LogSegment:
 
     @property
     def max_timestamp_so_far(self) -> TimestampOffset:
-        """The largest timestamp of the messages (-1 when they have none), and where it is."""
+        """The largest timestamp of the messages (-1 if they have none) and its offset."""
         return TimestampOffset(self._max_timestamp_so_far, self._offset_of_max_timestamp_so_far)
 
     @property
     def largest_timestamp(self) -> int:
-        """The largest timestamp of the messages; when they have none, the time when the file was last written (ms)."""
+        """The largest timestamp of the messages, or if they have none, the file's modification time (ms)."""
         largest = self._max_timestamp_so_far
         return largest if largest >= 0 else self.log.last_modified_ms()
 
     def _read_largest_timestamp(self) -> TimestampOffset:
-        """Find the largest timestamp again: the last index entry's, or a later message's."""
+        """Compute the largest timestamp again: that of the last index entry, or of a later message."""
         last_entry = self.time_index.last_entry
         position = self.offset_index.lookup(last_entry.offset).position
         later = self.log.largest_timestamp_after(position)
@@ -291,14 +291,14 @@ class LogSegment:
     # -- recovery and truncation -------------------------------------------------------------------------------------
 
     def sanity_check(self) -> None:
-        """Raise CorruptIndexError when an index cannot be right."""
+        """Raise CorruptIndexError if an index is corrupt."""
         self.offset_index.sanity_check()
         self.time_index.sanity_check()
 
     def recover(self, leader_epoch_cache: LeaderEpochFileCache | None = None) -> int:
-        """Read the whole file, check every CRC, build both indexes anew; cut off all from the first bad batch on.
+        """Read the whole file, check every CRC, rebuild both indexes, and truncate at the first invalid batch.
 
-        Leader epochs that are met and not yet known are added to the cache. Returns how many bytes were cut off.
+        New leader epochs found in the batches are added to the cache. Returns the number of bytes truncated.
         """
         self._reset_indexes()
         valid_bytes = 0
@@ -324,11 +324,11 @@ class LogSegment:
         return truncated
 
     def _indexes_have_room(self) -> bool:
-        """Not always: what came in large appends was indexed with fewer entries than its batches get here."""
+        """False if an index is full: large appends got fewer entries than their batches get here."""
         return not (self.offset_index.is_full or self.time_index.is_full)
 
     def _load_valid(self, batch: FileChannelRecordBatch, next_offset: int) -> RecordBatch:
-        """Read the batch; CorruptRecordError for a wrong CRC, and for an offset (no CRC covers it) that cannot be."""
+        """Read the batch. Raises CorruptRecordError for a wrong CRC or an impossible offset (no CRC covers it)."""
         if batch.last_offset < next_offset or not self.can_convert_to_relative_offset(batch.last_offset):
             raise CorruptRecordError(f"offset {batch.last_offset} cannot follow offset {next_offset - 1}")
         loaded = self.log.load(batch)
@@ -344,9 +344,9 @@ class LogSegment:
         self._bytes_since_last_index_entry = 0
 
     def truncate_to(self, offset: int) -> int:
-        """Remove the batch with ``offset`` and all behind it; returns how many bytes.
+        """Remove the batch with ``offset`` and all after it; returns the number of bytes removed.
 
-        The segment becomes the active one, so its indexes get room again.
+        The segment becomes the active one, so its indexes are enlarged again.
         """
         mapping = self.translate_offset(offset)
         self._last_index_entry = None
@@ -363,14 +363,14 @@ class LogSegment:
         return truncated
 
     def resize_indexes(self, size: int) -> None:
-        """Give both index files room for ``size`` bytes of entries."""
+        """Resize both index files to hold ``size`` bytes of entries."""
         self.offset_index.resize(size)
         self.time_index.resize(size)
 
     # -- the files ---------------------------------------------------------------------------------------------------
 
     def on_become_inactive_segment(self) -> None:
-        """Nothing more will be appended: add the last time index entry and give back all unused room."""
+        """Add the last time index entry and release all unused space: nothing more will be appended."""
         self._append_last_time_index_entry()
         self.offset_index.trim_to_valid_size()
         self.time_index.trim_to_valid_size()
@@ -389,24 +389,24 @@ class LogSegment:
             part.rename_to(part.file.with_name(part.file.name.removesuffix(old_suffix) + new_suffix))
 
     def set_last_modified_ms(self, time_ms: int) -> None:
-        """Let the files seem to have been written last at ``time_ms``: a cleaning makes no message newer."""
+        """Set the files' modification time to ``time_ms``: cleaning does not make messages newer."""
         for part in (self.log, self.offset_index, self.time_index):
             os.utime(part.file, ns=(time_ms * 1_000_000, time_ms * 1_000_000))
 
     def update_directory(self, directory: Path) -> None:
-        """Note that the directory has been renamed."""
+        """Update the paths after the directory has been renamed."""
         for part in (self.log, self.offset_index, self.time_index):
             part.file = directory / part.file.name
 
     def close(self) -> None:
-        """Complete the indexes, trim and flush. Raises OSError."""
+        """Complete the indexes, then trim, flush and close the files. Raises OSError."""
         self._append_last_time_index_entry()
         self.offset_index.close()
         self.time_index.close()
         self.log.close()
 
     def delete(self) -> None:
-        """Remove the files. Raises OSError."""
+        """Delete the files. Raises OSError."""
         self.log.delete()
         self.offset_index.delete()
         self.time_index.delete()

@@ -1,4 +1,4 @@
-"""The segments of a log, sorted by their base offsets.
+"""The segments of a log, sorted by base offset.
 
 Kafka 0.10.2: core/.../log/Log.scala (its ConcurrentSkipListMap); since 3.0 LogSegments · book 6.1.1
 """
@@ -12,72 +12,72 @@ from kafka_lite.log.log_segment import LogSegment
 
 
 class LogSegments:
-    """A sorted map base offset → segment that readers use without a lock.
+    """A sorted map from base offsets to segments that can be read without a lock.
 
     ::
 
         base offsets   0      20      45      70
         segments       │ 0-19 │ 20-44 │ 45-69 │ 70- ...
                                 ▲
-                       floor(33): the segment that has offset 33, if any has
+                       floor(33): the segment that contains offset 33, if it exists
 
-    A change makes a new tuple and puts it in place of the old one at once, so that a reader has the segments from
-    before or from after it. Only one thread changes it at a time: who holds the log's lock.
+    A change replaces the tuple atomically, so a reader sees the segments either before or after it. Only one thread at
+    a time makes changes: the one that holds the log's lock.
     """
 
     def __init__(self) -> None:
         self._segments: tuple[LogSegment, ...] = ()
 
     def add(self, segment: LogSegment) -> None:
-        """Add a segment; one with the same base offset is replaced."""
+        """Add a segment, replacing one with the same base offset."""
         others = (s for s in self._segments if s.base_offset != segment.base_offset)
         self._segments = tuple(sorted((*others, segment), key=_base_offset))
 
     def replace(self, new: LogSegment, old: Iterable[LogSegment]) -> None:
-        """Put a segment in the place of those that its messages come from."""
+        """Replace segments by the one that has their messages."""
         gone = {segment.base_offset for segment in old} | {new.base_offset}
         others = (s for s in self._segments if s.base_offset not in gone)
         self._segments = tuple(sorted((*others, new), key=_base_offset))
 
     def remove(self, base_offset: int) -> None:
-        """Take a segment out."""
+        """Remove a segment."""
         self._segments = tuple(s for s in self._segments if s.base_offset != base_offset)
 
     def clear(self) -> None:
-        """Take all segments out."""
+        """Remove all segments."""
         self._segments = ()
 
     @property
     def first(self) -> LogSegment:
-        """The oldest segment. A log has at least one."""
+        """The oldest segment. A log has at least one segment."""
         return self._segments[0]
 
     @property
     def active(self) -> LogSegment:
-        """The newest segment, the only one that is appended to."""
+        """The newest segment, the only one to which messages are appended."""
         return self._segments[-1]
 
     def floor(self, offset: int) -> LogSegment | None:
-        """The segment with the greatest base offset that is not greater than ``offset``."""
+        """The segment with the greatest base offset that is less than or equal to ``offset``, or None."""
         segments = self._segments
         index = bisect.bisect_right(segments, offset, key=_base_offset)
         return segments[index - 1] if index > 0 else None
 
     def from_offset(self, offset: int) -> tuple[LogSegment, ...]:
-        """The segment that may have ``offset``, and all newer ones."""
+        """The segment that may contain ``offset``, and all newer ones."""
         segments = self._segments
-        if segments and segments[-1].base_offset <= offset:  # as for most readers: they are near the end
+        if segments and segments[-1].base_offset <= offset:  # true for most readers: they are near the end
             return segments[-1:]
         return segments[max(0, bisect.bisect_right(segments, offset, key=_base_offset) - 1) :]
 
     def between(self, start: int, end: int) -> tuple[LogSegment, ...]:
-        """The segments that may have offsets from ``start`` up to ``end`` (not included)."""
+        """The segments that may contain offsets from ``start`` up to ``end`` (exclusive)."""
         if start >= end:
             return ()
         return tuple(segment for segment in self.from_offset(start) if segment.base_offset < end)
 
     def non_active_from(self, offset: int) -> tuple[LogSegment, ...]:
-        """The segment that may have ``offset``, and all newer ones, but for the active one."""
+        """The segment that may contain ``offset``, and all newer ones except the active one."""
         return self.between(offset, self.active.base_offset)
 
     def __iter__(self) -> Iterator[LogSegment]:

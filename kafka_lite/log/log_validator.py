@@ -1,4 +1,4 @@
-"""What every produced message set goes through before it is appended: checks, offsets, timestamps, format, codec.
+"""Validates produced records before they are appended, and assigns offsets, timestamps, format and codec.
 
 Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
 """
@@ -35,31 +35,31 @@ from kafka_lite.record.record_scan import RecordScan
 from kafka_lite.record.records import batches, first_batch, last_wrapper
 
 _MAX_I64 = (1 << 63) - 1
-_ORDINARY_TIME: Final = 1 << 60  # in ms: no clock shows that, and for compiled code it is not a large number yet
+_ORDINARY_TIME: Final = 1 << 60  # in ms, beyond any clock; still a small int for compiled code
 
 
 class AppendOrigin(Enum):
-    """Who appends: only clients are mistrusted with control batches and offset ranges."""
+    """Who appends: control batches and offset ranges are checked only for clients."""
 
     CLIENT = "client"
     COORDINATOR = "coordinator"
     REPLICATION = "replication"
 
 
-# Found once for what runs with every append (see record.record).
+# Looked up once, because every append needs them (see record.record).
 _CLIENT: Final = AppendOrigin.CLIENT
 _NO_COMPRESSION: Final = CompressionType.NONE
 
 
 class RecordError(NamedTuple):
-    """One refused record of a batch, as Produce v8 and later reports it."""
+    """One rejected record of a batch, as Produce v8 and later report it."""
 
     batch_index: int
     message: str
 
 
 class RecordValidationError(ApiError):
-    """A batch with refused records; the whole batch is refused."""
+    """A batch with rejected records; the whole batch is rejected."""
 
     def __init__(self, error: Errors, message: str, record_errors: Sequence[RecordError]) -> None:
         super().__init__(error, message)
@@ -82,11 +82,11 @@ def validate_and_assign_offsets(
     origin: AppendOrigin = AppendOrigin.CLIENT,
     compression_level: int | None = None,
 ) -> ValidationResult:
-    """Check a produced set and give its records the offsets from ``offset`` on.
+    """Validate produced records and assign them the offsets from ``offset`` on.
 
-    ``records`` is changed in place when it is writable and nothing but the header must change; an incomplete batch at
-    its end is cut off. ``target_codec`` None keeps the producer's codec. ``timestamp_difference_max_ms`` bounds how far
-    timestamps may lie before ``now_ms``, and after it unless ``timestamp_after_max_ms`` says otherwise.
+    ``records`` is changed in place if it is writable and only headers have to change; an incomplete batch at its end is
+    cut off. ``target_codec`` None keeps the producer's codec. ``timestamp_difference_max_ms`` limits how far timestamps
+    may be before ``now_ms``, and after it unless ``timestamp_after_max_ms`` is given.
 
     Raises ``ApiError``: CORRUPT_MESSAGE (checksum, sizes, codec), INVALID_RECORD (rules of the format, null key on a
     compacted topic), INVALID_TIMESTAMP, MESSAGE_TOO_LARGE, UNSUPPORTED_FOR_MESSAGE_FORMAT (a producer id or headers
@@ -108,20 +108,20 @@ def validate_and_assign_offsets(
 
 
 class LogValidator:
-    """The checks and changes of an append, by the rules of one log; one append at a time.
+    """Validates and converts records according to one log's configuration; one append at a time.
 
-    There are three ways through, by what must change::
+    There are three paths, depending on what must change::
 
         in place     same format, same codec: only offset, leader epoch, timestamp type are written into the headers
-        recompress   v2 in another codec: the encoded records stay as they are, only their compression changes
+        recompress   v2 in another codec: the encoded records stay the same, only their compression changes
         rebuild      another format, v0 compressed (its inner offsets are absolute), or inner offsets that are not
                      0, 1, 2, ... (see ``MAX_OUT_OF_ORDER``), or a compressed set among other messages: records are
                      decoded and built into a new batch
 
-    Nothing is kept in memory for each record: a few bytes can decompress to millions of them.
+    No memory is allocated per record: a few bytes can decompress to millions of records.
 
-    All records are looked at on every way, as in Kafka: a batch whose records do not add up would otherwise be found by
-    the consumers, again and again.
+    Every path checks all records, as in Kafka: otherwise consumers would run into an inconsistent batch again and
+    again.
     """
 
     def __init__(
@@ -144,9 +144,9 @@ class LogValidator:
         self.timestamp_after_max_ms = timestamp_after_max_ms
         self.max_message_bytes = max_message_bytes
         self.compression_level = compression_level
-        self._stamps = timestamp_type is LOG_APPEND_TIME  # then the producers' timestamps do not matter
+        self._stamps = timestamp_type is LOG_APPEND_TIME  # then the producers' timestamps are ignored
         self._any_time_will_do = self._stamps or min(timestamp_before_max_ms, timestamp_after_max_ms) >= _MAX_I64
-        # Of the append at work:
+        # State of the current append:
         self.offset = 0
         self.now_ms = 0
         self.partition_leader_epoch = NO_PARTITION_LEADER_EPOCH
@@ -154,7 +154,7 @@ class LogValidator:
 
     @classmethod
     def for_log(cls, config: LogConfig) -> LogValidator:
-        """For appends to a log with this configuration."""
+        """Create a validator for logs with this configuration."""
         return cls(
             target_codec=config.target_compression,
             compacted_topic=config.compact,
@@ -168,7 +168,7 @@ class LogValidator:
     def validate(
         self, records: Buffer, offset: int, now_ms: int, leader_epoch: int, origin: AppendOrigin
     ) -> ValidationResult:
-        """The whole way of a set; see ``validate_and_assign_offsets``."""
+        """Validate an append; see ``validate_and_assign_offsets``."""
         self.offset = offset
         self.now_ms = now_ms
         self.partition_leader_epoch = leader_epoch
@@ -187,7 +187,7 @@ class LogValidator:
         return self._validate_message_set(view, cast(MessageAndOffset, first))
 
     def _validate_message_set(self, view: memoryview, first: MessageAndOffset) -> ValidationResult:
-        """Format v0 or v1: messages, or one compressed set of them, or a mixture."""
+        """Validate format v0 or v1: single messages, one compressed set, or a mixture."""
         self._check_batch(first)
         source = first.compression
         if self._is_followed(view, first) and (wrapper := last_wrapper(view)) is not None:
@@ -214,7 +214,7 @@ class LogValidator:
             raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception(f"{kind} records need format v2, not v{self.magic}")
 
     def _is_followed(self, view: memoryview, first: RecordBatch) -> bool:
-        # Most often nothing at all follows the batch, and that is quickly told.
+        # Usually nothing follows the batch, and comparing the sizes is cheap.
         return len(view) > first.size_in_bytes and first_batch(view, first.size_in_bytes) is not None
 
     def _check_size(self, size: int) -> None:
@@ -227,7 +227,7 @@ class LogValidator:
     # --- format v2 ---
 
     def _validate_record_batch(self, batch: DefaultRecordBatch) -> ValidationResult:
-        """Format v2: exactly one batch, which nothing follows."""
+        """Validate format v2: exactly one batch, with nothing after it."""
         self._check_batch(batch)
         source = batch.compression
         target = self._target(source)
@@ -258,7 +258,7 @@ class LogValidator:
         )
 
     def _check_offset_range(self, batch: DefaultRecordBatch) -> None:
-        """A produced batch has no holes: as many records as offsets, and at least one."""
+        """Check that a produced batch has no gaps: as many records as offsets, and at least one."""
         record_count = batch.record_count
         if record_count <= 0 or batch.last_offset_delta != record_count - 1:
             raise InvalidRecordError(
@@ -266,7 +266,7 @@ class LogValidator:
             )
 
     def _check_scan(self, batch: DefaultRecordBatch, scan: RecordScan) -> int:
-        """The largest timestamp, when nothing is wrong with keys and timestamps."""
+        """Check keys and timestamps; returns the largest timestamp."""
         oldest = batch.base_timestamp + scan.min_timestamp_delta
         newest = batch.base_timestamp + scan.max_timestamp_delta
         ordinary = -_ORDINARY_TIME < oldest <= newest < _ORDINARY_TIME
@@ -300,7 +300,7 @@ class LogValidator:
     def _validate_messages(
         self, view: memoryview, first: MessageAndOffset, target: CompressionType
     ) -> ValidationResult:
-        """Messages without compression: each is a batch of its own."""
+        """Validate uncompressed messages: each is a batch of its own."""
         if first.magic != self.magic or target is not _NO_COMPRESSION:
             records = (
                 message.to_record(-1, message.max_timestamp, message.timestamp_type)
@@ -321,7 +321,7 @@ class LogValidator:
         return self._result(view[:size], offset - self.offset, max_timestamp, offset_of_max, none, none, changed=False)
 
     def _checked(self, view: memoryview, first: MessageAndOffset) -> Iterator[MessageAndOffset]:
-        """The messages of a set, checked as they are passed on; records that are refused raise at the end."""
+        """Yield the messages of a set after checking each; rejected records raise at the end."""
         refused = _RefusedRecords()
         for message in batches(view):
             refused.check(self._message_error(self._checked_message(message, first)))
@@ -332,7 +332,7 @@ class LogValidator:
     def _validate_wrapper(
         self, wrapper: MessageAndOffset, source: CompressionType, target: CompressionType
     ) -> ValidationResult:
-        """A compressed set. Its inner messages have checksums of their own."""
+        """Validate a compressed set, whose inner messages have their own checksums."""
         data = wrapper.inner_data()
         refused = _RefusedRecords()
         max_timestamp = NO_TIMESTAMP
@@ -342,7 +342,7 @@ class LogValidator:
             message.ensure_valid()
             refused.check(self._message_error(message, wrapper.timestamp_type))
             max_timestamp = max(max_timestamp, message.max_timestamp)
-            relative_offsets = relative_offsets and message.last_offset == count  # some old clients write others
+            relative_offsets = relative_offsets and message.last_offset == count  # some old clients write other offsets
             count += 1
         refused.raise_if_any()
         if not (wrapper.magic == self.magic == MAGIC_V1 and source is target and relative_offsets):
@@ -351,7 +351,7 @@ class LogValidator:
                 for message in wrapper.inner_messages(data)
             )
             return self._rebuild(wrapper, inner, source, target)
-        # In place: the wrapper's offset moves, and the relative ones inside with it.
+        # In place: the relative inner offsets move with the wrapper's offset.
         if self._stamps:
             max_timestamp = self.now_ms
         wrapper.set_last_offset(self.offset + count - 1)
@@ -360,14 +360,14 @@ class LogValidator:
         return self._result(wrapper.view, count, max_timestamp, offset_of_max, source, target, changed=False)
 
     def _validate_mixed(self, view: memoryview, first: MessageAndOffset, source: CompressionType) -> ValidationResult:
-        """Compressed sets, several of them or among messages without compression: all become one batch.
+        """Validate several compressed sets, or some among uncompressed messages, and convert them into one batch.
 
-        Clients of 0.8 send that, and brokers up to 2.3 took it. What the last compressed one has counts as the codec.
+        Clients of 0.8 send these, and brokers up to 2.3 accepted them. The codec of the last compressed set counts.
         """
         return self._rebuild(first, self._unwrapped(view, first), source, self._target(source))
 
     def _unwrapped(self, view: memoryview, first: MessageAndOffset) -> Iterator[Record]:
-        """The records of such a set, checked as they are passed on; together no more than one wrapper may have."""
+        """Yield the records of a mixed set after checking each; their total size is limited to that of one wrapper."""
         refused = _RefusedRecords()
         budget_bytes = MAX_DECOMPRESSED_BYTES
         for batch in batches(view):
@@ -397,10 +397,10 @@ class LogValidator:
             key is not None, message.max_timestamp, message.timestamp_type if timestamp_type is None else timestamp_type
         )
 
-    # --- what both share ---
+    # --- shared by all formats ---
 
     def _error_of(self, has_key: bool, timestamp: int, timestamp_type: TimestampType) -> tuple[Errors, str] | None:
-        """What is wrong with a record, if anything."""
+        """Return the error of a record, or None."""
         if self.compacted_topic and not has_key:
             return Errors.INVALID_RECORD, "Compacted topic cannot accept message without key"
         if timestamp_type is LOG_APPEND_TIME:
@@ -411,7 +411,7 @@ class LogValidator:
         return None
 
     def _timely(self, oldest: int, newest: int) -> bool:
-        """Whether timestamps of that range are near enough to now. LogAppendTime replaces them, so any will do."""
+        """Whether a range of timestamps is close enough to now. With LogAppendTime any is, since they are replaced."""
         if self._any_time_will_do:
             return True
         before, after = min(self.now_ms - oldest, _MAX_I64), min(newest - self.now_ms, _MAX_I64)  # the default: any
@@ -439,7 +439,7 @@ class LogValidator:
         rebuilt = builder.build()
         for converted in batches(rebuilt):
             self._check_size(converted.size_in_bytes)
-        # The time index points to batches. Only messages of a set without compression are batches of their own.
+        # The time index points to batches. Only in an uncompressed set is each message its own batch.
         shallow = self.magic < MAGIC_V2 and target is CompressionType.NONE
         offset_of_max = builder.offset_of_max_timestamp if shallow else builder.last_offset
         return self._result(
@@ -483,7 +483,7 @@ class LogValidator:
 
 
 class _RefusedRecords:
-    """Counts the records of a batch that are refused, and keeps what is wrong with the first of them."""
+    """Counts the rejected records of a batch and keeps the errors of the first ones."""
 
     _KEPT = 100
 
@@ -494,7 +494,7 @@ class _RefusedRecords:
         self._kept: list[RecordError] = []
 
     def check(self, error: tuple[Errors, str] | None) -> None:
-        """Take note of the next record's error, or of its having none."""
+        """Record the error of the next record, or None."""
         self._index += 1
         if error is None:
             return
@@ -504,7 +504,7 @@ class _RefusedRecords:
             self._kept.append(RecordError(self._index, error[1]))
 
     def raise_if_any(self) -> None:
-        """Raise ``RecordValidationError`` if there was any; a wrong timestamp decides which error it is."""
+        """Raise ``RecordValidationError`` if a record was rejected; INVALID_TIMESTAMP takes precedence."""
         if self._count:
             raise RecordValidationError(
                 Errors.INVALID_TIMESTAMP if self._untimely else Errors.INVALID_RECORD,

@@ -1,4 +1,4 @@
-"""Where in the .log file is the message with this offset?
+"""The offset index: finds the position of an offset in the .log file.
 
 Kafka 0.10.2: core/.../log/OffsetIndex.scala · book 6.1.3
 """
@@ -11,12 +11,12 @@ from typing import Final
 from kafka_lite.log.abstract_index import AbstractIndex, CorruptIndexError, IndexSearchType, InvalidOffsetError
 from kafka_lite.log.index_entry import OffsetPosition
 
-# Found once: to find a member of an enum takes Python 3.11 as long as to parse an entry.
+# Looked up once: in Python 3.11, accessing an enum member takes as long as parsing an entry.
 _KEY: Final = IndexSearchType.KEY
 
 
 class OffsetIndex(AbstractIndex[OffsetPosition]):
-    """The ``.index`` file of a segment: offset → position in the .log file, for some of its messages.
+    """The ``.index`` file of a segment: maps the offsets of some messages to positions in the .log file.
 
     ::
 
@@ -29,17 +29,17 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
         │  6 │  612     │  └───── offset 24 ─────────────▸ 408   24 │ 25 │
         └───────────────┘                                  612   26 │ ...
 
-    Sparse: one entry per ``index.interval.bytes`` (4096) of the log, so the index of a full segment (1 GB) takes no
-    more than 2 MB. To find offset 25, look up the greatest entry that is not greater (24 at 408) and read the log from
-    there on. Offsets and positions both grow from entry to entry. No entry has the relative offset 0, so a zero entry
-    is room that has not been used yet.
+    The index is sparse: one entry per ``index.interval.bytes`` (4096) of the log, so the index of a full segment (1 GB)
+    takes no more than 2 MB. To find offset 25, look up the greatest entry that is not greater (24 at 408) and read the
+    log from there. Both offsets and positions increase from entry to entry. No entry has the relative offset 0, so an
+    entry of zeros is unused space.
     """
 
     ENTRY = struct.Struct(">ii")
 
     @property
     def last_offset(self) -> int:
-        """The offset of the last entry; the base offset when there is none."""
+        """The offset of the last entry, or the base offset if there is none."""
         with self._lock:
             if not self._entries:
                 return self.base_offset
@@ -47,19 +47,19 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             return self.base_offset + relative_offset
 
     def lookup(self, target_offset: int) -> OffsetPosition:
-        """The greatest entry whose offset is not greater than ``target_offset``.
+        """Return the greatest entry whose offset is less than or equal to ``target_offset``.
 
-        Returns (base offset, 0), the beginning of the segment, when there is none.
+        Returns (base offset, 0), the beginning of the segment, if there is none.
         """
         with self._lock:
             slot = self._index_slot_for(target_offset, _KEY)
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 
     def append(self, offset: int, position: int) -> None:
-        """Add an entry: the message with ``offset`` is found by reading from ``position`` on.
+        """Add an entry: to find the message with ``offset``, read from ``position`` on.
 
-        Raises InvalidOffsetError when ``offset`` is not greater than the last one, IndexError when the index is full,
-        OverflowError when the offset is too far from the base offset.
+        Raises InvalidOffsetError if ``offset`` is not greater than the last one, IndexError if the index is full,
+        OverflowError if the offset is too far from the base offset.
         """
         with self._lock:
             if self.is_full:
@@ -72,9 +72,9 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             self._put_entry(self.relative_offset(offset), position)
 
     def truncate_to(self, offset: int) -> None:
-        """Remove all entries of ``offset`` and beyond.
+        """Remove all entries at or above ``offset``.
 
-        The slot found for the offset is the last entry not beyond it: it stays, unless it is exactly at the offset.
+        The lookup finds the last entry at or below the offset. It is kept unless its offset is equal.
         """
         with self._lock:
             slot = self._index_slot_for(offset, IndexSearchType.KEY)
@@ -86,9 +86,9 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
                 self._truncate_to_entries(slot + 1)
 
     def sanity_check(self) -> None:
-        """Raise CorruptIndexError when the file is not a whole number of entries or its last entry is not used.
+        """Raise CorruptIndexError if the size is not a multiple of the entry size, or if the last entry is unused.
 
-        That the last entry of a file that was not trimmed is zero is how a crash of the broker is noticed.
+        After a crash the file has not been trimmed, so its last entry is zero.
         """
         size = self.file.stat().st_size
         if size % self.entry_size != 0:
@@ -99,6 +99,6 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             )
 
     def _parse_entry(self, n: int) -> OffsetPosition:
-        """Entry ``n``, with the offset that it stands for."""
+        """Read entry ``n`` and make its offset absolute."""
         relative_offset, position = self.ENTRY.unpack_from(self._mmap, n * self.entry_size)
         return OffsetPosition(self.base_offset + relative_offset, position)

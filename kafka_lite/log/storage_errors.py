@@ -1,4 +1,4 @@
-"""Turns the errors of a file system into the one error that Kafka has for them.
+"""Converts file system errors to KAFKA_STORAGE_ERROR.
 
 Kafka 1.0 and later: core/.../log/LocalLog.scala (maybeHandleIOException, KIP-112) · book 6.1.5
 """
@@ -14,14 +14,14 @@ from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 
 
 class StorageErrors:
-    """What may go wrong with the disk under one log::
+    """Handles the I/O errors of one log::
 
         with storage_errors("reading"):
-            ...                             OSError  →  ApiError KAFKA_STORAGE_ERROR, and the channel hears of it
+            ...                             OSError  →  ApiError KAFKA_STORAGE_ERROR, reported to the channel
 
-    Nothing is tried on a directory that is known to have failed, nor once the log has been ``closed``. A class, not a
-    generator: every append and every read goes through it. (The append of a leader, of which there are most, does the
-    same with ``check`` and ``storage_error``, which cost nothing as long as nothing goes wrong.)
+    It also raises if the log directory is already offline or the log is ``closed``. A class instead of a generator,
+    because every append and read uses it. (Leader appends, the most frequent, use ``check`` and ``storage_error``
+    directly, which cost nothing if there is no error.)
     """
 
     def __init__(self, topic_partition: TopicPartition, log_dir: Path, failures: LogDirFailureChannel) -> None:
@@ -30,32 +30,32 @@ class StorageErrors:
         self._log_dir = log_dir
         self._failures = failures
         self._guards: dict[str, _Guard] = {}
-        """By action. They have no state, so that any number of threads may be within one."""
+        """Guards by action. They are stateless, so any number of threads may use one."""
 
     def __call__(self, action: str, *, when_closed: bool = False) -> _Guard:
-        """A guard for a ``with`` statement; ``action`` is for messages, ``when_closed`` allows it on a closed log.
+        """Return a guard for a ``with`` statement; ``action`` is used in messages, ``when_closed`` allows a closed log.
 
-        Raises ApiError KAFKA_STORAGE_ERROR when there is no point in beginning.
+        Raises ApiError KAFKA_STORAGE_ERROR if the log cannot be used.
         """
         self.check(when_closed=when_closed)
         return self._guards.get(action) or self._guards.setdefault(action, _Guard(self, action))
 
     def check(self, *, when_closed: bool = False) -> None:
-        """Raise ApiError KAFKA_STORAGE_ERROR when there is no point in beginning."""
+        """Raise ApiError KAFKA_STORAGE_ERROR if the log directory is offline or the log is closed."""
         if self._failures.has_offline_log_dir(self._log_dir):
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log directory {self._log_dir} is offline")
         if self.closed and not when_closed:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed")
 
     def translate(self, action: str, error: BaseException) -> None:
-        """Raise what ``error`` is to the outside; return when it has nothing to do with the disk."""
+        """Raise the ApiError that corresponds to ``error``; return if it is not a storage error."""
         if isinstance(error, OSError):
             raise self.storage_error(action, error) from error
-        if isinstance(error, ValueError) and self.closed:  # a reader met a mapping that was closed under it
+        if isinstance(error, ValueError) and self.closed:  # a reader used a mapping that was closed meanwhile
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self._topic_partition} is closed") from error
 
     def storage_error(self, action: str, error: OSError) -> ApiError:
-        """Tell the channel of ``error``, and return what it is to the outside."""
+        """Report ``error`` to the channel and return the corresponding ApiError."""
         message = f"Error while {action} of {self._topic_partition} in {self._log_dir}"
         self._failures.maybe_add_offline_log_dir(self._log_dir, message, error)
         return Errors.KAFKA_STORAGE_ERROR.exception(f"{message}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""From which offset on are there messages as new as this timestamp?
+"""The time index: finds the offset from which on messages are newer than a timestamp.
 
 Kafka 0.10.2: core/.../log/TimeIndex.scala · book 6.1.3
 """
@@ -15,7 +15,7 @@ NO_TIMESTAMP: Final = -1
 
 
 class TimeIndex(AbstractIndex[TimestampOffset]):
-    """The ``.timeindex`` file of a segment: the largest timestamp so far → offset of the message that has it.
+    """The ``.timeindex`` file of a segment: maps the largest timestamp so far to the offset of its message.
 
     ::
 
@@ -26,22 +26,22 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
                                     ╰───────╮    ╰───────╮    ╰──╮
         .timeindex  entries             103 │ 1      105 │ 3     109 │ 6
 
-    An entry (T, O) says: every message before O is at most as new as T; what is newer than T comes after O. Entries
-    are added together with those of the offset index, and a last one when the segment is rolled or closed, so that
-    the segment's largest timestamp is known without reading it: time-based retention needs just that. Timestamps may
-    go back in the log (they are the producers'), never in the index: what is not newer than the last entry is left out.
+    An entry (T, O) means: no message before O is newer than T; messages newer than T come after O. Entries are added
+    together with those of the offset index, and a last one when the segment is rolled or closed, so that the largest
+    timestamp, which retention needs, is known without reading the segment. Timestamps may decrease in the log
+    (producers set them), but not in the index: an entry is added only if its timestamp is greater than the last one.
     """
 
     ENTRY = struct.Struct(">qi")
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room left but for the last entry, which is reserved for the roll."""
+        """Whether there is no room left except for the last entry, which is reserved for the roll."""
         return self._entries >= self._max_entries - 1
 
     @property
     def last_entry(self) -> TimestampOffset:
-        """The last entry; (-1, base offset) when there is none."""
+        """The last entry, or (-1, base offset) if there is none."""
         with self._lock:
             return TimestampOffset(*self._last_timestamp_and_offset())
 
@@ -52,19 +52,19 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
         return timestamp, self.base_offset + relative_offset
 
     def lookup(self, target_timestamp: int) -> TimestampOffset:
-        """The greatest entry whose timestamp is not greater than ``target_timestamp``.
+        """Return the greatest entry whose timestamp is less than or equal to ``target_timestamp``.
 
-        Returns (-1, base offset) when there is none.
+        Returns (-1, base offset) if there is none.
         """
         with self._lock:
             slot = self._index_slot_for(target_timestamp, IndexSearchType.KEY)
             return TimestampOffset(NO_TIMESTAMP, self.base_offset) if slot == -1 else self._parse_entry(slot)
 
     def maybe_append(self, timestamp: int, offset: int, skip_full_check: bool = False) -> None:
-        """Add an entry if ``timestamp`` is greater than the last one; the same entry again does nothing.
+        """Add an entry if ``timestamp`` is greater than the last one; a no-op if it is equal.
 
-        ``skip_full_check`` lets the roll use the reserved last slot. Raises IndexError when the index is full,
-        InvalidOffsetError when timestamp or offset are smaller than the last entry's.
+        ``skip_full_check`` lets the roll use the reserved last slot. Raises IndexError if the index is full,
+        InvalidOffsetError if the timestamp or the offset is smaller than that of the last entry.
         """
         with self._lock:
             if self.is_full and not skip_full_check:
@@ -79,7 +79,7 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
                 self._put_entry(timestamp, self.relative_offset(offset))
 
     def truncate_to(self, offset: int) -> None:
-        """Remove all entries of ``offset`` and beyond; here the search is for the entries' values."""
+        """Remove all entries at or above ``offset``; this searches by the entries' values."""
         with self._lock:
             slot = self._index_slot_for(offset, IndexSearchType.VALUE)
             if slot == -1:
@@ -90,7 +90,7 @@ class TimeIndex(AbstractIndex[TimestampOffset]):
                 self._truncate_to_entries(slot + 1)
 
     def sanity_check(self) -> None:
-        """Raise CorruptIndexError when there are not only whole entries, or the last is not greater than the first."""
+        """Raise CorruptIndexError if there is a partial entry, or if timestamps or offsets are out of order."""
         size = self.file.stat().st_size
         if size % self.entry_size != 0:
             raise CorruptIndexError(f"{self.file} has {size} bytes, which is not a multiple of {self.entry_size}")

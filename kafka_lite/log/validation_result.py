@@ -1,4 +1,4 @@
-"""What comes out of the validation of a produced message set.
+"""The result of validating produced records.
 
 Kafka 0.10.2: core/.../log/LogValidator.scala (ValidationAndOffsetAssignResult) · book 6.1.2
 """
@@ -11,7 +11,7 @@ from kafka_lite.record.default_record_batch import DefaultRecordBatch
 
 
 class ValidationResult:
-    """What is to be appended, and what the log wants to know about it."""
+    """The records to append, and their properties."""
 
     __slots__ = (
         "batch",
@@ -45,22 +45,22 @@ class ValidationResult:
         batch: DefaultRecordBatch | None,
     ) -> None:
         self.records = records
-        """The validated bytes: those that came in, changed in place, or new ones."""
+        """The validated bytes: the original ones, changed in place, or new ones."""
         self.first_offset = first_offset
         self.last_offset = first_offset + record_count - 1
         self.record_count = record_count
         self.max_timestamp = max_timestamp
-        """The largest timestamp, -1 if there is none."""
+        """The largest timestamp, or -1 if there is none."""
         self.offset_of_max_timestamp = offset_of_max_timestamp
-        """An offset of the batch that has it, for the time index; -1 if there is none."""
+        """An offset in the batch with the largest timestamp, for the time index; -1 if there is none."""
         self.log_append_time_ms = log_append_time_ms
-        """The broker's time of this append where timestamps are LogAppendTime, else -1."""
+        """The time of the append if timestamps are LogAppendTime, otherwise -1."""
         self.source_codec = source_codec
         self.codec = codec
         self.magic = magic
         self.message_size_maybe_changed = message_size_maybe_changed
-        """Whether the records were converted or compressed anew."""
+        """Whether the records were converted or recompressed."""
         self.has_producer_id = has_producer_id
-        """Whether an idempotent producer sent them, so that the log must look at their sequence numbers."""
+        """Whether an idempotent producer sent the records, so that their sequence numbers must be checked."""
         self.batch = batch
-        """The records as the one batch that they are, if that has been parsed."""
+        """The records as a parsed batch, if there is only one and it has been parsed."""

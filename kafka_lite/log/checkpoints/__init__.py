@@ -1,1 +1,1 @@
-"""Small text files that remember offsets over a restart."""
+"""Small text files that keep offsets across restarts."""

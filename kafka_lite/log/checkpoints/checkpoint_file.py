@@ -1,4 +1,4 @@
-"""The text format of all checkpoint files, and how they are replaced without ever being half written.
+"""The text format of all checkpoint files, and their atomic replacement.
 
 Kafka 0.10.2: core/.../server/OffsetCheckpoint.scala (since 0.11 CheckpointFile) · book 6.1.5
 """
@@ -18,32 +18,32 @@ Entry = TypeVar("Entry")
 
 
 class CheckpointFormatError(KafkaError):
-    """A checkpoint file that no broker has written."""
+    """A checkpoint file that a broker cannot have written."""
 
 
 class CheckpointFile(Generic[Entry]):
-    """Some lines of text::
+    """Lines of text::
 
         0                   version of the format
         2                   number of entries
-        t3 0 33             an entry per line
+        t3 0 33             one entry per line
         t3 1 34
 
-    A write goes to ``<name>.tmp``, is forced to disk, and replaces the old file by a rename: after a crash there is
-    the old content or the new, never a mixture.
+    The content is written to ``<name>.tmp``, forced to disk, and then renamed over the old file: after a crash the file
+    has either the old or the new content, never a mixture.
     """
 
     VERSION = 0
 
     def __init__(self, file: Path, to_line: Callable[[Entry], str], from_line: Callable[[str], Entry]) -> None:
-        """``from_line`` raises ValueError for what is not an entry."""
+        """``from_line`` raises ValueError if the line is not an entry."""
         self.file = file
         self._to_line = to_line
         self._from_line = from_line
         self._lock = threading.Lock()
 
     def write(self, entries: Iterable[Entry], sync: bool = True) -> None:
-        """Replace the content; ``sync`` forces it to disk before the old one goes. Raises OSError."""
+        """Replace the content; ``sync`` forces it to disk before the old file is replaced. Raises OSError."""
         lines = [self._to_line(entry) for entry in entries]
         text = "\n".join([str(self.VERSION), str(len(lines)), *lines]) + "\n"
         with self._lock:
@@ -57,13 +57,13 @@ class CheckpointFile(Generic[Entry]):
                 os.replace(temporary, self.file)
             except OSError:
                 with contextlib.suppress(OSError):
-                    temporary.unlink()  # a full disk needs the room
+                    temporary.unlink()  # it takes space that a full disk needs
                 raise
 
     def read(self) -> list[Entry]:
-        """The entries; none when there is no file, or an empty one.
+        """Return the entries; none if the file is missing or empty.
 
-        Raises CheckpointFormatError when the file is malformed, OSError when it cannot be read.
+        Raises CheckpointFormatError if the file is malformed, OSError if it cannot be read.
         """
         with self._lock:
             try:
@@ -93,12 +93,12 @@ class CheckpointFile(Generic[Entry]):
 
 
 def parse_int32(text: str) -> int:
-    """A partition or an epoch; raises ValueError for what is none."""
+    """Parse a partition or an epoch. Raises ValueError if it is out of range."""
     return _parse_below(2**31, text)
 
 
 def parse_int64(text: str) -> int:
-    """An offset; raises ValueError for what is none: a log that begins beyond the last of them would be emptied."""
+    """Parse an offset. Raises ValueError if it is out of range: a log start beyond that would empty the log."""
     return _parse_below(2**63, text)
 
 

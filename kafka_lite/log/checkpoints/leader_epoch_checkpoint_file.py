@@ -1,4 +1,4 @@
-"""Where each leader epoch of a partition begins.
+"""The checkpoint of a partition's leader epochs and their start offsets.
 
 Kafka 0.11 and later: core/.../server/checkpoints/LeaderEpochCheckpointFile · book 6.2.2
 """
@@ -15,7 +15,7 @@ LEADER_EPOCH_CHECKPOINT_FILE = "leader-epoch-checkpoint"
 
 
 class EpochEntry(NamedTuple):
-    """A leader epoch and the offset of the first message that was appended in it."""
+    """A leader epoch and the offset of the first message appended in it."""
 
     epoch: int
     start_offset: int
@@ -29,7 +29,7 @@ class LeaderEpochCheckpointFile:
         self._checkpoint: CheckpointFile[EpochEntry] = CheckpointFile(file, _to_line, _from_line)
 
     def set_directory(self, directory: Path) -> None:
-        """Note that the partition's directory has been renamed."""
+        """Use the new directory after the partition's directory has been renamed."""
         self._checkpoint.file = directory / LEADER_EPOCH_CHECKPOINT_FILE
 
     def write(self, entries: Iterable[EpochEntry], sync: bool = True) -> None:
@@ -37,7 +37,7 @@ class LeaderEpochCheckpointFile:
         self._checkpoint.write(entries, sync)
 
     def read(self) -> list[EpochEntry]:
-        """All entries; raises CheckpointFormatError or OSError."""
+        """Return all entries. Raises CheckpointFormatError or OSError."""
         return self._checkpoint.read()
 
 

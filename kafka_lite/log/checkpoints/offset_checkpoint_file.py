@@ -1,4 +1,4 @@
-"""One offset per partition, for all partitions of a log directory.
+"""A checkpoint of one offset per partition, for all partitions of a log directory.
 
 Kafka 0.10.2: core/.../server/OffsetCheckpoint.scala · book 6.1.5
 """
@@ -12,9 +12,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile, parse_int32, parse_int64
 
 RECOVERY_POINT_CHECKPOINT_FILE = "recovery-point-offset-checkpoint"
-"""Everything below is on disk: recovery begins here. Written by the log manager."""
+"""Everything below is flushed: recovery starts here. Written by the log manager."""
 LOG_START_OFFSET_CHECKPOINT_FILE = "log-start-offset-checkpoint"
-"""What lies below has been deleted by request, though its segment is still there. Written by the log manager."""
+"""Records below were deleted by DeleteRecords, though their segment may still exist. Written by the log manager."""
 CLEANER_OFFSET_CHECKPOINT_FILE = "cleaner-offset-checkpoint"
 """Everything below has been compacted. Written by the log cleaner manager."""
 HIGH_WATERMARK_CHECKPOINT_FILE = "replication-offset-checkpoint"
@@ -31,7 +31,7 @@ class OffsetCheckpointFile:
 
     @property
     def file(self) -> Path:
-        """Where it is."""
+        """Path of the checkpoint file."""
         return self._checkpoint.file
 
     def write(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -39,7 +39,7 @@ class OffsetCheckpointFile:
         self._checkpoint.write(offsets.items())
 
     def read(self) -> dict[TopicPartition, int]:
-        """All offsets; raises CheckpointFormatError or OSError."""
+        """Return all offsets. Raises CheckpointFormatError or OSError."""
         return dict(self._checkpoint.read())
 
 

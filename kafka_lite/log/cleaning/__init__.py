@@ -1,1 +1,1 @@
-"""Compaction: the cleaner threads, what they may clean, the offset map, and how segments are replaced."""
+"""Compaction: the cleaner threads, the choice of what to clean, the offset map, the replacement of segments."""

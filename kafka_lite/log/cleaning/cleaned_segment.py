@@ -1,4 +1,4 @@
-"""The segment that a cleaning writes.
+"""The output segment of a cleaning.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (cleanSegments) · book 6.1.6
 """
@@ -19,10 +19,10 @@ from kafka_lite.record.record_filter import FilteredBatch
 
 
 class CleanedSegment:
-    """A segment whose files end in ``.cleaned``: nobody reads it, and after a crash it is thrown away.
+    """A segment whose files end in ``.cleaned``: it has no readers yet, and is deleted after a crash.
 
-    Batches are collected and written together, but for the one that gets the next index entry: it is appended alone, so
-    that the entry leads to it and not to the first of many::
+    Batches are collected and written together. Only the batch that gets the next index entry is appended on its own,
+    so that the entry points to it and not to the first of many::
 
         batches   │ b │ b │ b │ b │ b │ b │ b │ b │ b │ ...
         appends   └──────────────┘└ 1 ┘└──────────┘└ 1 ┘
@@ -31,11 +31,11 @@ class CleanedSegment:
     """
 
     def __init__(self, log: Log, sources: Sequence[LogSegment], time: Time) -> None:
-        """Begin a segment for what is left of ``sources``. Raises OSError."""
+        """Create a segment for the records that remain from ``sources``. Raises OSError."""
         config = log.config
         base_offset = sources[0].base_offset
-        # The sources may have been indexed less densely, and the index must not become full: then fewer entries it is.
-        # Rewritten batches are hardly ever larger, but twice as large is on the safe side.
+        # The sources may have a larger index interval, and the new index must not overflow, so the interval may grow.
+        # Rewritten batches are hardly ever larger; twice the size is a safe bound.
         largest_size = 2 * sum(segment.size for segment in sources)
         entries = max(1, config.segment_index_bytes // TimeIndex.ENTRY.size)
         self._index_interval_bytes = max(config.index_interval_bytes, largest_size // entries)
@@ -45,14 +45,14 @@ class CleanedSegment:
                 log.dir, base_offset, config, time, CLEANED_FILE_SUFFIX, self._index_interval_bytes
             )
         except OSError:
-            LogSegment.delete_files(log.dir, base_offset, CLEANED_FILE_SUFFIX)  # those for which there was room
+            LogSegment.delete_files(log.dir, base_offset, CLEANED_FILE_SUFFIX)  # the files that did fit on the disk
             raise
         self._last_modified_ms = sources[-1].log.last_modified_ms()
         self._collected: list[FilteredBatch] = []
         self._bytes_since_last_index_entry = 0
 
     def append(self, batch: FilteredBatch) -> None:
-        """Add a batch. Raises OSError; ValueError for an offset that is too far from the base offset."""
+        """Add a batch. Raises OSError, or ValueError if its offset is too far from the base offset."""
         if self._bytes_since_last_index_entry > self._index_interval_bytes:
             self._write_collected()
             self._write([batch])
@@ -67,7 +67,7 @@ class CleanedSegment:
             self._collected = []
 
     def _write(self, batches: Sequence[FilteredBatch]) -> None:
-        # The header of a batch without records keeps its timestamp, but there is no message of that time to be found.
+        # The header of an empty batch keeps its timestamp, but there is no record with that timestamp to look up.
         latest = max(batches, key=_largest_timestamp)
         records = b"".join([batch.data for batch in batches])
         info = LogAppendInfo(
@@ -81,7 +81,7 @@ class CleanedSegment:
         self.segment.append(info, records)
 
     def complete(self) -> LogSegment:
-        """Force all to disk, with the time of the newest source: the age of its messages has not changed."""
+        """Flush everything, and set the modification time of the newest source: the messages are as old as before."""
         self._write_collected()
         self.segment.on_become_inactive_segment()
         self.segment.flush()
@@ -89,7 +89,7 @@ class CleanedSegment:
         return self.segment
 
     def discard(self) -> None:
-        """Remove the files, as far as that is possible; what stays goes at the next cleaning, or at the next start."""
+        """Delete the files if possible; any that remain are deleted by the next cleaning or the next start."""
         with contextlib.suppress(OSError):
             self.segment.delete()
 

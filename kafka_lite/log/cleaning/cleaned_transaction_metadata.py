@@ -1,4 +1,4 @@
-"""Which transaction markers compaction may remove.
+"""Decides which transaction markers compaction may remove.
 
 Kafka 0.11: core/.../log/LogCleaner.scala (CleanedTransactionMetadata) · book 6.1.6
 """
@@ -10,15 +10,15 @@ from kafka_lite.record.record_batch import RecordBatch
 
 
 class CleanedTransactionMetadata:
-    """Follows the transactions of a log while the cleaner goes through it, from the beginning.
+    """Tracks the transactions of a log while the cleaner reads it from the beginning.
 
     ::
 
         producer 7     T T T   C      T: batch of a transaction; C, A: its marker (commit, abort)
-                       └ met ─┘└ the marker stays, for those who read the batches
-        producer 9             A      no batch is left before it: the marker may go
+                       └ seen ┘└ the marker stays, for readers of the batches
+        producer 9             A      there are no batches before it: the marker may be removed
 
-    A reader that waits for the end of a transaction must find its marker as long as one of its batches is there.
+    A reader that waits for the end of a transaction must find its marker as long as one of its batches remains.
     """
 
     def __init__(self) -> None:
@@ -26,12 +26,12 @@ class CleanedTransactionMetadata:
         """Producer ids with batches since their last marker."""
 
     def on_batch_read(self, batch: RecordBatch) -> None:
-        """A batch of data."""
+        """Record a data batch."""
         if batch.is_transactional:
             self._ongoing.add(batch.producer_id)
 
     def on_control_batch_read(self, batch: RecordBatch) -> bool:
-        """A control batch; true when it ends a transaction of which no batch is left, so that it may be removed."""
+        """Record a control batch. Returns True if no batch of its transaction remains, so that it may be removed."""
         marker = next(batch.records(), None)
         if marker is None:
             return True  # emptied by an earlier cleaning

@@ -1,4 +1,4 @@
-"""Cleans one log: builds the offset map of its dirty part, then copies what is left of all segments up to there.
+"""Cleans one log: builds the offset map of its dirty part, then copies the retained records of all segments.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (Cleaner) · book 6.1.6
 """
@@ -27,18 +27,18 @@ from kafka_lite.record.record_batch import HEADER_SIZE_UP_TO_MAGIC, RecordBatch
 from kafka_lite.record.record_filter import filter_batch, offsets_and_keys
 from kafka_lite.record.records import batch_size, batches
 
-logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one file for all of it
+logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one logger for all cleaning
 
 LONGEST_PAUSE_MS = 100
-"""A throttled thread looks this often whether it should stop."""
+"""A throttled thread checks at least this often whether it must stop."""
 BUSY_MS = 1
 BREATH_MS = 0.05
-"""So long a cleaner computes at a stretch, and so long it stops for others. Requests that come meanwhile wait for the
-interpreter, which CPython takes away from a busy thread only every 5 ms."""
+"""How long a cleaner computes at a stretch, and how long it then pauses. Meanwhile requests wait for the GIL, which
+CPython takes away from a busy thread only every 5 ms."""
 
 
 class Cleaner:
-    """One thread's tools: an offset map, and I/O buffers.
+    """Cleans logs for one thread; has an offset map and I/O buffers.
 
     ::
 
@@ -47,10 +47,11 @@ class Cleaner:
         map      b -> 4, a -> 5, c -> 6                                 (from the dirty part only)
         after                                        4: b=2 │ 5: a=3 │ 6: c=null ║ 7: ...
 
-    A message keeps its offset for ever; those between are gone, and a reader that asks for one gets the next.
+    A message keeps its offset forever; removed offsets leave gaps, and a fetch from such an offset returns the next
+    message.
 
-    The map may be too small for all keys of the dirty part. Then it covers as much as it can, the messages beyond stay
-    as they are, and the next cleaning goes on from there.
+    The map may be too small for all keys of the dirty part. It then covers as much as it can, messages beyond that are
+    kept, and the next cleaning continues there.
     """
 
     def __init__(
@@ -63,9 +64,9 @@ class Cleaner:
         check_done: Callable[[TopicPartition], None],
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """``check_done`` raises an error when the cleaning of a partition is to stop; ``pause`` sleeps for some ms.
+        """``check_done`` raises an error if the cleaning of a partition must stop; ``pause`` sleeps for some ms.
 
-        Raises ValueError when the map could not take a single key.
+        Raises ValueError if the map is too small for a single key.
         """
         self.id = cleaner_id
         self._offset_map = offset_map
@@ -83,10 +84,10 @@ class Cleaner:
         self._last_breath_ms = time.hi_res_ms()
 
     def clean(self, cleanable: LogToClean) -> tuple[int, CleanerStats]:
-        """Clean a log; returns the first offset that is dirty from now on, and what has been done.
+        """Clean a log. Returns its new first dirty offset, and statistics.
 
-        Raises what ``check_done`` raises, OSError, ApiError (KAFKA_STORAGE_ERROR; CORRUPT_MESSAGE and INVALID_RECORD
-        when the log has what cannot be read). Whatever happens, the log is whole.
+        Raises what ``check_done`` raises, OSError, and ApiError (KAFKA_STORAGE_ERROR, or CORRUPT_MESSAGE or
+        INVALID_RECORD if the log cannot be read). The log is consistent whatever happens.
         """
         log, stats = cleanable.log, CleanerStats(self._time)
         logger.info("Beginning cleaning of log %s", log.name)
@@ -97,14 +98,14 @@ class Cleaner:
             stats.buffer_utilization = self._offset_map.utilization
             self._clean_up_to(cleanable, end_offset, stats)
         finally:
-            self._offset_map.clear()  # which also gives its memory back
+            self._offset_map.clear()  # also frees its memory
         stats.all_done()
         return end_offset, stats
 
     # -- the offset map ----------------------------------------------------------------------------------------------
 
     def build_offset_map(self, log: Log, start: int, end: int, stats: CleanerStats) -> None:
-        """Put the newest offset of each key into the map, of the messages from ``start`` up to ``end``."""
+        """Map each key to its newest offset among the messages from ``start`` up to ``end``."""
         self._offset_map.clear()
         dirty = log.segments.between(start, end)
         logger.info(
@@ -114,14 +115,14 @@ class Cleaner:
             if not self._add_segment_to_map(log.topic_partition, segment, start, stats):
                 logger.debug("Offset map is full: %d segments are in it, segment %r partly", index, segment)
                 return
-            # There may be no messages at the end of the segment, then the offsets there are known as well.
+            # The segment may end with offsets that have no messages; those are covered as well.
             next_base = dirty[index + 1].base_offset if index + 1 < len(dirty) else end
             self._offset_map.update_latest_offset(next_base - 1)
 
     def _add_segment_to_map(
         self, topic_partition: TopicPartition, segment: LogSegment, start: int, stats: CleanerStats
     ) -> bool:
-        """False when the map became full before the segment's end."""
+        """Return False if the map became full before the end of the segment."""
         position = segment.offset_index.lookup(start).position
         for chunk in self._chunks(topic_partition, segment.log, position):
             for batch in chunk:
@@ -181,7 +182,7 @@ class Cleaner:
         legacy_delete_horizon_ms: int,
         stats: CleanerStats,
     ) -> None:
-        """Copy what is left of a group into a new segment, and put that in its place."""
+        """Copy the retained records of a group into a new segment and swap it in."""
         cleaned = CleanedSegment(log, segments, self._time)
         try:
             for segment in segments:
@@ -226,10 +227,10 @@ class Cleaner:
     def _chunks(
         self, topic_partition: TopicPartition, log: FileMessageSet, position: int
     ) -> Iterator[list[RecordBatch]]:
-        """The batches of a file from ``position`` on, as many at a time as fit into the I/O buffer.
+        """Yield the batches of a file from ``position`` on, as many at a time as fit in the I/O buffer.
 
-        For a batch that is larger, the buffer grows as long as the file lasts. Raises CorruptRecordError when the file
-        does not end with a whole batch.
+        If a batch is larger than the buffer, the buffer grows for the rest of the file. Raises CorruptRecordError if
+        the file ends with a partial batch.
         """
         buffer_size = self._io_buffer_size
         while position < log.size_in_bytes:
@@ -244,7 +245,7 @@ class Cleaner:
                 buffer_size = self._grown_buffer_size(log, position, data, buffer_size)
 
     def _grown_buffer_size(self, log: FileMessageSet, position: int, data: bytes, buffer_size: int) -> int:
-        """Room for the batch that ``data``, a full buffer, holds only in part."""
+        """The buffer size needed for the batch of which ``data``, a full buffer, has only a part."""
         bytes_left = log.size_in_bytes - position
         needed = batch_size(data) if len(data) >= HEADER_SIZE_UP_TO_MAGIC else HEADER_SIZE_UP_TO_MAGIC
         if needed > bytes_left:
@@ -254,13 +255,13 @@ class Cleaner:
         return grown
 
     def _breathe(self) -> None:
-        """Let the broker's other threads have the interpreter from time to time."""
+        """Release the GIL from time to time, so that the broker's other threads can run."""
         if self._time.hi_res_ms() - self._last_breath_ms >= BUSY_MS:
             self._pause(BREATH_MS)
             self._last_breath_ms = self._time.hi_res_ms()
 
     def _throttle(self, topic_partition: TopicPartition, size: int) -> None:
-        """Count bytes; pause when log.cleaner.io.max.bytes.per.second is exceeded, but not deaf to ``check_done``."""
+        """Count bytes; pause if log.cleaner.io.max.bytes.per.second is exceeded, and keep calling ``check_done``."""
         pause_ms = self._throttler.pause_ms(size)
         while pause_ms > 0:
             self._pause(min(pause_ms, LONGEST_PAUSE_MS))
@@ -269,6 +270,6 @@ class Cleaner:
 
 
 def _legacy_delete_horizon_ms(cleanable: LogToClean) -> int:
-    """The time up to which tombstones of v0 and v1 go: ``delete.retention.ms`` before the newest clean segment's."""
+    """Time up to which v0 and v1 tombstones are removed: the newest clean segment's, minus ``delete.retention.ms``."""
     clean = cleanable.log.segments.between(0, cleanable.first_dirty_offset)
     return clean[-1].log.last_modified_ms() - cleanable.log.config.delete_retention_ms if clean else 0

@@ -1,4 +1,4 @@
-"""Which records of a compacted log stay.
+"""Decides which records of a compacted log are retained.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (shouldRetainRecord); later checkBatchRetention · book 6.1.6
 """
@@ -18,19 +18,20 @@ from kafka_lite.record.record_filter import BatchRetention, BatchRetentionResult
 
 
 class CleanerFilter(RecordFilter):
-    """The rules of compaction.
+    """The retention rules of compaction.
 
-    A record stays when
+    A record is retained if
 
-    * it lies beyond what the offset map knows, or
-    * no later record has its key, and it has a value, or is a tombstone that is still needed.
+    * its offset is beyond the offset map, or
+    * no later record has its key, and it has a value or is a tombstone that is still needed.
 
-    How long a tombstone (a null value) is needed: a reader that began before it was written, and has the old value,
-    must have ``delete.retention.ms`` to come by. In v2 the batch knows when that is over, its delete horizon, which it
-    gets from the first cleaning that leaves a tombstone in it. v0 and v1 have no room for that: there tombstones stay
-    as long as the segment is not older than the newest clean one minus ``delete.retention.ms``.
+    A tombstone (a null value) is needed as long as a reader may have seen the old value: a reader that started before
+    the tombstone was written has ``delete.retention.ms`` to reach it. In v2 the batch stores the end of that period,
+    its delete horizon; the first cleaning that retains a tombstone in the batch sets it. v0 and v1 have no field for
+    it: their tombstones are retained as long as their segment was modified later than ``delete.retention.ms`` before
+    the newest clean segment.
 
-    A record without a key (from before the topic was compacted) goes.
+    A record without a key (written before the topic was compacted) is removed.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class CleanerFilter(RecordFilter):
         delete_retention_ms: int,
         upper_bound_offset: int,
     ) -> None:
-        """``upper_bound_offset``: where this cleaning of the log ends (not included)."""
+        """``upper_bound_offset`` is the end of this cleaning (exclusive)."""
         super().__init__(current_time_ms, delete_retention_ms)
         self._offset_map = offset_map
         self._latest_offset = offset_map.latest_offset
@@ -54,10 +55,10 @@ class CleanerFilter(RecordFilter):
         self._upper_bound_offset = upper_bound_offset
         self._discard_records = False
         self.retain_legacy_deletes = True
-        """Whether tombstones of v0 and v1 stay, in the segment at hand."""
+        """Whether v0 and v1 tombstones in the current segment are retained."""
 
     def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
-        """A batch that the log still needs stays even when it is empty."""
+        """Retain a batch that the log still needs even if it is empty."""
         marker_for_empty_txn = False
         self._discard_records = False
         if batch.is_control:
@@ -65,7 +66,7 @@ class CleanerFilter(RecordFilter):
             self._discard_records = marker_for_empty_txn and self._is_past_delete_horizon(batch)
         else:
             self._transactions.on_batch_read(batch)
-        # The last batch of a round says how far the log went, even if a reader finds nothing in it.
+        # The last batch of a cleaning is retained even if it is empty, because it marks the log's end offset.
         if self._is_last_of_producer(batch) or batch.next_offset == self._upper_bound_offset:
             retention = BatchRetention.RETAIN_EMPTY
         else:
@@ -73,7 +74,7 @@ class CleanerFilter(RecordFilter):
         return BatchRetentionResult(retention, marker_for_empty_txn)
 
     def _is_last_of_producer(self, batch: RecordBatch) -> bool:
-        """Whether the batch has the last sequence number of a producer that is known, or else its epoch."""
+        """Whether the batch has a known producer's last sequence number, or its epoch if there is none."""
         last = self._last_records.get(batch.producer_id) if batch.has_producer_id else None
         if last is None:
             return False
@@ -86,7 +87,7 @@ class CleanerFilter(RecordFilter):
         return horizon_ms is not None and horizon_ms <= self.current_time_ms
 
     def should_retain_record(self, batch: RecordBatch, offset: int, key: bytes | None, has_value: bool) -> bool:
-        """The rules above; control records stay or go with their batch."""
+        """Apply the rules above; control records are retained or removed with their batch."""
         if self._discard_records:
             return False
         if batch.is_control or offset > self._latest_offset:

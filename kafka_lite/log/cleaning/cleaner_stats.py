@@ -1,4 +1,4 @@
-"""What a cleaning has done, in plain numbers, and how it is told.
+"""Statistics of a cleaning, and the log message about them.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (CleanerStats) · book 6.1.6
 """
@@ -9,23 +9,23 @@ from kafka_lite.common.time import Time
 
 
 class PreCleanStats:
-    """What a thread saw when it chose the log to clean."""
+    """What a thread found when it chose a log to clean."""
 
     def __init__(self) -> None:
         self.max_compaction_delay_ms = 0
-        """By how much the log that waits longest has exceeded its ``max.compaction.lag.ms``."""
+        """By how much the most overdue log has exceeded its ``max.compaction.lag.ms``."""
         self.delayed_partitions = 0
         self.cleanable_partitions = 0
 
     def update_max_compaction_delay(self, delay_ms: int) -> None:
-        """Count a log that waits ``delay_ms`` longer than it should; 0 when it does not."""
+        """Count a log that is ``delay_ms`` overdue; 0 if it is not."""
         self.max_compaction_delay_ms = max(self.max_compaction_delay_ms, delay_ms)
         if delay_ms > 0:
             self.delayed_partitions += 1
 
 
 class CleanerStats:
-    """One cleaning of one log."""
+    """Statistics of one cleaning of one log."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
@@ -37,30 +37,30 @@ class CleanerStats:
         self.messages_read = 0
         self.messages_written = 0
         self.invalid_messages_read = 0
-        """Messages without a key, of before the topic was compacted: they are removed."""
+        """Messages without a key, from before the topic was compacted; they are removed."""
         self.buffer_utilization = 0.0
-        """How full the offset map was, 0 to 1."""
+        """How full the offset map was, from 0 to 1."""
 
     def index_done(self) -> None:
-        """The offset map is complete."""
+        """Record that the offset map is complete."""
         self._index_done_ms = self._end_ms = self._time.hi_res_ms()
 
     def all_done(self) -> None:
-        """The log is clean."""
+        """Record that the log is clean."""
         self._end_ms = self._time.hi_res_ms()
 
     @property
     def elapsed_secs(self) -> float:
-        """How long all of it took."""
+        """Duration of the whole cleaning."""
         return (self._end_ms - self._start_ms) / 1000
 
     @property
     def elapsed_index_secs(self) -> float:
-        """How long the offset map took."""
+        """Duration of building the offset map."""
         return (self._index_done_ms - self._start_ms) / 1000
 
     def summary(self, thread_id: int, log_name: str, first_offset: int, end_offset: int) -> str:
-        """Kafka's lines about a cleaning."""
+        """The summary that Kafka logs after a cleaning."""
         index_secs = self.elapsed_index_secs
         clean_secs = self.elapsed_secs - index_secs
         return (

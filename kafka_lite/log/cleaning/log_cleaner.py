@@ -1,4 +1,4 @@
-"""Compacts logs in the background: of each key only the newest value stays.
+"""Compacts logs in the background: only the newest value of each key is retained.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (CleanerThread) · book 6.1.6
 """
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 
 
 class LogCleaner:
-    """A pool of threads that look for the filthiest compacted log, clean it, and look again.
+    """A pool of threads that repeatedly pick the dirtiest compacted log and clean it.
 
     ::
 
-        LogCleaner ── Throttler                 how much all of them may read and write in a second
-            │    └─── LogCleanerManager         which log is next, which are taken, how far each is clean
+        LogCleaner ── Throttler                 limits the bytes per second that all threads read and write
+            │    └─── LogCleanerManager         which log is next, which are being cleaned, how far each is clean
             ├── CleanerThread 0 ── Cleaner ── OffsetMap
             └── CleanerThread 1 ── Cleaner ── OffsetMap
 
-    Who truncates or deletes a log stops its cleaning first. The methods for that are the manager's.
+    A caller that truncates or deletes a log must first stop its cleaning; the methods for that delegate to the manager.
     """
 
     def __init__(
@@ -51,26 +51,26 @@ class LogCleaner:
         log_dir_failure_channel: LogDirFailureChannel,
         time: Time,
     ) -> None:
-        """``logs`` changes under this object, as logs are created and deleted."""
+        """``logs`` is live: it changes as logs are created and deleted."""
         self.config = config
-        """What holds now; ``reconfigure`` replaces it."""
+        """The current configuration; ``reconfigure`` replaces it."""
         self.cleaner_manager = LogCleanerManager(log_dirs, logs, log_dir_failure_channel, time)
         self.throttler = Throttler(config.max_io_bytes_per_second, time)
         self.cleaners: list[CleanerThread] = []
         self._failures = log_dir_failure_channel
         self._time = time
         self._lock = threading.Lock()
-        """A reconfiguration and a shutdown come from different threads, and neither may undo the other's work."""
+        """Reconfiguration and shutdown run in different threads, and neither may undo the other."""
         self._is_running = False
 
     def startup(self) -> None:
-        """Start the threads. Raises ValueError when their memory is too small for a single key."""
+        """Start the threads. Raises ValueError if their memory is too small for a single key."""
         with self._lock:
             self._is_running = True
             self._start_cleaners(self._new_cleaners(self.config))
 
     def shutdown(self) -> None:
-        """Stop the threads; a cleaning that is under way is given up."""
+        """Stop the threads; a cleaning in progress is abandoned."""
         with self._lock:
             self._is_running = False
             self._shutdown_cleaners()
@@ -85,23 +85,23 @@ class LogCleaner:
         logger.info("Starting the log cleaner with %d threads", len(cleaners))
         for cleaner in cleaners:
             cleaner.start()
-        self.cleaners = cleaners  # not before: a thread that has not begun must not be counted among the dead
+        self.cleaners = cleaners  # only now: a thread that has not started must not count as dead
 
     def _shutdown_cleaners(self) -> None:
         logger.info("Shutting down the log cleaner")
-        # They leave the list first: a thread that ends because it was told to must not be counted among the dead.
+        # Clear the list first: a thread that ends because of the shutdown must not count as dead.
         stopping, self.cleaners = self.cleaners, []
         for cleaner in stopping:
             cleaner.initiate_shutdown()
         for cleaner in stopping:
             cleaner.await_shutdown()
 
-    # -- another configuration ---------------------------------------------------------------------------------------
+    # -- reconfiguration ---------------------------------------------------------------------------------------------
 
     def validate_reconfiguration(self, config: CleanerConfig) -> None:
-        """Raise ConfigError when the number of threads would change by more than a factor of two, or become 0.
+        """Raise ConfigError if the number of threads would become 0 or change by more than a factor of two.
 
-        A slip of the finger must not take all memory, nor bring the cleaning to a stop; who means it goes in steps.
+        A typo must not use up all memory or stop the cleaning; a larger change takes several steps.
         """
         current, wanted = self.config.num_threads, config.num_threads
         if wanted < 1:
@@ -114,12 +114,12 @@ class LogCleaner:
             raise _bad_thread_number(wanted, message)
 
     def reconfigure(self, config: CleanerConfig) -> None:
-        """Let new threads with this configuration take the place of the old ones (and of those that have died).
+        """Replace the threads (including dead ones) by new ones with this configuration.
 
-        What the old ones have cleaned and not swapped in yet is thrown away; the new ones begin where the checkpoint
-        says that the log is clean. Pauses of partitions (``abort_and_pause_cleaning``) stay. A shutdown is final.
+        Output of the old threads that is not swapped in yet is discarded; the new threads continue from the checkpoint.
+        Pauses of partitions (``abort_and_pause_cleaning``) stay in effect. After a shutdown, no threads are started.
 
-        Raises ValueError and OSError when there is no memory for the new threads; then the old ones go on.
+        Raises ValueError or OSError if the new threads cannot get their memory; the old ones then keep running.
         """
         with self._lock:
             cleaners = self._new_cleaners(config) if self._is_running else []
@@ -132,7 +132,7 @@ class LogCleaner:
                 self._start_cleaners(cleaners)
 
     def await_cleaned(self, topic_partition: TopicPartition, offset: int, max_wait_ms: int = 60_000) -> bool:
-        """Wait until the log is clean below ``offset``; false when that takes too long. For tests."""
+        """Wait until the log is clean below ``offset``. Returns False if that takes too long. For tests."""
         deadline = _time.monotonic() + max_wait_ms / 1000
         while self.cleaner_manager.all_cleaner_checkpoints().get(topic_partition, -1) < offset:
             if _time.monotonic() >= deadline:
@@ -140,48 +140,48 @@ class LogCleaner:
             _time.sleep(0.05)
         return True
 
-    # -- for those who want to be alone with a log -------------------------------------------------------------------
+    # -- for callers that need exclusive access to a log -------------------------------------------------------------
 
     def abort_cleaning(self, topic_partition: TopicPartition) -> None:
-        """Stop the cleaning of a partition, if there is one, and wait until it has stopped."""
+        """Abort a partition's cleaning, if one is in progress, and wait until it has stopped."""
         self.cleaner_manager.abort_cleaning(topic_partition)
 
     def abort_and_pause_cleaning(self, topic_partition: TopicPartition) -> None:
-        """The same, and let none begin before it is resumed."""
+        """Like ``abort_cleaning``, but no new cleaning starts until ``resume_cleaning``."""
         self.cleaner_manager.abort_and_pause_cleaning(topic_partition)
 
     def resume_cleaning(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """End one pause of each partition."""
+        """Undo one pause of each partition."""
         self.cleaner_manager.resume_cleaning(topic_partitions)
 
-    # -- numbers for metrics -----------------------------------------------------------------------------------------
+    # -- metrics -----------------------------------------------------------------------------------------------------
 
     @property
     def max_buffer_utilization_percent(self) -> int:
-        """How full the fullest offset map of the threads' last cleanings was."""
+        """How full the fullest offset map was, over the threads' last cleanings."""
         return int(100 * max((cleaner.last_stats.buffer_utilization for cleaner in self.cleaners), default=0))
 
     @property
     def cleaner_recopy_percent(self) -> int:
-        """How much of what the threads' last cleanings read they wrote again."""
+        """Bytes written as a percentage of bytes read, over the threads' last cleanings."""
         read = sum(cleaner.last_stats.bytes_read for cleaner in self.cleaners)
         return 100 * sum(cleaner.last_stats.bytes_written for cleaner in self.cleaners) // max(read, 1)
 
     @property
     def max_clean_time_secs(self) -> int:
-        """How long the longest of the threads' last cleanings took."""
+        """Duration of the longest of the threads' last cleanings."""
         return int(max((cleaner.last_stats.elapsed_secs for cleaner in self.cleaners), default=0))
 
     @property
     def max_compaction_delay_secs(self) -> int:
-        """By how much a log has exceeded ``max.compaction.lag.ms``, at most, when the threads last looked."""
+        """The most by which a log exceeded ``max.compaction.lag.ms`` when the threads last checked."""
         return (
             max((cleaner.last_pre_clean_stats.max_compaction_delay_ms for cleaner in self.cleaners), default=0) // 1000
         )
 
     @property
     def dead_thread_count(self) -> int:
-        """How many threads have died of an error."""
+        """Number of threads that died of an error."""
         return sum(1 for cleaner in self.cleaners if not cleaner.is_alive())
 
 
@@ -190,7 +190,7 @@ def _bad_thread_number(wanted: int, message: str) -> ConfigError:
 
 
 class CleanerThread(ShutdownableThread):
-    """Cleans one log after the other, the filthiest first; pauses ``log.cleaner.backoff.ms`` when none needs it."""
+    """Cleans one log after another, dirtiest first; pauses for ``log.cleaner.backoff.ms`` if there is none to clean."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class CleanerThread(ShutdownableThread):
     ) -> None:
         super().__init__(f"kafka-log-cleaner-thread-{thread_id}")
         self.last_stats = CleanerStats(time)
-        """Of the last cleaning that came to its end."""
+        """Statistics of the last completed cleaning."""
         self.last_pre_clean_stats = PreCleanStats()
         self._config = config
         self._manager = manager
@@ -212,7 +212,7 @@ class CleanerThread(ShutdownableThread):
         self._cleaner = Cleaner(thread_id, self._offset_map, config, throttler, time, self._check_done, self.pause)
 
     def _check_done(self, topic_partition: TopicPartition) -> None:
-        """Raises ThreadShutdownError or LogCleaningAbortedError when it is time to stop."""
+        """Raise ThreadShutdownError or LogCleaningAbortedError if the cleaning must stop."""
         if not self.is_running:
             raise ThreadShutdownError("the cleaner thread is to end")
         self._manager.check_cleaning_aborted(topic_partition)
@@ -224,11 +224,11 @@ class CleanerThread(ShutdownableThread):
         self._manager.maintain_uncleanable_partitions()
 
     def on_exit(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self._offset_map.close()
 
     def clean_filthiest_log(self) -> bool:
-        """Clean the log that needs it most, then delete old segments of compacted logs; false when none needed it."""
+        """Clean the dirtiest log, then delete old segments of compacted logs. Returns False if no log was cleaned."""
         pre_clean_stats = PreCleanStats()
         cleanable = self._manager.grab_filthiest_compacted_log(pre_clean_stats)
         cleaned = False
@@ -239,7 +239,7 @@ class CleanerThread(ShutdownableThread):
         return cleaned
 
     def _clean_log(self, cleanable: LogToClean) -> bool:
-        """False when it did not work: then there is no hurry to try again."""
+        """Clean a log. Returns False if that failed, so that the thread backs off before it tries again."""
         end_offset = cleanable.first_dirty_offset
         try:
             end_offset, stats = self._cleaner.clean(cleanable)
@@ -255,8 +255,8 @@ class CleanerThread(ShutdownableThread):
             self._failures.maybe_add_offline_log_dir(cleanable.log.dir.parent, message, error)
         except MemoryError:
             logger.warning("No memory to clean log %s now, it will be tried again", cleanable.log.name)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the other logs from being cleaned
-            if not (isinstance(error, ApiError) and error.error is Errors.KAFKA_STORAGE_ERROR):  # that is known already
+        except Exception as error:  # noqa: BLE001 - no error may prevent the other logs from being cleaned
+            if not (isinstance(error, ApiError) and error.error is Errors.KAFKA_STORAGE_ERROR):  # already reported
                 self._mark_uncleanable(cleanable.log)
         finally:
             self._manager.done_cleaning(cleanable.topic_partition, cleanable.log.dir.parent, end_offset)
@@ -267,7 +267,7 @@ class CleanerThread(ShutdownableThread):
         self._manager.mark_partition_uncleanable(log.dir.parent, log.topic_partition)
 
     def _delete_old_segments(self) -> None:
-        """What retention does for all other logs; here nobody cleans them at the same time."""
+        """Delete old segments of compacted logs, as retention does for other logs. No thread cleans them meanwhile."""
         deletable = self._manager.deletable_logs()
         try:
             for log in deletable.values():

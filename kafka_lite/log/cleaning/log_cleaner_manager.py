@@ -1,4 +1,4 @@
-"""Knows which log is the filthiest, which ones are being cleaned, and how far each has been cleaned.
+"""Tracks which log is dirtiest, which logs are being cleaned, and up to where each is clean.
 
 Kafka 0.10.2: core/.../log/LogCleanerManager.scala · book 6.1.6
 """
@@ -21,24 +21,24 @@ from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, 
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 
-logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one file for all of it
+logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one logger for all cleaning
 
 
 class LogCleanerManager:
-    """The state of every partition, between the cleaner threads and those who want to be alone with a log.
+    """The cleaning state of every partition, shared by the cleaner threads and callers that need a log to themselves.
 
     ::
 
-        cleaner thread                      who truncates, deletes or changes a log
+        cleaner thread                      caller that truncates, deletes or changes a log
         grab_filthiest_compacted_log        abort_and_pause_cleaning      waits until the thread has stopped
         check_cleaning_aborted  (often)     ...
         done_cleaning                       resume_cleaning
 
-    ``cleaner-offset-checkpoint`` in each log directory has the first dirty offset of each log: what lies below has been
-    cleaned, together with what lay below it. It is written when a cleaning ends, so after a crash in the middle of one
-    it is done again, and comes to the same.
+    ``cleaner-offset-checkpoint`` in each log directory holds the first dirty offset of each log: everything below it
+    has been compacted together. It is written when a cleaning ends. After a crash during a cleaning, the cleaning is
+    repeated, with the same result.
 
-    One lock guards all.
+    One lock guards all state.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class LogCleanerManager:
         log_dir_failure_channel: LogDirFailureChannel,
         time: Time,
     ) -> None:
-        """``logs`` changes under this object, as logs are created and deleted."""
+        """``logs`` is live: it changes as logs are created and deleted."""
         self._logs = logs
         self._failures = log_dir_failure_channel
         self._time = time
@@ -56,27 +56,27 @@ class LogCleanerManager:
             directory: OffsetCheckpointFile(directory / CLEANER_OFFSET_CHECKPOINT_FILE) for directory in log_dirs
         }
         self._states: dict[TopicPartition, LogCleaningState] = {}
-        """Without those whose state is NONE."""
+        """Partitions in state NONE are not in the map."""
         self._pauses: dict[TopicPartition, int] = {}
         self._uncleanable: set[tuple[Path, TopicPartition]] = set()
         self._lock = threading.RLock()
         self._stopped = threading.Condition(self._lock)
-        """Notified when a thread has stopped to work on a log."""
+        """Notified when a thread has stopped working on a log."""
         self.dirtiest_log_cleanable_ratio = 0.0
         self._last_run_ms = time.hi_res_ms()
 
     # -- states ------------------------------------------------------------------------------------------------------
 
     def cleaning_state(self, topic_partition: TopicPartition) -> LogCleaningState:
-        """The state of a partition."""
+        """The cleaning state of a partition."""
         return self._states.get(topic_partition, LogCleaningState.NONE)
 
     def paused_count(self, topic_partition: TopicPartition) -> int:
-        """How often a partition has been paused without having been resumed."""
+        """How many pauses of a partition have not been resumed yet."""
         return self._pauses.get(topic_partition, 0)
 
     def _change(self, topic_partition: TopicPartition, state: LogCleaningState) -> None:
-        """Raises KafkaError when the table does not allow it: that would be a mistake in this program."""
+        """Change the state. Raises KafkaError if the transition is not in the table, which would be a bug."""
         current = self.cleaning_state(topic_partition)
         if current not in VALID_PREVIOUS_STATES[state]:
             raise KafkaError(f"cleaning of {topic_partition} cannot become {state.value}: it is {current.value}")
@@ -96,9 +96,9 @@ class LogCleanerManager:
     # -- for the cleaner threads -------------------------------------------------------------------------------------
 
     def grab_filthiest_compacted_log(self, pre_clean_stats: PreCleanStats | None = None) -> LogToClean | None:
-        """The log with the largest cleanable ratio among those that need cleaning; it is in progress from now on.
+        """Return the log with the highest cleanable ratio among those that need cleaning, and mark it as in progress.
 
-        None when no log needs cleaning, or all that do are taken.
+        Returns None if no log needs cleaning, or all that do are taken.
         """
         stats = pre_clean_stats or PreCleanStats()
         with self._lock:
@@ -147,12 +147,12 @@ class LogCleanerManager:
         )
 
     def check_cleaning_aborted(self, topic_partition: TopicPartition) -> None:
-        """Raises LogCleaningAbortedError when the thread that cleans the partition has been asked to stop."""
+        """Raise LogCleaningAbortedError if the thread that cleans the partition has been asked to stop."""
         if self.cleaning_state(topic_partition) is LogCleaningState.LOG_CLEANING_ABORTED:
             raise LogCleaningAbortedError(f"cleaning of {topic_partition} was aborted")
 
     def done_cleaning(self, topic_partition: TopicPartition, log_dir: Path, end_offset: int) -> None:
-        """The thread has finished, or has stopped; only if nobody stopped it the log counts as clean below the end."""
+        """End a cleaning, finished or not; the checkpoint moves to ``end_offset`` only if it was not aborted."""
         with self._lock:
             if self.cleaning_state(topic_partition) is LogCleaningState.LOG_CLEANING_IN_PROGRESS:
                 self.update_checkpoints(log_dir, {topic_partition: end_offset})
@@ -166,9 +166,9 @@ class LogCleanerManager:
             self._change(topic_partition, LogCleaningState.NONE)
 
     def deletable_logs(self) -> dict[TopicPartition, Log]:
-        """The compacted logs that nobody works on; they are in progress from now on.
+        """Return the compacted logs that nobody is working on, and mark them as in progress.
 
-        Those that are not ``compact,delete`` are among them: they may have segments below their start offset.
+        This includes logs that are not ``compact,delete``: they may have segments below their start offset.
         """
         with self._lock:
             deletable = {
@@ -181,24 +181,24 @@ class LogCleanerManager:
             return deletable
 
     def done_deleting(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """The thread has deleted the old segments of these logs."""
+        """End the deletion of old segments in these logs."""
         with self._lock:
             for topic_partition in topic_partitions:
                 self._done(topic_partition)
 
-    # -- for everybody else ------------------------------------------------------------------------------------------
+    # -- for all other callers ---------------------------------------------------------------------------------------
 
     def abort_cleaning(self, topic_partition: TopicPartition) -> None:
-        """Stop the cleaning of a partition, if there is one, and wait until it has stopped."""
+        """Abort a partition's cleaning, if one is in progress, and wait until it has stopped."""
         with self._lock:
             self.abort_and_pause_cleaning(topic_partition)
             self.resume_cleaning([topic_partition])
 
     def abort_and_pause_cleaning(self, topic_partition: TopicPartition) -> None:
-        """Stop the cleaning of a partition, wait until it has stopped, and let none begin before it is resumed."""
+        """Abort a partition's cleaning, wait until it has stopped, and prevent new ones until ``resume_cleaning``."""
         with self._lock:
             while self.cleaning_state(topic_partition) is LogCleaningState.LOG_CLEANING_ABORTED:
-                self._stopped.wait()  # somebody else has asked the thread to stop, which it has not yet
+                self._stopped.wait()  # another caller has asked the thread to stop, and it has not stopped yet
             if self.cleaning_state(topic_partition) is not LogCleaningState.LOG_CLEANING_IN_PROGRESS:
                 self._pause(topic_partition)
                 return
@@ -207,7 +207,7 @@ class LogCleanerManager:
                 self._stopped.wait()
 
     def resume_cleaning(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """End one pause of each partition. Raises KafkaError for one that is not paused."""
+        """Undo one pause of each partition. Raises KafkaError if one is not paused."""
         with self._lock:
             for topic_partition in topic_partitions:
                 if self.cleaning_state(topic_partition) is not LogCleaningState.LOG_CLEANING_PAUSED:
@@ -218,9 +218,9 @@ class LogCleanerManager:
                     self._change(topic_partition, LogCleaningState.NONE)
 
     def pause_cleaning_for_non_compacted_partitions(self) -> dict[TopicPartition, Log]:
-        """The logs that are not compacted and that nobody works on; paused, since retention will work on them.
+        """Return the logs that are not compacted and that nobody is working on, and pause them for retention.
 
-        A topic may become a compacted one at any time.
+        They must be paused because a topic may become compacted at any time.
         """
         with self._lock:
             found = {
@@ -235,7 +235,7 @@ class LogCleanerManager:
     # -- checkpoints -------------------------------------------------------------------------------------------------
 
     def all_cleaner_checkpoints(self) -> dict[TopicPartition, int]:
-        """The first dirty offset of each log that has been cleaned."""
+        """The first dirty offset of every log that has been cleaned."""
         with self._lock:
             found: dict[TopicPartition, int] = {}
             for directory in self._checkpoints:
@@ -248,7 +248,7 @@ class LogCleanerManager:
         offsets: Mapping[TopicPartition, int] | None = None,
         to_remove: TopicPartition | None = None,
     ) -> None:
-        """Note first dirty offsets, and forget a partition's; those of logs that are gone are forgotten as well."""
+        """Write first dirty offsets, or remove a partition's. Entries of deleted logs are removed as well."""
         with self._lock:
             if log_dir not in self._checkpoints:
                 return
@@ -260,13 +260,13 @@ class LogCleanerManager:
                 self._fail(log_dir, error)
 
     def maybe_truncate_checkpoint(self, log_dir: Path, topic_partition: TopicPartition, offset: int) -> None:
-        """The log has been truncated to ``offset``: it is not clean beyond."""
+        """Lower the checkpoint of a log that was truncated to ``offset``: nothing beyond that is clean."""
         with self._lock:
             if self._read(log_dir).get(topic_partition, 0) > offset:
                 self.update_checkpoints(log_dir, {topic_partition: offset})
 
     def _read(self, log_dir: Path) -> dict[TopicPartition, int]:
-        """A lost checkpoint costs time: then the logs are cleaned from their start."""
+        """Read a checkpoint. If it is lost, the logs are cleaned again from their start."""
         checkpoint = self._checkpoints.get(log_dir)
         if checkpoint is None:
             return {}
@@ -283,24 +283,24 @@ class LogCleanerManager:
         self._failures.maybe_add_offline_log_dir(log_dir, message, error)
 
     def handle_log_dir_failure(self, log_dir: Path) -> None:
-        """The disk of a log directory has failed: its checkpoint is given up."""
+        """Drop the checkpoint of a log directory whose disk has failed."""
         with self._lock:
             self._checkpoints.pop(log_dir, None)
 
     # -- logs that cannot be cleaned ---------------------------------------------------------------------------------
 
     def mark_partition_uncleanable(self, log_dir: Path, topic_partition: TopicPartition) -> None:
-        """Cleaning it failed in an unexpected way, and would again: leave it alone until the broker starts anew."""
+        """Exclude a partition until the broker restarts: cleaning it failed unexpectedly and would fail again."""
         with self._lock:
             self._uncleanable.add((log_dir, topic_partition))
 
     def uncleanable_partitions(self, log_dir: Path) -> set[TopicPartition]:
-        """The partitions of a log directory that are left alone."""
+        """The partitions of a log directory that are excluded from cleaning."""
         with self._lock:
             return {topic_partition for directory, topic_partition in self._uncleanable if directory == log_dir}
 
     def uncleanable_bytes(self, log_dir: Path) -> int:
-        """How many bytes of these could be cleaned."""
+        """How many cleanable bytes those partitions have."""
         now_ms = self._time.milliseconds()
         last_clean = self.all_cleaner_checkpoints()
         total = 0
@@ -312,18 +312,18 @@ class LogCleanerManager:
         return total
 
     def maintain_uncleanable_partitions(self) -> None:
-        """Forget those that have been deleted: a new topic of that name begins with a clean log."""
+        """Remove deleted partitions from the set: a new topic of the same name starts with a clean log."""
         with self._lock:
             self._uncleanable = {(directory, tp) for directory, tp in self._uncleanable if tp in self._logs}
 
-    # -- numbers for metrics -----------------------------------------------------------------------------------------
+    # -- metrics -----------------------------------------------------------------------------------------------------
 
     @property
     def max_dirty_percent(self) -> int:
-        """The cleanable ratio of the dirtiest log when a thread looked last, in percent."""
+        """The cleanable ratio of the dirtiest log when a thread last checked, in percent."""
         return int(100 * self.dirtiest_log_cleanable_ratio)
 
     @property
     def time_since_last_run_ms(self) -> int:
-        """How long ago a thread looked for a log to clean, ms."""
+        """Milliseconds since a thread last looked for a log to clean."""
         return int(self._time.hi_res_ms() - self._last_run_ms)

@@ -1,4 +1,4 @@
-"""The states of a partition as the log cleaner sees it.
+"""The cleaning states of a partition.
 
 Kafka 0.10.2: core/.../log/LogCleanerManager.scala (LogCleaningState) · book 6.1.6
 """
@@ -11,20 +11,20 @@ from kafka_lite.common.errors import KafkaError
 
 
 class LogCleaningState(Enum):
-    """Whether a partition's log is being cleaned, or must not be."""
+    """Whether a partition's log is being cleaned, or must not be cleaned."""
 
     NONE = "None"
-    """Nobody works on the log. Transition: to LOG_CLEANING_IN_PROGRESS when a cleaner thread takes it, to
-    LOG_CLEANING_PAUSED when somebody wants to be alone with it."""
+    """Nobody is working on the log. Transition: to LOG_CLEANING_IN_PROGRESS when a cleaner thread takes it, to
+    LOG_CLEANING_PAUSED when a caller needs exclusive access."""
     LOG_CLEANING_IN_PROGRESS = "LogCleaningInProgress"
-    """A cleaner thread works on it: compacts it, or deletes old segments. Transition: to NONE when it has finished, to
+    """A cleaner thread is compacting it or deleting old segments. Transition: to NONE when it has finished, to
     LOG_CLEANING_ABORTED when it is asked to stop."""
     LOG_CLEANING_ABORTED = "LogCleaningAborted"
-    """The thread has been asked to stop, and whoever asked waits. The thread looks before each step. Transition: to
+    """The thread has been asked to stop, and the caller is waiting. The thread checks before each step. Transition: to
     LOG_CLEANING_PAUSED when it has stopped."""
     LOG_CLEANING_PAUSED = "LogCleaningPaused"
-    """No thread may take it. Pauses are counted, and each must be ended. Transition: to itself when a pause is added or
-    ended that is not the only one, to NONE when the last one ends."""
+    """No thread may take it. Pauses are counted, and each must be resumed. Transition: to itself when one of several
+    pauses is added or resumed, to NONE when the last one is resumed."""
 
 
 VALID_PREVIOUS_STATES: dict[LogCleaningState, frozenset[LogCleaningState]] = {
@@ -42,8 +42,8 @@ VALID_PREVIOUS_STATES: dict[LogCleaningState, frozenset[LogCleaningState]] = {
 
 
 class LogCleaningAbortedError(KafkaError):
-    """The cleaning was asked to stop; what it has done so far stays."""
+    """The cleaning was asked to stop; what has already been swapped in stays."""
 
 
 class ThreadShutdownError(KafkaError):
-    """The cleaner thread is to end."""
+    """The cleaner thread must end."""

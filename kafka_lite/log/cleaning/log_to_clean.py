@@ -1,4 +1,4 @@
-"""How dirty a log is, and from which offset to which it can be cleaned.
+"""Measures how dirty a log is and which range of its offsets can be cleaned.
 
 Kafka 0.10.2: core/.../log/LogCleanerManager.scala (cleanableOffsets), LogCleaner.scala (LogToClean) · book 6.1.6
 """
@@ -15,20 +15,20 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import MAX_LONG
 from kafka_lite.log.log_segment import LogSegment
 
-logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one file for all of it
+logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one logger for all cleaning
 
 
 class OffsetsToClean(NamedTuple):
-    """The offsets that can be cleaned: from the first dirty one up to the first uncleanable one (not included)."""
+    """The cleanable range: from the first dirty offset up to the first uncleanable one (exclusive)."""
 
     first_dirty_offset: int
     first_uncleanable_dirty_offset: int
     force_update_checkpoint: bool = False
-    """Whether the checkpoint was of no use and must say the first dirty offset."""
+    """Whether the checkpoint was invalid and must be set to the first dirty offset."""
 
 
 class LogToClean:
-    """A log that could be cleaned.
+    """A log that may be cleaned.
 
     ::
 
@@ -37,7 +37,7 @@ class LogToClean:
 
         cleanable ratio = bytes of dirty / (bytes of clean + bytes of dirty)
 
-    Whole segments are counted. What is uncleanable is too young (``min.compaction.lag.ms``).
+    Whole segments are counted. Uncleanable segments are too young (``min.compaction.lag.ms``).
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class LogToClean:
         uncleanable_offset: int,
         need_compaction_now: bool = False,
     ) -> None:
-        """``need_compaction_now``: it waits longer than ``max.compaction.lag.ms`` allows."""
+        """``need_compaction_now``: the log has been dirty for longer than ``max.compaction.lag.ms``."""
         self.topic_partition = topic_partition
         self.log = log
         self.first_dirty_offset = first_dirty_offset
@@ -61,17 +61,17 @@ class LogToClean:
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of clean and dirty segments."""
+        """Total size of the clean and dirty segments."""
         return self.clean_bytes + self.cleanable_bytes
 
     @cached_property
     def cleanable_ratio(self) -> float:
-        """Which part of these is dirty, 0 to 1."""
+        """Fraction of these bytes that is dirty, 0 to 1."""
         return self.cleanable_bytes / self.total_bytes if self.total_bytes else 0.0
 
     @property
     def is_cleanable(self) -> bool:
-        """Whether it is dirty enough (``min.cleanable.dirty.ratio``), or waits too long."""
+        """Whether the log is dirty enough (``min.cleanable.dirty.ratio``) or overdue."""
         overdue = self.need_compaction_now and self.cleanable_bytes > 0
         return overdue or self.cleanable_ratio > self.log.config.min_cleanable_dirty_ratio
 
@@ -81,8 +81,8 @@ def _size(segments: Sequence[LogSegment]) -> int:
 
 
 def cleanable_offsets(log: Log, last_clean_offset: int | None, now_ms: int) -> OffsetsToClean:
-    """Where cleaning can begin, by the checkpoint, and where it must end: before the active segment, and before the
-    first segment with a message younger than ``min.compaction.lag.ms``.
+    """Compute where cleaning starts, from the checkpoint, and where it must end: at the active segment, or at the first
+    segment with a message younger than ``min.compaction.lag.ms``.
     """
     first_dirty_offset, force_update_checkpoint = _first_dirty_offset(log, last_clean_offset)
     first_uncleanable = log.segments.active.base_offset
@@ -95,12 +95,12 @@ def cleanable_offsets(log: Log, last_clean_offset: int | None, now_ms: int) -> O
 
 
 def _first_dirty_offset(log: Log, last_clean_offset: int | None) -> tuple[int, bool]:
-    """The checkpoint's offset, and false; or the log start offset, and true if the checkpoint cannot be."""
+    """Return the checkpoint's offset and False, or the log start offset and True if the checkpoint is invalid."""
     start = log.log_start_offset
     if last_clean_offset is None:
         return start, False
     if last_clean_offset < start:
-        if not log.config.delete:  # retention moves the start beyond the checkpoint as a matter of course
+        if not log.config.delete:  # with deletion it is normal that the start passes the checkpoint
             logger.warning(
                 "Resetting the first dirty offset of %s to the log start offset %d, since the checkpoint's, %d, lies "
                 "before it",
@@ -123,7 +123,7 @@ def _first_dirty_offset(log: Log, last_clean_offset: int | None) -> tuple[int, b
 
 
 def max_compaction_delay_ms(log: Log, first_dirty_offset: int, now_ms: int) -> int:
-    """By how much the oldest dirty segment exceeds ``max.compaction.lag.ms``; 0 when it does not."""
+    """By how much the oldest dirty segment exceeds ``max.compaction.lag.ms``; 0 if it does not."""
     lag_ms = log.config.max_compaction_lag_ms
     if lag_ms == MAX_LONG:
         return 0

@@ -1,4 +1,4 @@
-"""What the cleaner must remember of the dirty part of a log: for each key, the newest offset.
+"""The cleaner's map of the dirty part of a log: the newest offset of each key.
 
 Kafka 0.10.2: core/.../log/OffsetMap.scala; since 3.5 OffsetMap.java · book 6.1.6
 """
@@ -11,40 +11,40 @@ from kafka_lite.common.sendable import Buffer
 
 
 class OffsetMap(ABC):
-    """A map key → offset that may be full."""
+    """A map from keys to offsets with a fixed capacity."""
 
     @property
     @abstractmethod
     def slots(self) -> int:
-        """How many keys it can hold."""
+        """Capacity: the number of keys that fit."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many keys it holds."""
+        """Number of keys in the map."""
 
     @property
     @abstractmethod
     def latest_offset(self) -> int:
-        """Up to this offset, it included, the map knows the log; -1 when it knows nothing yet."""
+        """The map covers the log up to and including this offset; -1 if it covers nothing yet."""
 
     @abstractmethod
     def put(self, key: Buffer, offset: int) -> None:
-        """Remember the offset of a key instead of the one known so far; raises ValueError when the map is full."""
+        """Set the offset of a key, replacing an older one. Raises ValueError if the map is full."""
 
     @abstractmethod
     def get(self, key: Buffer) -> int:
-        """The offset of a key; -1 when the key is not known."""
+        """Return the offset of a key, or -1 if the key is not in the map."""
 
     @abstractmethod
     def update_latest_offset(self, offset: int) -> None:
-        """All offsets up to this one are known: the last of them need not have a key."""
+        """Extend the covered range to this offset, for offsets at the end that have no key."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all keys."""
 
     @property
     def utilization(self) -> float:
-        """Which part of the slots is in use, 0 to 1."""
+        """Fraction of the slots in use, 0 to 1."""
         return self.size / self.slots

@@ -1,4 +1,4 @@
-"""Which neighbouring segments are cleaned into one, so that compaction does not leave ever more ever smaller files.
+"""Groups adjacent segments that are cleaned into one, so that compaction does not leave ever more and smaller files.
 
 Kafka 0.10.2: core/.../log/LogCleaner.scala (groupSegmentsBySize) · book 6.1.6
 """
@@ -14,15 +14,15 @@ from kafka_lite.log.log_segment import LogSegment
 def group_segments_by_size(
     segments: Sequence[LogSegment], max_size: int, max_index_size: int, first_uncleanable_offset: int
 ) -> list[list[LogSegment]]:
-    """Groups of neighbours that fit into one segment even if all of their messages stay.
+    """Group adjacent segments that fit in one segment even if all of their messages are retained.
 
     ::
 
         bytes   │ 600 │ 300 │ 400 │ 100 │ 1000 │       max_size 1000
         groups  └─── 900 ──┘└─── 500 ───┘└ 1000 ┘
 
-    What must fit: the messages (``max_size`` bytes), the entries of each index (``max_index_size`` bytes), and the last
-    offset relative to the first base offset. An empty segment joins any group.
+    The limits are the size of the messages (``max_size`` bytes), the size of each index (``max_index_size`` bytes), and
+    the last offset relative to the first base offset. An empty segment fits in any group.
     """
     groups: list[list[LogSegment]] = []
     ends = [segment.base_offset for segment in segments[1:]] + [first_uncleanable_offset]
@@ -35,7 +35,7 @@ def group_segments_by_size(
 
 
 def _fits(group: list[LogSegment], segment: LogSegment, last_offset: int, max_size: int, max_index_size: int) -> bool:
-    """``last_offset`` is the largest that the segment may have: to know the true one, it would have to be read."""
+    """``last_offset`` is the largest that the segment may have; finding the real one would mean reading the segment."""
     together = [*group, segment]
     return (
         sum(s.size for s in together) <= max_size

@@ -1,4 +1,4 @@
-"""Takes segments out of a log, and puts a cleaned one in the place of its sources; a crash may come at any step.
+"""Deletes segments, and replaces segments by a cleaned one; safe against a crash at any step.
 
 Kafka 0.10.2: core/.../log/Log.scala (replaceSegments, asyncDeleteSegment); since 3.1 LocalLog · book 6.1.6
 """
@@ -25,22 +25,22 @@ logger = logging.getLogger(__name__)
 
 
 class SegmentReplacement:
-    """The changes of a log's set of segments that take files away.
+    """Changes a log's set of segments in ways that delete files.
 
     ::
 
         step                          on disk                                          after a crash (SwapFiles)
-        the cleaner writes            0.log  20.log  40.log   0.log.cleaned            undone: .cleaned goes
+        the cleaner writes            0.log  20.log  40.log   0.log.cleaned            undone: .cleaned is deleted
         1 .cleaned becomes .swap      0.log  20.log  40.log   0.log.swap               completed, from here on
         2 readers see the new one
         3 sources become .deleted     0.log.deleted  20.log.deleted ... 0.log.swap     completed
-        4 .swap goes                  0.log (the new one)                              done
-        5 sources are removed, after file.delete.delay.ms: reads that have begun can end
+        4 .swap is dropped            0.log (the new one)                              done
+        5 sources are removed, after file.delete.delay.ms, so that reads in progress can finish
 
-    A segment is three files, so each step has three renames; after half of step 1 it is undone. What is renamed has
-    been forced to disk before.
+    A segment has three files, so each step is three renames; step 1 is undone if only some of them were made. Files
+    are flushed before they are renamed.
 
-    It has no lock: the log calls it under its own.
+    It has no lock of its own: the log calls it under the log's lock.
     """
 
     def __init__(self, segments: LogSegments, producer_state: ProducerStateManager, scheduler: Scheduler) -> None:
@@ -49,11 +49,11 @@ class SegmentReplacement:
         self._scheduler = scheduler
 
     def replace(self, new: LogSegment, old: Sequence[LogSegment], directory: Path, delete_delay_ms: int) -> None:
-        """Put ``new``, whose files end in .cleaned, in the place of ``old``. Raises OSError."""
+        """Replace ``old`` by ``new``, whose files end in .cleaned. Raises OSError."""
         try:
             new.change_file_suffixes(CLEANED_FILE_SUFFIX, SWAP_FILE_SUFFIX)
         except OSError:
-            # If it stayed, a later start would put it in the place of what the log has by then.
+            # If the .swap file stayed, a later start would swap it into a log that has changed since.
             new.delete()
             raise
         self._segments.replace(new, old)
@@ -63,18 +63,19 @@ class SegmentReplacement:
                 self._retire(segment, directory, delete_delay_ms, with_snapshot=not has_successor)
             new.change_file_suffixes(SWAP_FILE_SUFFIX, "")
         except OSError as error:
-            # From here only the next start can go on. A full disk, after which a log stays in use, must not hide that.
+            # Only a restart can complete this. A log stays in use after ENOSPC, so ENOSPC must not be raised here.
             raise OSError(errno.EIO, f"stopped in the midst of replacing segments ({error.strerror})") from error
-        # All is done. That no file can be opened for this, say, is no reason to give up the log directory.
+        # The replacement is complete. A failure here, such as too many open files, must not take the log directory
+        # offline.
         flush_file_or_directory(directory)
 
     def delete(self, segment: LogSegment, directory: Path, delete_delay_ms: int) -> None:
-        """Take a segment out. Raises OSError."""
+        """Delete a segment. Raises OSError."""
         self._segments.remove(segment.base_offset)
         self._retire(segment, directory, delete_delay_ms, with_snapshot=True)
 
     def _retire(self, segment: LogSegment, directory: Path, delete_delay_ms: int, *, with_snapshot: bool) -> None:
-        """Rename the files of a segment, and have them removed later."""
+        """Rename a segment's files to .deleted and schedule their removal."""
         logger.info("Scheduling log segment %d of %s for deletion", segment.base_offset, directory.name)
         segment.change_file_suffixes("", DELETED_FILE_SUFFIX)
         snapshot = None

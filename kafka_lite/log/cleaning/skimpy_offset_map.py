@@ -14,7 +14,7 @@ from kafka_lite.log.cleaning.offset_map import OffsetMap
 
 
 class SkimpyOffsetMap(OffsetMap):
-    r"""An open hash table in one block of memory; a slot has the hash of a key in place of the key.
+    r"""An open-addressing hash table in one block of memory; each slot stores the hash of a key instead of the key.
 
     ::
 
@@ -25,20 +25,20 @@ class SkimpyOffsetMap(OffsetMap):
         +------------+-----------+ +------------+-----------+ +------------+-----------+
 
     So a key takes 24 bytes however long it is, and 128 MiB hold five million keys. Two keys with the same hash would be
-    taken for one; with 128 bits that does not happen.
+    taken for one; with 128 bits that does not happen in practice.
 
-    Which slots a key may lie in follows from its hash: the *probes*. Its bytes 0-3, 1-4, 2-5 ... up to the last four,
-    each read as a number, name a slot each; when all of these are taken by other keys, the slots behind the last one
-    follow one by one. A look-up ends at the key's slot, or at the first empty one. Nothing can be removed from such a
-    table (a gap would hide the keys behind it), only all of it at once.
+    A key's hash determines its *probes*, the slots where it may be. Bytes 0-3, 1-4, 2-5 ... up to the last four, each
+    read as a number, give one slot each; if other keys occupy all of these, the slots after the last one follow one by
+    one. A lookup ends at the key's slot or at the first empty one. Keys cannot be removed individually (a gap would
+    hide the keys after it); the table can only be cleared.
 
-    The memory is mapped, so that the kernel provides pages, all zeros, when they are first written to.
+    The memory is mapped: the kernel provides zeroed pages when they are first written to.
     """
 
     SLOT = struct.Struct(">16sq")
 
     def __init__(self, memory_bytes: int) -> None:
-        """A map of as many slots as fit into ``memory_bytes``; raises ValueError when not one does."""
+        """Create a map with as many slots as fit in ``memory_bytes``. Raises ValueError if not even one fits."""
         self._slots = memory_bytes // self.SLOT.size
         if self._slots < 1:
             raise ValueError(f"{memory_bytes} bytes have no room for a slot of {self.SLOT.size}")
@@ -49,26 +49,26 @@ class SkimpyOffsetMap(OffsetMap):
 
     @property
     def slots(self) -> int:
-        """How many keys fit; the table is slow long before it is full."""
+        """Number of slots; the table becomes slow long before it is full."""
         return self._slots
 
     @property
     def size(self) -> int:
-        """How many keys there are."""
+        """Number of keys in the map."""
         return self._entries
 
     @property
     def latest_offset(self) -> int:
-        """The offset that was put last, or what ``update_latest_offset`` said since."""
+        """The offset that was put last, or a later value from ``update_latest_offset``."""
         return self._latest_offset
 
     @property
     def collision_rate(self) -> float:
-        """How many probes beyond the first a look-up took on average."""
+        """Average number of probes beyond the first per lookup."""
         return (self._probes - self._lookups) / self._lookups if self._lookups else 0.0
 
     def put(self, key: Buffer, offset: int) -> None:
-        """Remember the offset of a key; raises ValueError when all slots are taken, even by this very key."""
+        """Set the offset of a key. Raises ValueError if all slots are taken, even if this key has one of them."""
         if self._entries >= self._slots:
             raise ValueError(f"the offset map is full: all {self._slots} slots are taken")
         key_hash = self._hash(key)
@@ -79,7 +79,7 @@ class SkimpyOffsetMap(OffsetMap):
         self._latest_offset = offset
 
     def get(self, key: Buffer) -> int:
-        """The offset of a key; -1 when it is not there."""
+        """Return the offset of a key, or -1 if it is not in the map."""
         key_hash = self._hash(key)
         position = self._find(key_hash)
         if position < 0:
@@ -88,11 +88,11 @@ class SkimpyOffsetMap(OffsetMap):
         return int(offset) if found == key_hash else -1
 
     def update_latest_offset(self, offset: int) -> None:
-        """All up to this offset is known."""
+        """Extend the covered range to this offset."""
         self._latest_offset = offset
 
     def clear(self) -> None:
-        """Forget everything, and give the memory back to the kernel until it is written to again."""
+        """Remove all keys and return the memory to the kernel until it is written to again."""
         self._memory.close()
         self._memory = self._new_memory()
         self._entries = 0
@@ -100,7 +100,7 @@ class SkimpyOffsetMap(OffsetMap):
         self._lookups = self._probes = 0
 
     def close(self) -> None:
-        """Give the memory back for good; the map cannot be used after that."""
+        """Free the memory; the map cannot be used afterwards."""
         self._memory.close()
 
     def _new_memory(self) -> mmap.mmap:
@@ -110,20 +110,20 @@ class SkimpyOffsetMap(OffsetMap):
 
     @staticmethod
     def _hash(key: Buffer) -> bytes:
-        """The 16 bytes that stand for a key. MD5 is fast; nobody is to be kept from making collisions here."""
+        """The 16-byte hash of a key. MD5 because it is fast; resistance to deliberate collisions is not needed here."""
         return hashlib.md5(key, usedforsecurity=False).digest()
 
     def _position_of(self, key_hash: bytes, attempt: int) -> int:
-        """Where the slot of probe number ``attempt`` (from 0) begins, in bytes."""
+        """Byte position of the slot of probe number ``attempt`` (from 0)."""
         last_window = len(key_hash) - 4
         window = min(attempt, last_window)
         number = int.from_bytes(key_hash[window : window + 4], "big") + max(0, attempt - last_window)
         return number % self._slots * self.SLOT.size
 
     def _find(self, key_hash: bytes) -> int:
-        """Where the slot with this hash begins, or else the empty slot where it belongs; -1 when there is neither."""
+        """Position of the slot with this hash, or of the empty slot where it belongs; -1 if there is neither."""
         self._lookups += 1
-        # One probe for each number in the hash, then every slot once.
+        # One probe for each window of four bytes in the hash, then every slot once.
         for attempt in range(len(key_hash) - 4 + self._slots):
             self._probes += 1
             position = self._position_of(key_hash, attempt)
@@ -132,7 +132,7 @@ class SkimpyOffsetMap(OffsetMap):
         return -1
 
     def _is_empty(self, position: int) -> bool:
-        """Whether nothing has been put into the slot that begins at ``position``."""
+        """Whether the slot at ``position`` is empty."""
         return self._memory[position : position + 24] == _EMPTY
 
 

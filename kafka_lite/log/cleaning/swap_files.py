@@ -1,4 +1,4 @@
-"""What a crash has left of compactions and deletions, and what becomes of it at the next start.
+"""Completes or undoes, at start-up, compactions and deletions that a crash interrupted.
 
 Kafka 0.10.2: core/.../log/Log.scala (loadSegmentFiles, completeSwapOperations); since 3.0 LogLoader · book 6.1.6
 """
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class SwapFiles:
-    """Finishes or undoes what ``SegmentReplacement`` was at when the broker died."""
+    """Completes or undoes what ``SegmentReplacement`` was doing when the broker died."""
 
     def __init__(self, directory: Path, config: LogConfig, time: Time) -> None:
         self._dir = directory
@@ -32,10 +32,10 @@ class SwapFiles:
         self._time = time
 
     def remove_temporary_files(self) -> None:
-        """Remove what is half a compaction, or was no longer wanted. Raises OSError."""
+        """Delete the files of incomplete compactions and of deleted segments. Raises OSError."""
         cleaned = [file for file in self._files() if file.name.endswith(CLEANED_FILE_SUFFIX)]
-        # The three files of a segment become .swap one after the other, and when a segment that is too large is split,
-        # so do the parts, from the last to the first: .swap files at or behind a .cleaned one are not all of them.
+        # The three files of a segment become .swap one after another; when a segment is split because it is too large,
+        # so do its parts, from last to first. So .swap files at or after the offset of a .cleaned file are incomplete.
         first_cleaned = min((offset_from_file(file) or 0 for file in cleaned), default=None)
         for file in self._files():
             if file.name.endswith((DELETED_FILE_SUFFIX, CLEANED_FILE_SUFFIX)):
@@ -46,7 +46,7 @@ class SwapFiles:
                     file.unlink()
 
     def complete_swaps(self) -> None:
-        """Let finished compactions replace the segments whose offsets they cover. Raises OSError."""
+        """Replace the segments that completed compactions cover. Raises OSError."""
         for swap_log in self._files():
             base_offset = offset_from_file(swap_log)
             if base_offset is None or not swap_log.name.endswith(LOG_FILE_SUFFIX + SWAP_FILE_SUFFIX):
@@ -61,7 +61,7 @@ class SwapFiles:
         return sorted(file for file in self._dir.iterdir() if file.is_file())
 
     def _end_of_swap(self, base_offset: int) -> int:
-        """The offset behind the last message of a .swap file, whose indexes are built anew."""
+        """Return the offset after the last message of a .swap file, and rebuild its indexes."""
         segment = LogSegment.open(self._dir, base_offset, self._config, self._time, SWAP_FILE_SUFFIX)
         segment.recover()
         end = segment.read_next_offset()
@@ -69,7 +69,7 @@ class SwapFiles:
         return end
 
     def _delete_files_between(self, first: int, end: int) -> None:
-        """Remove the sources. One whose messages are all gone may lie behind the end; it stays, and does no harm."""
+        """Delete the sources. An empty source beyond ``end`` may remain, which is harmless."""
         for file in self._files():
             offset = offset_from_file(file)
             if offset is not None and not file.name.endswith(SWAP_FILE_SUFFIX) and first <= offset < end:

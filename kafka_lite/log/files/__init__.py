@@ -1,1 +1,1 @@
-"""The log file itself: its records as a file, slices of it that are sent, and their conversion for old clients."""
+"""The log file: its records, slices of it that are sent to sockets, and down-conversion for old clients."""

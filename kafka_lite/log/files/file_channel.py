@@ -1,4 +1,4 @@
-"""An open .log file, shared by those who append to it and those who send slices of it.
+"""An open .log file, shared by the log and the slices that are being sent.
 
 Kafka 0.10.2: clients/.../common/record/FileRecords.java (its FileChannel) · book 6.1.3
 """
@@ -13,26 +13,26 @@ from typing import Final
 from kafka_lite.common.sendable import Buffer
 
 WRITE_BYTES: Final = 128 * 1024
-"""How much is given to the kernel at once. For larger writes Linux looks for larger pieces of free memory (up to 2 MB),
-which in a virtual machine are often such that the host must provide first: 1 MB then takes 1 to 3 ms instead of 0.3."""
+"""Largest single write. For larger writes Linux allocates larger blocks of memory (up to 2 MB), which in a virtual
+machine the host often has to provide first: 1 MB then takes 1 to 3 ms instead of 0.3."""
 
 
 class FileChannel:
-    """An open file that is closed when nobody holds it any more.
+    """An open file that is closed when it is no longer referenced.
 
-    The slices in the send queue of a slow consumer keep the file of a deleted segment open. If it were closed under
-    them, its number could be given to another file, and that file's bytes would go to the consumer.
+    Slices in the send queue of a slow consumer keep the file of a deleted segment open. If it were closed earlier, its
+    file descriptor could be reused, and the consumer would get another file's bytes.
     """
 
     def __init__(self, file: Path) -> None:
         self.fd = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
 
     def read(self, position: int, length: int) -> bytes:
-        """Up to ``length`` bytes from ``position`` on; fewer at the end of the file."""
+        """Read up to ``length`` bytes from ``position`` on; fewer at the end of the file."""
         return os.pread(self.fd, length, position)
 
     def write_fully(self, position: int, data: Buffer) -> None:
-        """All of ``data`` at ``position``, in pieces of ``WRITE_BYTES``. Raises OSError."""
+        """Write all of ``data`` at ``position``, in pieces of ``WRITE_BYTES``. Raises OSError."""
         view = data if isinstance(data, memoryview) else memoryview(data)
         while len(view):
             written = os.pwrite(self.fd, view if len(view) <= WRITE_BYTES else view[:WRITE_BYTES], position)

@@ -1,4 +1,4 @@
-"""Walks over the batches of a .log file by their headers, without reading what is in them.
+"""Iterates over the batches of a .log file by their headers, without reading the records.
 
 Kafka 0.10.2: clients/.../common/record/FileLogInputStream.java · book 6.1.3
 """
@@ -15,13 +15,13 @@ from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, NO_PARTITION_LEADER_EPO
 from kafka_lite.record.record_batch import LOG_OVERHEAD, MAGIC_POSITION
 
 MIN_RECORD_SIZE: Final = RECORD_OVERHEAD[MAGIC_V0]
-"""The smallest message there is: format v0, no key, no value."""
+"""The smallest possible message: format v0, no key, no value."""
 HEADER_SIZE: Final = LOG_OVERHEAD + MIN_RECORD_SIZE
 READ_AHEAD_BYTES: Final = 4096
-"""As much as lies between two index entries: most lookups read the file once."""
+"""The default distance between two index entries, so most lookups read the file once."""
 
 V2_HEADER_SIZE: Final = 43
-"""Up to the largest timestamp."""
+"""Up to and including the max timestamp."""
 
 _LEGACY = struct.Struct(">qi6xq")
 """Offset, size, timestamp."""
@@ -30,15 +30,15 @@ _V2 = struct.Struct(">qii7xi8xq")
 
 
 class Channel(Protocol):
-    """What the walk needs of a file."""
+    """A file to iterate over."""
 
     def read(self, position: int, length: int) -> bytes:
-        """Up to ``length`` bytes from ``position`` (bytes from the beginning of the file) on."""
+        """Read up to ``length`` bytes from byte ``position`` on."""
         ...
 
 
 class FileChannelRecordBatch:
-    """The header of a batch in a file, and where it is; the useful part of the three formats.
+    """The header of a batch in a file, with its position: the fields that are useful in all three formats.
 
     ::
 
@@ -47,8 +47,8 @@ class FileChannelRecordBatch:
         v2      base offset I64 │ size I32 │ epoch I32  │ magic │ crc U32 │ attributes I16 │ last offset delta I32
                 │ base timestamp I64 │ max timestamp I64 │ ...
 
-    ``size`` counts what follows it. The offset of a compressed message of v0 and v1 is that of the last message in it,
-    so the last offset of a batch is known for every format, the first only for v2.
+    ``size`` is the number of bytes after it. The offset of a compressed v0 or v1 message is that of the last message in
+    it, so the last offset of a batch is known in every format, but the first only in v2.
     """
 
     __slots__ = (
@@ -78,19 +78,19 @@ class FileChannelRecordBatch:
         """The base offset for v2, the last offset for v0 and v1."""
         self.last_offset = last_offset
         self.max_timestamp = max_timestamp
-        """-1 for v0, which has no timestamps."""
+        """-1 in v0, which has no timestamps."""
         self.partition_leader_epoch = partition_leader_epoch
 
     @property
     def next_offset(self) -> int:
-        """The offset behind the batch."""
+        """The offset after the batch."""
         return self.last_offset + 1
 
 
 def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannelRecordBatch]:
-    """The batches from position ``start`` to ``end``; one that does not end before ``end`` is left out.
+    """Yield the batches from position ``start`` to ``end``; a batch that does not end by ``end`` is left out.
 
-    Raises CorruptRecordError at what cannot be a header.
+    Raises CorruptRecordError if a header is invalid.
     """
     window, window_start, position = b"", start, start
     while end - position >= HEADER_SIZE:
@@ -98,7 +98,7 @@ def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannel
         if len(window) - at < V2_HEADER_SIZE:
             window, window_start, at = channel.read(position, min(READ_AHEAD_BYTES, end - position)), position, 0
             if len(window) < HEADER_SIZE:
-                return  # the file has been truncated meanwhile
+                return  # the file has been truncated in the meantime
         batch = _parse_header(window, at, position)
         if batch is None or position + batch.size_in_bytes > end:
             return
@@ -107,7 +107,7 @@ def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannel
 
 
 def _parse_header(window: bytes, at: int, position: int) -> FileChannelRecordBatch | None:
-    """The header at ``at`` in ``window``, which is ``position`` in the file; None when the window cuts it."""
+    """Parse the header at ``at`` in ``window``, at ``position`` in the file. Returns None if it does not fit."""
     offset: int
     size: int
     epoch: int

@@ -1,1 +1,1 @@
-"""What a log knows of its idempotent producers: their state, its snapshots, aborted transactions."""
+"""Producer state: what a log stores about idempotent producers, snapshots of it, aborted transactions."""

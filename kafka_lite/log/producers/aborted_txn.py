@@ -1,4 +1,4 @@
-"""The entries of a segment's transaction index: transactions that were aborted, so that consumers can leave them out.
+"""The entries of a segment's transaction index: aborted transactions, which consumers skip.
 
 Kafka 0.11: core/.../log/TransactionIndex.scala (AbortedTxn) · book 10.3
 """
@@ -24,8 +24,8 @@ class AbortedTxn(NamedTuple):
 
         version I16 (0) | producer id I64 | first offset I64 | last offset I64 | last stable offset I64     34 bytes
 
-    ``last_offset`` is that of the marker. Entries are in the order of their markers. The last stable offset when the
-    marker was written tells a reader where to stop: what begins behind its fetch has no entry from there on.
+    ``last_offset`` is that of the marker. Entries are ordered by marker. The last stable offset at the time of the
+    marker tells a reader where to stop: transactions that begin after its fetch have no entries before that one.
     """
 
     producer_id: int
@@ -34,12 +34,12 @@ class AbortedTxn(NamedTuple):
     last_stable_offset: int
 
     def encode(self) -> bytes:
-        """As bytes, in the current version."""
+        """Encode in the current version."""
         return _ENTRY.pack(CURRENT_VERSION, *self)
 
     @classmethod
     def read_all(cls, data: Buffer) -> Iterator[Self]:
-        """The whole entries of an index; a last one that is torn is left out. Raises KafkaError for another version."""
+        """Yield the entries of an index, except for a torn last one. Raises KafkaError for another version."""
         for position in range(0, len(data) - _ENTRY.size + 1, _ENTRY.size):
             version, *fields = _ENTRY.unpack_from(data, position)
             if version > CURRENT_VERSION:

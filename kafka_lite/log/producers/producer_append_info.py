@@ -1,4 +1,4 @@
-"""Checks the batches of one producer in one append, and collects what the log is to remember of them.
+"""Checks the batches of one producer in one append and collects its new state.
 
 Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerAppendInfo); since 3.5 ProducerAppendInfo.java · book 10.3
 """
@@ -18,23 +18,23 @@ from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE
 
 logger = logging.getLogger(__name__)
 
-_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
+_CLIENT: Final = AppendOrigin.CLIENT  # looked up once, see record.record
 
 
 class ProducerAppendInfo:
-    """The state that a producer will have when the append has been written; until then nothing changes.
+    """The producer's state after the append has been written; nothing changes before that.
 
     ====================================  =====================================================================
-    epoch of the batch                    what its first sequence number must be
+    epoch of the batch                    rule for its first sequence number
     ====================================  =====================================================================
-    older than the last one               none is right: INVALID_PRODUCER_EPOCH, a newer producer has taken over
-    newer                                 0, or else OUT_OF_ORDER_SEQUENCE_NUMBER
-    the same                              the last one + 1 (0 after 2**31 - 1), or else the same error
-    the producer is not known (any more)  any: retention may have taken what it wrote before
+    older than the last one               always INVALID_PRODUCER_EPOCH: a newer producer has taken over
+    newer                                 must be 0, otherwise OUT_OF_ORDER_SEQUENCE_NUMBER
+    the same                              must be the last one + 1 (0 after 2**31 - 1), otherwise the same error
+    the producer is unknown (or expired)  any: retention may have deleted what it wrote before
     ====================================  =====================================================================
 
-    What has come before is found earlier, by ``ProducerStateEntry.find_duplicate_batch``. Only clients' sequences are
-    checked: what a leader has accepted, its followers and recovery take as it is.
+    Duplicates are found earlier, by ``ProducerStateEntry.find_duplicate_batch``. Sequence numbers are checked only for
+    clients: followers and recovery accept what a leader has accepted.
     """
 
     def __init__(
@@ -47,20 +47,20 @@ class ProducerAppendInfo:
 
     @property
     def producer_id(self) -> int:
-        """Whose batches these are."""
+        """The producer id of these batches."""
         return self.updated_entry.producer_id
 
     def append(self, batch: DefaultRecordBatch) -> None:
-        """Check a batch that has its offsets, and take it in. A control batch must be there with its records.
+        """Check a batch whose offsets have been assigned, and add it. A control batch must include its records.
 
-        Raises ApiError: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE for data outside the
-        transaction that the producer has open.
+        Raises ApiError: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, or INVALID_TXN_STATE for data outside the
+        producer's open transaction.
         """
         if not batch.is_control:
             self._append_data_batch(batch)
             return
         marker = next(batch.records(), None)
-        if marker is not None:  # else all of the transaction has been compacted away
+        if marker is not None:  # otherwise the marker has been compacted away
             self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
             epoch = EndTransactionMarker.from_record(marker).coordinator_epoch
             self.updated_entry.end_transaction(batch.producer_epoch, epoch, marker.timestamp)
@@ -83,7 +83,7 @@ class ProducerAppendInfo:
             entry.current_txn_first_offset = batch.base_offset
 
     def _check_producer_epoch(self, producer_epoch: int, offset: int) -> None:
-        """Raises ApiError INVALID_PRODUCER_EPOCH for an epoch that is over; what a leader says is only logged."""
+        """Raise ApiError INVALID_PRODUCER_EPOCH for an old epoch; from a leader it is only logged."""
         last_epoch = self.updated_entry.producer_epoch
         if producer_epoch >= last_epoch:
             return
@@ -96,9 +96,9 @@ class ProducerAppendInfo:
         logger.warning("%s", message)
 
     def _check_sequence(self, producer_epoch: int, first_seq: int, offset: int) -> None:
-        """Whether the batch follows on the last one, or begins an epoch with 0.
+        """Check that the batch follows the last one, or begins a new epoch with sequence number 0.
 
-        Raises ApiError OUT_OF_ORDER_SEQUENCE_NUMBER. Of whom nothing is known, any number is taken.
+        Raises ApiError OUT_OF_ORDER_SEQUENCE_NUMBER. For an unknown producer any number is accepted.
         """
         updated = self.updated_entry
         if producer_epoch != updated.producer_epoch:
@@ -111,7 +111,7 @@ class ProducerAppendInfo:
         current = self._current_entry
         known = updated if not updated.is_empty or current.producer_epoch != producer_epoch else current
         last_seq = known.last_seq
-        # An epoch that is known from a marker only, without a batch, begins with 0.
+        # An epoch known only from a marker, without batches, begins with 0.
         expected = 0 if last_seq == NO_SEQUENCE else increment_sequence(last_seq, 1)
         if current.producer_epoch != NO_PRODUCER_EPOCH and first_seq != expected:
             raise self._out_of_order(

@@ -1,4 +1,4 @@
-"""The format of producer snapshots: what a log remembered of its producers at an offset.
+"""The file format of producer snapshots: the producer state of a log at an offset.
 
 Kafka 0.11: core/.../log/ProducerStateManager.scala (readSnapshot, writeSnapshot); since 3.8 ProducerSnapshot.json
 · book 10.3
@@ -30,11 +30,11 @@ _HEADER_SIZE = 10
 
 
 class CorruptSnapshotError(KafkaError):
-    """A snapshot that no broker has written to its end."""
+    """A corrupt or incomplete snapshot."""
 
 
 def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
-    """The bytes of a snapshot file.
+    """Encode a snapshot file.
 
     ::
 
@@ -43,7 +43,7 @@ def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
         entry:  producer id I64 | epoch I16 | last sequence I32 | last offset I64 | offset delta I32
                 | timestamp I64 | coordinator epoch I32 | current transaction's first offset I64 (-1: none) |
 
-    Of the five batches only the last one is kept: that is what the sequence goes on from.
+    Only the last of the five batches is stored, which is enough to continue the sequence.
     """
     body = bytearray(_COUNT.pack(len(entries)))
     for entry in entries:
@@ -62,7 +62,7 @@ def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
 
 
 def decode_snapshot(data: bytes) -> list[ProducerStateEntry]:
-    """The entries in the bytes of a snapshot file (see ``encode_snapshot``); raises CorruptSnapshotError."""
+    """Decode a snapshot file (see ``encode_snapshot``). Raises CorruptSnapshotError."""
     if len(data) < _HEADER_SIZE:
         raise CorruptSnapshotError(f"the snapshot has only {len(data)} bytes")
     (version,) = _VERSION.unpack_from(data)
@@ -94,12 +94,12 @@ def _decode_entry(data: bytes, position: int) -> ProducerStateEntry:
 
 
 def read_snapshot(file: Path) -> list[ProducerStateEntry]:
-    """The entries in a file. Raises CorruptSnapshotError, OSError."""
+    """Read the entries from a file. Raises CorruptSnapshotError or OSError."""
     return decode_snapshot(file.read_bytes())
 
 
 def write_snapshot(file: Path, entries: Collection[ProducerStateEntry], *, sync: bool) -> None:
-    """Write a file; with ``sync`` it is on disk on return. Raises OSError."""
+    """Write a snapshot file; ``sync`` forces it to disk. Raises OSError."""
     try:
         with open(file, "wb") as out:
             out.write(encode_snapshot(entries))
@@ -108,5 +108,5 @@ def write_snapshot(file: Path, entries: Collection[ProducerStateEntry], *, sync:
                 os.fsync(out.fileno())
     except OSError:
         with contextlib.suppress(OSError):
-            file.unlink()  # half of a snapshot is of no use
+            file.unlink()  # an incomplete snapshot is useless
         raise

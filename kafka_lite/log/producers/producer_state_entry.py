@@ -1,4 +1,4 @@
-"""What a log remembers of one producer: its epoch and its last batches.
+"""The state of one producer in a log: its epoch and its last batches.
 
 Kafka 0.11: core/.../log/ProducerStateManager.scala (ProducerIdEntry); since 3.5 ProducerStateEntry · book 10.3
 """
@@ -12,13 +12,13 @@ from kafka_lite.record.default_record_batch import increment_sequence
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
 
 NUM_BATCHES_TO_RETAIN: Final = 5
-"""As many requests as an idempotent producer may have in flight: any of them may come a second time."""
+"""The maximum number of requests that an idempotent producer may have in flight; any of them may be retried."""
 
 NO_COORDINATOR_EPOCH = -1
 
 
 class BatchMetadata:
-    """A batch that has been appended, as far as it takes to know it again."""
+    """The properties of an appended batch that are needed to recognize a duplicate."""
 
     __slots__ = ("last_offset", "last_seq", "offset_delta", "timestamp")
 
@@ -28,7 +28,7 @@ class BatchMetadata:
         self.offset_delta = offset_delta
         """Last offset minus first offset: the number of records minus one."""
         self.timestamp = timestamp
-        """The largest timestamp of the batch, ms."""
+        """The max timestamp of the batch, in ms."""
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -52,14 +52,14 @@ class BatchMetadata:
 
 
 class ProducerStateEntry:
-    """The newest epoch of a producer id and up to five batches written under it, oldest first.
+    """The latest epoch of a producer id and up to five of its batches in that epoch, oldest first.
 
     ::
 
-        sequences  │ 10 ─ 14 │ 15 ─ 15 │ 16 ─ 29 │        30 must come next; 15 ─ 15 and the like are duplicates
+        sequences  │ 10 ─ 14 │ 15 ─ 15 │ 16 ─ 29 │        30 must come next; for example, 15 ─ 15 is a duplicate
         offsets    │ 70 ─ 74 │ 78 ─ 78 │ 90 ─ 103│        other producers wrote in between
 
-    A newer epoch forgets the batches of the one before.
+    A new epoch clears the batches of the previous one.
     """
 
     __slots__ = (
@@ -85,9 +85,9 @@ class ProducerStateEntry:
         self.coordinator_epoch = coordinator_epoch
         """The epoch of the transaction coordinator that wrote the last marker."""
         self.last_timestamp = last_timestamp
-        """When the producer wrote last by the clock of its batches, ms: what expiry goes by."""
+        """The timestamp of the producer's last batch, in ms; determines when the producer expires."""
         self.current_txn_first_offset = current_txn_first_offset
-        """Where the open transaction began, in a log that another Kafka wrote."""
+        """The first offset of the open transaction; only in a log that another Kafka wrote."""
         self.batch_metadata = deque(batch_metadata or (), NUM_BATCHES_TO_RETAIN)
 
     def __eq__(self, other: object) -> bool:
@@ -104,21 +104,21 @@ class ProducerStateEntry:
 
     @property
     def last_seq(self) -> int:
-        """The last sequence number; -1 when no batch is known."""
+        """The last sequence number, or -1 if no batch is known."""
         return self.batch_metadata[-1].last_seq if self.batch_metadata else NO_SEQUENCE
 
     @property
     def last_data_offset(self) -> int:
-        """The last offset; -1 when no batch is known."""
+        """The last offset, or -1 if no batch is known."""
         return self.batch_metadata[-1].last_offset if self.batch_metadata else -1
 
     @property
     def last_offset_delta(self) -> int:
-        """The last batch's last offset minus its first; 0 when no batch is known."""
+        """The last batch's last offset minus its first, or 0 if no batch is known."""
         return self.batch_metadata[-1].offset_delta if self.batch_metadata else 0
 
     def without_batches(self) -> ProducerStateEntry:
-        """A copy that an append may fill: what it adds is merged by ``update`` once it has been written."""
+        """Return a copy without batches, to be filled by an append and merged by ``update`` once it is written."""
         return ProducerStateEntry(
             self.producer_id,
             self.producer_epoch,
@@ -128,20 +128,20 @@ class ProducerStateEntry:
         )
 
     def add_batch(self, producer_epoch: int, batch: BatchMetadata) -> None:
-        """Note a batch, the oldest of six is forgotten."""
+        """Add a batch; only the last five are kept."""
         self._maybe_update_producer_epoch(producer_epoch)
         self.batch_metadata.append(batch)
         self.last_timestamp = batch.timestamp
 
     def end_transaction(self, producer_epoch: int, coordinator_epoch: int, timestamp: int) -> None:
-        """Note the marker that ends a transaction."""
+        """Record the marker that ends a transaction."""
         self._maybe_update_producer_epoch(producer_epoch)
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_first_offset = None
         self.last_timestamp = timestamp
 
     def update(self, newer: ProducerStateEntry) -> None:
-        """Merge what an append has added."""
+        """Merge the state of a completed append."""
         self._maybe_update_producer_epoch(newer.producer_epoch)
         self.batch_metadata.extend(newer.batch_metadata)
         self.coordinator_epoch = newer.coordinator_epoch
@@ -149,13 +149,13 @@ class ProducerStateEntry:
         self.last_timestamp = newer.last_timestamp
 
     def _maybe_update_producer_epoch(self, producer_epoch: int) -> None:
-        """Of another epoch nothing is known yet: the batches of the last one are forgotten."""
+        """Change the epoch; clears the batches if it is a different one."""
         if self.producer_epoch != producer_epoch:
             self.batch_metadata.clear()
             self.producer_epoch = producer_epoch
 
     def find_duplicate_batch(self, producer_epoch: int, first_seq: int, last_seq: int) -> BatchMetadata | None:
-        """The remembered batch with exactly these sequence numbers, if this is the epoch it was written under."""
+        """Find a remembered batch with exactly these sequence numbers; None for another epoch."""
         if producer_epoch != self.producer_epoch:
             return None
         for batch in self.batch_metadata:

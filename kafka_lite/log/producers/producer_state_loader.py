@@ -1,4 +1,4 @@
-"""Builds what a log knows of its producers anew, from snapshots and from the batches behind them.
+"""Rebuilds producer state from the snapshots and the batches after them.
 
 Kafka 0.11: core/.../log/Log.scala (loadProducerState); since 3.0 UnifiedLog.rebuildProducerState · book 10.3
 """
@@ -29,11 +29,11 @@ def rebuild_producer_state(
     *,
     reload_from_clean_shutdown: bool,
 ) -> None:
-    """Let ``state`` count for everything from ``log_start_offset`` to ``last_offset`` (not included).
+    """Make ``state`` reflect everything from ``log_start_offset`` to ``last_offset`` (exclusive).
 
-    Without any snapshot after a clean shutdown the log comes from a Kafka that knew no producers (before 0.11): then
-    nothing is read, and empty snapshots say so from now on. Snapshots are written where the last two segments begin,
-    so that a truncation need not go back far, and at the end. Raises OSError.
+    If there is no snapshot after a clean shutdown, the log was written by a Kafka without producer state (before 0.11):
+    nothing is read then, and empty snapshots are written. Snapshots are written at the start of the last two segments,
+    so that a truncation does not have to go back far, and at the end. Raises OSError.
     """
     newest_bases = [segment.base_offset for segment in segments][-2:]
     if reload_from_clean_shutdown and not state.snapshot_offsets:
@@ -57,9 +57,9 @@ def rebuild_producer_state(
 
 
 def _load_producers(state: ProducerStateManager, segment: LogSegment, start_offset: int, last_offset: int) -> None:
-    """Take in the batches of a segment from one offset to another. Only headers are read.
+    """Add the batches of a segment between two offsets. Only headers are read, except for control batches.
 
-    What cannot be read below the recovery point is for those who fetch it to find out; here it ends the segment.
+    An unreadable batch below the recovery point will be noticed when it is fetched; here it only ends the segment.
     """
     try:
         for batch in _record_batches(segment, start_offset, last_offset):
@@ -71,7 +71,7 @@ def _load_producers(state: ProducerStateManager, segment: LogSegment, start_offs
 
 
 def _record_batches(segment: LogSegment, start_offset: int, last_offset: int) -> Iterator[DefaultRecordBatch]:
-    """The batches with a producer id; those of control records whole, of the others the header."""
+    """Yield the batches with a producer id: control batches in full, others only with their header."""
     start = segment.translate_offset(start_offset)
     if start is None:
         return

@@ -1,4 +1,4 @@
-"""What a log knows of all its producers: enough to append every batch of an idempotent producer once and in order.
+"""The producer state of a log: enough to append every batch of an idempotent producer once and in order.
 
 Kafka 0.11: core/.../log/ProducerStateManager.scala; since 3.5 ProducerStateManager.java · book 10.3
 """
@@ -29,11 +29,11 @@ from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
 
-_CLIENT: Final = AppendOrigin.CLIENT  # found once, see record.record
+_CLIENT: Final = AppendOrigin.CLIENT  # looked up once, see record.record
 
 
 class PreparedUpdates:
-    """The outcome of the checks: a duplicate, of which nothing is appended, or what to note after the append."""
+    """The result of checking an append: a duplicate, which is not appended, or the state to merge afterwards."""
 
     __slots__ = ("appends", "duplicate")
 
@@ -43,26 +43,26 @@ class PreparedUpdates:
 
 
 class LastRecord(NamedTuple):
-    """The end of what a producer has written."""
+    """The last record that a producer wrote."""
 
     last_data_offset: int | None
-    """None when all that is known of the producer is a marker of a transaction."""
+    """None if only a transaction marker of the producer is known."""
     producer_epoch: int
 
 
 class ProducerStateManager:
-    """A map producer id → ProducerStateEntry, and snapshots of it beside the segments.
+    """A map from producer id to ProducerStateEntry, with snapshots next to the segments.
 
     ::
 
         log        │ segment 0 ──── 19 │ segment 20 ──── 44 │ segment 45 ── 57
         snapshots                  20.snapshot          45.snapshot      58.snapshot (after a clean shutdown)
 
-    A snapshot at offset 45 holds what is known from all batches below 45. The map counts for all batches below
-    ``map_end_offset``. To build it at the start: load the newest snapshot, then look at the batches behind it
+    A snapshot at offset 45 holds the state after all batches below 45. The map reflects all batches below
+    ``map_end_offset``. At start-up it is rebuilt from the latest snapshot and the batches after it
     (``producer_state_loader``).
 
-    It has no lock and no clock: the log calls it under its own lock, and passes the time (ms).
+    It has no lock and no clock: the log calls it under the log's lock and passes the time (ms).
     """
 
     def __init__(
@@ -90,30 +90,30 @@ class ProducerStateManager:
 
     @property
     def map_end_offset(self) -> int:
-        """The map counts for everything below this offset."""
+        """The map reflects everything below this offset."""
         return self._map_end_offset
 
     def update_map_end_offset(self, offset: int) -> None:
-        """Everything below ``offset`` has been taken in."""
+        """Record that the map reflects everything below ``offset``."""
         self._map_end_offset = offset
 
     def last_records(self) -> dict[int, LastRecord]:
-        """The last record of every producer: compaction must not remove the batch that has it."""
+        """The last record of every producer; compaction must retain its batch."""
         return {
             producer_id: LastRecord(entry.last_data_offset if not entry.is_empty else None, entry.producer_epoch)
             for producer_id, entry in self._producers.items()
         }
 
     def prepare_updates(self, batches: Iterable[RecordBatch], origin: AppendOrigin) -> PreparedUpdates:
-        """Check batches that have their offsets; nothing changes before ``update``.
+        """Check batches whose offsets have been assigned; nothing changes before ``update``.
 
-        Raises ApiError, see ``ProducerAppendInfo.append``.
+        Raises ApiError as ``ProducerAppendInfo.append`` does.
         """
         appends: dict[int, ProducerAppendInfo] = {}
         for batch in batches:
             if not batch.has_producer_id:
                 continue
-            found = cast(DefaultRecordBatch, batch)  # no other format has producer ids
+            found = cast(DefaultRecordBatch, batch)  # other formats have no producer ids
             if origin is _CLIENT and (duplicate := self._find_duplicate(found)) is not None:
                 return PreparedUpdates(duplicate=duplicate)
             append = appends.get(found.producer_id)
@@ -129,12 +129,12 @@ class ProducerStateManager:
         return entry.find_duplicate_batch(batch.producer_epoch, batch.base_sequence, batch.last_sequence)
 
     def prepare_update(self, producer_id: int, origin: AppendOrigin) -> ProducerAppendInfo:
-        """Begin with the batches of one producer."""
+        """Start collecting the batches of one producer."""
         current = self._producers.get(producer_id) or ProducerStateEntry(producer_id)
         return ProducerAppendInfo(self._topic_partition, current, origin)
 
     def update(self, append_info: ProducerAppendInfo) -> None:
-        """The batches have been appended: remember them."""
+        """Merge batches that have been appended."""
         updated = append_info.updated_entry
         current = self._producers.get(updated.producer_id)
         if current is None:
@@ -143,7 +143,7 @@ class ProducerStateManager:
             current.update(updated)
 
     def remove_expired_producers(self, now_ms: int) -> None:
-        """Forget who has not written for ``producer.id.expiration.ms``."""
+        """Remove producers that have not written for ``producer.id.expiration.ms``."""
         for producer_id in [e.producer_id for e in self._producers.values() if self._is_expired(e, now_ms)]:
             del self._producers[producer_id]
 
@@ -153,12 +153,12 @@ class ProducerStateManager:
             and now_ms - entry.last_timestamp >= self._config.producer_id_expiration_ms
         )
 
-    # -- the log changes ---------------------------------------------------------------------------------------------
+    # -- changes of the log ------------------------------------------------------------------------------------------
 
     def truncate_and_reload(self, log_start_offset: int, log_end_offset: int, now_ms: int) -> None:
-        """The log goes from ``log_start_offset`` to ``log_end_offset`` now: go back to a snapshot within.
+        """Go back to a snapshot within the log, which now extends from ``log_start_offset`` to ``log_end_offset``.
 
-        What lies between the snapshot and the end must then be read: ``map_end_offset`` says from where.
+        The batches from ``map_end_offset`` on must then be read.
         """
         for offset in self._snapshots:
             if not log_start_offset < offset <= log_end_offset:
@@ -170,7 +170,7 @@ class ProducerStateManager:
         self._load_from_snapshot(log_start_offset, now_ms)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Nothing is left of the log, it begins again at ``offset``."""
+        """Clear everything: the log is empty and starts again at ``offset``."""
         self._producers.clear()
         for snapshot in self._snapshots:
             self._delete_snapshot(snapshot)
@@ -178,12 +178,12 @@ class ProducerStateManager:
         self._map_end_offset = offset
 
     def on_log_start_offset_incremented(self, log_start_offset: int) -> None:
-        """Batches below are gone; who wrote them stays known until it expires."""
+        """Adjust to a new log start offset. Producers of deleted batches are kept until they expire."""
         self._map_end_offset = max(self._map_end_offset, log_start_offset)
         self._last_snapshot_offset = self._latest_snapshot(log_start_offset)
 
     def update_directory(self, directory: Path) -> None:
-        """Note that the directory has been renamed."""
+        """Use the new directory after a rename."""
         self._dir = directory
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
@@ -201,9 +201,9 @@ class ProducerStateManager:
         return tuple(sorted(offset for file in files if (offset := offset_from_snapshot_file(file)) is not None))
 
     def take_snapshot(self, *, sync: bool = True) -> Path | None:
-        """Write the map down, unless there is a snapshot at this offset; the new file. Raises OSError.
+        """Write a snapshot unless there is one at this offset. Returns the new file, or None. Raises OSError.
 
-        Without ``sync`` the caller forces it to disk later, when no append waits for that.
+        Without ``sync`` the caller forces it to disk later, so that no append waits for it.
         """
         offset = self._map_end_offset
         if offset <= self._last_snapshot_offset:
@@ -216,7 +216,7 @@ class ProducerStateManager:
         return file
 
     def _load_from_snapshot(self, log_start_offset: int, now_ms: int) -> None:
-        """Take the newest snapshot that can be read; corrupt ones are deleted."""
+        """Load the latest readable snapshot; corrupt ones are deleted."""
         for offset in reversed(self._snapshots):
             file = producer_snapshot_file(self._dir, offset)
             try:
@@ -231,9 +231,9 @@ class ProducerStateManager:
         self._map_end_offset = self._last_snapshot_offset = log_start_offset
 
     def remove_stray_snapshots(self, segment_base_offsets: Iterable[int]) -> None:
-        """Delete the snapshots that belong to no segment, save the newest one if it lies behind all segments.
+        """Delete snapshots that belong to no segment, except the latest one if it is after all segments.
 
-        That one a clean shutdown has left.
+        That one was written by a clean shutdown.
         """
         bases = set(segment_base_offsets)
         stray = [offset for offset in self._snapshots if offset not in bases]
@@ -243,7 +243,7 @@ class ProducerStateManager:
             self._delete_snapshot(offset)
 
     def remove_and_mark_snapshot_for_deletion(self, offset: int) -> Path | None:
-        """Take out the snapshot of a segment that is deleted; the renamed file, to be removed later, if there is one.
+        """Rename the snapshot of a deleted segment. Returns the renamed file, to be removed later, or None.
 
         Raises OSError.
         """

@@ -1,4 +1,4 @@
-"""What the producer states of all logs go by, and may change while the broker runs.
+"""The configuration of producer state, shared by all logs; it can change while the broker runs.
 
 Kafka 3.5: storage/.../log/ProducerStateManagerConfig.java · book 6.1.2
 """
@@ -12,7 +12,7 @@ DEFAULT_PRODUCER_ID_EXPIRATION_MS = 86_400_000
 
 @dataclass
 class ProducerStateManagerConfig:
-    """One for all logs, which look at it whenever they expire producers: a change needs no more than an assignment."""
+    """Shared by all logs, which read it whenever they expire producers; to reconfigure, assign a new value."""
 
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_ID_EXPIRATION_MS
-    """How long a log remembers a producer that does not write to it."""
+    """How long a log remembers a producer that does not write."""
