@@ -1,1 +1,1 @@
-"""What a broker tells of itself: meters, histograms, gauges and sensors under the names of Kafka's JMX beans."""
+"""Metrics of a broker: meters, histograms, gauges and sensors under the names of Kafka's JMX beans."""

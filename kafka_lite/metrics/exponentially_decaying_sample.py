@@ -1,4 +1,4 @@
-"""A sample of fixed size out of a stream of any length, in which the last five minutes weigh most.
+"""A fixed-size sample of a stream, biased towards the last five minutes.
 
 Kafka 0.10.2: com.yammer.metrics.stats.ExponentiallyDecayingSample, of the library metrics-core 2.2 · book 2.3
 """
@@ -12,9 +12,9 @@ from itertools import compress
 from typing import Final
 
 RESERVOIR_SIZE = 1028
-"""Enough for a quantile to be within 5 % at a confidence of 99.9 %, if the values are about normally distributed."""
+"""For a margin of error of 5 % at a confidence level of 99.9 %, assuming a normal distribution."""
 ALPHA = 0.015
-"""Per second: a value of five minutes ago weighs a hundredth of one of now."""
+"""Per second: a value five minutes old has a hundredth of the weight of a current one."""
 RESCALE_AFTER_MS: Final = 60 * 60 * 1000.0
 
 _MAX_EXPONENT: Final = 700.0  # math.exp overflows at 709
@@ -23,22 +23,23 @@ _MAX_EXPONENT: Final = 700.0  # math.exp overflows at 709
 class ExponentiallyDecayingSample:
     """Cormode's forward-decaying priority sample.
 
-    A value that comes ``t`` seconds after a landmark has the weight ``e**(alpha * t)`` and, with ``u`` drawn evenly
-    from (0, 1], the priority ``weight / u``. The values of the highest priorities are the sample. Weights are relative,
-    so those in the sample need not be touched while time passes. Once an hour the landmark is moved, lest they
-    overflow.
+    A value that arrives ``t`` seconds after a landmark has the weight ``e**(alpha * t)`` and, with a random ``u`` from
+    (0, 1], the priority ``weight / u``. The sample consists of the values with the highest priorities. Only the ratios
+    of weights matter, so the weights of sampled values need not change as time passes. The landmark is moved once an
+    hour, to keep the weights from overflowing.
 
     ::
 
         priorities     lowest of the last selection        highest
                                   │
-           not candidates         ├─ size + size/2 candidates ─┤    too many: select the size best of them,
+           not candidates         ├─ size + size/2 candidates ─┤    too many: keep the highest ``size`` of them
                                         ├─ the sample ────────┤     and raise the lowest
 
-    Two things make it cheap. Candidates are only put in order when there are half as many again as are wanted: sorting
-    them then is less work than to keep them sorted, as a heap, with every value. And once there is a lowest priority,
-    hardly any value becomes a candidate, so no number is drawn for each: a value gets in with the probability
-    ``weight / lowest``, and how many values do not before one does is distributed geometrically; that is drawn.
+    Two optimizations make it cheap. Candidates are sorted only when there are half as many again as needed, which
+    is less work than keeping them in a heap. And once there is a lowest priority, hardly any value becomes a
+    candidate, so no random number is drawn per value. A value becomes a candidate with the probability
+    ``weight / lowest``, so the number of values skipped before the next candidate has a geometric distribution; only
+    that number is drawn.
     """
 
     def __init__(
@@ -47,11 +48,11 @@ class ExponentiallyDecayingSample:
         self._size = size
         self._max_candidates = size + size // 2 + 1
         self._alpha = alpha
-        # All samples may draw from the same source; one of its own takes a while to seed, and 2.5 KB.
+        # Samples share a random source by default: one of its own takes a while to seed, and 2.5 KB.
         self._random = random.random if rng is None else rng.random
         self._landmark_ms = now_ms
         self._priorities: list[float] = []
-        self._values: list[float] = []  # in the same order; pairs would be objects for the garbage collector to look at
+        self._values: list[float] = []  # in the same order; pairs would be objects for the garbage collector to visit
         self._lowest = 0.0
 
     def __len__(self) -> int:
@@ -59,13 +60,13 @@ class ExponentiallyDecayingSample:
 
     @property
     def values(self) -> list[float]:
-        """The sample, in no order."""
+        """The sample, unordered."""
         if len(self._values) > self._size:
             self._select()
         return list(self._values)
 
     def update(self, values: Sequence[float], now_ms: float) -> None:
-        """Let values take part that came at about the same time."""
+        """Add values that arrived at about the same time."""
         age_ms = now_ms - self._landmark_ms
         if age_ms >= RESCALE_AFTER_MS:
             self._rescale(age_ms)
@@ -85,17 +86,17 @@ class ExponentiallyDecayingSample:
             begin = end
 
     def _add_some(self, values: Sequence[float], begin: int, room: int, weight: float) -> int:
-        """Find the values from ``begin`` on that become candidates, ``room`` at most; returns where it stopped."""
+        """Add those values from ``begin`` on that become candidates, at most ``room``. Returns where it stopped."""
         count = len(values)
-        passed_over = math.log1p(-weight / self._lowest)  # log of the probability of that, for one value
+        passed_over = math.log1p(-weight / self._lowest)  # log of the probability that a value is skipped
         index = begin
         while room:
-            # At most 2**53 * e**54, for logarithms of numbers from random() are above -37, and never NaN.
+            # At most 2**53 * e**54, since the logarithm of a number from random() is above -37; never NaN.
             skipped = math.log(1 - self._random()) / passed_over
             if skipped >= count - index:
                 return count
             index += int(skipped)
-            # Given that it gets in, its u lies evenly in (0, weight / lowest].
+            # Given that it becomes a candidate, its u is uniform in (0, weight / lowest].
             self._priorities.append(self._lowest / (1 - self._random()))
             self._values.append(values[index])
             index += 1
@@ -103,14 +104,14 @@ class ExponentiallyDecayingSample:
         return index
 
     def _select(self) -> None:
-        """Keep the candidates of the highest priorities; of equal ones (0 after days of rest) those that came last."""
+        """Keep the candidates with the highest priorities; among equal ones (0 after idle days), the latest."""
         self._lowest = sorted(self._priorities)[-self._size]
         stays = [priority >= self._lowest for priority in self._priorities]
         self._priorities = list(compress(self._priorities, stays))[-self._size :]
         self._values = list(compress(self._values, stays))[-self._size :]
 
     def _rescale(self, age_ms: float) -> None:
-        """Move the landmark by so much, to now. All priorities shrink by the same factor, so their order stays."""
+        """Move the landmark by ``age_ms``, to now. All priorities shrink by the same factor, so their order stays."""
         factor = math.exp(-min(age_ms / 1000 * self._alpha, _MAX_EXPONENT))
         self._priorities = [priority * factor for priority in self._priorities]
         self._lowest *= factor

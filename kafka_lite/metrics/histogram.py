@@ -1,4 +1,4 @@
-"""How values are distributed: smallest, largest, mean, deviation and percentiles.
+"""The distribution of values: minimum, maximum, mean, standard deviation and percentiles.
 
 Kafka 0.10.2: com.yammer.metrics.core.Histogram and stats.Snapshot, of the library metrics-core 2.2 · book 2.3
 """
@@ -25,11 +25,11 @@ PERCENTILES: dict[str, float] = {
 """Attribute → quantile."""
 
 MAX_PENDING: Final = 128
-"""Values that may wait to be worked in."""
+"""How many values may be queued before they are processed."""
 
 
 class Moments:
-    """Count, extremes, mean and deviation of some values; two sets of values can be put together."""
+    """Count, minimum, maximum, mean and deviation of a set of values; two sets can be combined."""
 
     __slots__ = ("count", "deviations", "max", "mean", "min")
 
@@ -39,11 +39,11 @@ class Moments:
         self.max = high
         self.mean = mean
         self.deviations = deviations
-        """The sum of the squares of all values' distances from the mean."""
+        """The sum of squared differences from the mean."""
 
     @staticmethod
     def of(values: Sequence[float]) -> Moments:
-        """Of one value at least. (C does most of it: to sort so few takes less than to ask for both extremes.)"""
+        """Compute them for at least one value. (Mostly in C: sorting a few values is faster than min() and max().)"""
         ordered = sorted(values)
         low, high, count = ordered[0], ordered[-1], len(ordered)
         if low == high:
@@ -52,7 +52,7 @@ class Moments:
         return Moments(count, low, high, mean, math.dist(ordered, (mean,) * count) ** 2)
 
     def add(self, other: Moments) -> None:
-        """Chan's way to combine two sets, which loses no digits however long it goes on."""
+        """Combine two sets with Chan's formula, which stays accurate for any number of values."""
         total = self.count + other.count
         distance = other.mean - self.mean
         self.deviations += other.deviations + distance * distance * self.count * other.count / total
@@ -63,10 +63,10 @@ class Moments:
 
 
 class Histogram:
-    """Count, extremes, mean and standard deviation of all values; percentiles of a sample that prefers recent ones.
+    """Count, extremes, mean and standard deviation of all values, and percentiles of a sample biased to recent ones.
 
-    ``update`` only puts the value into a queue. The queue is worked in when it is long, or somebody looks: over many
-    values at once, C does the arithmetic. ``update_all`` is for callers who have many values anyway.
+    ``update`` only appends the value to a queue. The queue is processed when it is long or when the histogram is read:
+    for many values at once, C does the arithmetic. ``update_all`` is for callers that already have many values.
     """
 
     __slots__ = ("_lock", "_moments", "_pending", "_sample", "_time")
@@ -79,26 +79,26 @@ class Histogram:
         self._moments = Moments(0, math.inf, -math.inf, 0.0, 0.0)
 
     def update(self, value: float) -> None:
-        """There was a value."""
+        """Add a value."""
         self._pending.append(value)
         if len(self._pending) >= MAX_PENDING:
             self._work_in_pending()
 
     def update_all(self, values: Sequence[float], now_ms: float) -> None:
-        """There were values, at about the reading ``now_ms`` of ``Time.hi_res_ms``."""
+        """Add values that arrived at about ``now_ms``, a reading of ``Time.hi_res_ms``."""
         if values:
             self.add(Moments.of(values), values, now_ms)
 
     def add(self, moments: Moments, values: Sequence[float], now_ms: float) -> None:
-        """The same for who has their moments at hand, since they go into several histograms."""
+        """Add values whose moments are already computed, because they go into several histograms."""
         with self._lock:
             self._moments.add(moments)
             self._sample.update(values, now_ms)
 
     def _work_in_pending(self) -> None:
         now_ms = self._time.hi_res_ms()
-        with self._lock:  # to the end: whoever reads meanwhile shall not miss what has been taken out
-            count = len(self._pending)  # others may append meanwhile, which they do at the end
+        with self._lock:  # until the end, so that a reader does not miss the values removed from the queue
+            count = len(self._pending)  # other threads may append meanwhile, at the end
             values = self._pending[:count]
             del self._pending[:count]
             if values:
@@ -106,26 +106,26 @@ class Histogram:
                 self._sample.update(values, now_ms)
 
     def tick(self) -> None:
-        """Let no value wait longer than this: its weight in the sample is that of the time when it is worked in."""
+        """Process queued values, because a value's weight in the sample depends on when it is processed."""
         if self._pending:
             self._work_in_pending()
 
     @property
     def count(self) -> int:
-        """How many values there were."""
+        """Number of values."""
         self.tick()
         with self._lock:
             return self._moments.count
 
     def percentiles(self, quantiles: Sequence[float]) -> list[float]:
-        """The values below which these parts (0 to 1) of the sample lie; 0 without any value."""
+        """The values at these quantiles (0 to 1) of the sample; 0 if there are no values."""
         self.tick()
         with self._lock:
             values = sorted(self._sample.values)
         return [quantile_of(values, quantile) for quantile in quantiles]
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """All of it; everything is 0 before the first value."""
+        """All attributes; 0 before the first value."""
         self.tick()
         with self._lock:
             moments, count = self._moments, self._moments.count
@@ -140,7 +140,7 @@ class Histogram:
 
 
 def quantile_of(ordered: Sequence[float], quantile: float) -> float:
-    """Interpolated between the two values that the quantile falls between, at position ``quantile * (n + 1)``."""
+    """Interpolate between the two values around the quantile's position, ``quantile * (n + 1)``."""
     if not ordered:
         return 0.0
     position = quantile * (len(ordered) + 1)

@@ -1,4 +1,4 @@
-"""Shows the metrics of Kafka's own library as beans: one for each group and its tags, a metric is an attribute of it.
+"""Exposes the metrics of Kafka's own library as beans: one per group and tags, with each metric as an attribute.
 
 Kafka 0.10.2: clients/.../common/metrics/JmxReporter.java · book 10.1
 """
@@ -15,7 +15,7 @@ from kafka_lite.metrics.sensor import KafkaMetric
 
 
 class JmxReporter(MetricsReporter):
-    """Keeps the beans ``prefix:type=group,tag=value,…``. Python has no JMX; an ``MBeanServer`` shows them."""
+    """Keeps the beans ``prefix:type=group,tag=value,…``. Python has no JMX; an ``MBeanServer`` exposes them."""
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
@@ -23,21 +23,21 @@ class JmxReporter(MetricsReporter):
         self._beans: dict[MetricName, dict[str, KafkaMetric]] = {}
 
     def configure(self, configs: Mapping[str, object]) -> None:
-        """Nothing to configure."""
+        """Do nothing: there is nothing to configure."""
 
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
-        """Take over what is there."""
+        """Add the existing metrics."""
         for metric in metrics:
             self.metric_change(metric)
 
     def metric_change(self, metric: KafkaMetric) -> None:
-        """An attribute more."""
+        """Add or replace an attribute."""
         with self._lock:
             bean = metric.metric_name.bean(self._prefix)
             self._beans.setdefault(bean, {})[metric.metric_name.name] = metric
 
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """An attribute less; with the last one, the bean goes."""
+        """Remove an attribute, and its bean if it was the last one."""
         with self._lock:
             bean = metric.metric_name.bean(self._prefix)
             attributes = self._beans.get(bean, {})
@@ -46,12 +46,12 @@ class JmxReporter(MetricsReporter):
                 self._beans.pop(bean, None)
 
     def close(self) -> None:
-        """No beans any more."""
+        """Remove all beans."""
         with self._lock:
             self._beans.clear()
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
-        """All beans with the values of now."""
+        """All beans with their current values."""
         with self._lock:
             beans = {name: dict(attributes) for name, attributes in self._beans.items()}
         return {name: {a: metric.value for a, metric in attributes.items()} for name, attributes in beans.items()}

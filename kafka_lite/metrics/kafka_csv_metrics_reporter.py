@@ -1,4 +1,4 @@
-"""Writes all metrics into files, a line each at every interval.
+"""Writes all metrics to CSV files, one line per interval.
 
 Kafka 0.10.2: core/.../metrics/KafkaCSVMetricsReporter.scala · book 10.1
 """
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class KafkaCSVMetricsReporter(KafkaMetricsReporter):
-    """A file ``<group>.<type>.<name>.<tags>.csv`` for each metric: the attributes in the first line, then their values.
+    """Writes ``<group>.<type>.<name>.<tags>.csv`` for each metric: first a line of attribute names, then values.
 
     ::
 
@@ -30,14 +30,14 @@ class KafkaCSVMetricsReporter(KafkaMetricsReporter):
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Where (``kafka.csv.metrics.dir``), whether at all, and how often."""
+        """Read the directory (``kafka.csv.metrics.dir``), whether the reporter is enabled, and the interval."""
         self._directory = Path(configs["kafka.csv.metrics.dir"])
         self._enabled: bool = configs["kafka.csv.metrics.reporter.enabled"]
         self._interval_ms = configs["kafka.metrics.polling.interval.secs"] * 1000
         self._thread: CsvWriter | None = None
 
     def start(self, registry: MetricsRegistry) -> None:
-        """Delete the last run's files, and begin to write. Raises OSError."""
+        """Delete the files of the last run and start writing. Raises OSError."""
         if not self._enabled:
             return
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -48,13 +48,13 @@ class KafkaCSVMetricsReporter(KafkaMetricsReporter):
         logger.info("Writing metrics into %s", self._directory)
 
     def close(self) -> None:
-        """End."""
+        """Stop writing."""
         if self._thread is not None:
             self._thread.shutdown()
 
 
 class CsvWriter(ShutdownableThread):
-    """The thread that does it."""
+    """The thread that writes the files."""
 
     def __init__(self, registry: MetricsRegistry, directory: Path, interval_ms: float) -> None:
         super().__init__("csv-metrics-reporter")
@@ -63,7 +63,7 @@ class CsvWriter(ShutdownableThread):
         self._interval_ms = interval_ms
 
     def do_work(self) -> None:
-        """Wait, and write; a full disk costs a line in the log each time."""
+        """Wait for the interval and write; an I/O error is logged."""
         if self.pause(self._interval_ms):
             return
         try:
@@ -72,7 +72,7 @@ class CsvWriter(ShutdownableThread):
             logger.error("Cannot write metrics into %s: %s", self._directory, error)
 
     def write(self, now_s: int) -> None:
-        """One line into each file. Raises OSError."""
+        """Append a line to each file. Raises OSError."""
         for name, attributes in self._registry.beans().items():
             self._append(name, attributes, now_s)
 

@@ -1,4 +1,4 @@
-"""How a class of the broker makes its metrics: under the name of its package and its own.
+"""Creates the metrics of a broker class, named after its package and class.
 
 Kafka 0.10.2: core/.../metrics/KafkaMetricsGroup.scala · book 2.3
 """
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 class KafkaMetricsGroup:
-    """Makes and removes the metrics of one class: ``kafka.server:type=ReplicaManager,name=…``.
+    """Creates and removes the metrics of one class: ``kafka.server:type=ReplicaManager,name=…``.
 
-    Package and class are Kafka's, whatever ours are called, for the beans are known by these names.
+    Package and class are Kafka's, even if ours have other names, because the beans are known by these names.
     """
 
     def __init__(self, registry: MetricsRegistry, time: Time, package: str, class_name: str) -> None:
@@ -36,7 +36,7 @@ class KafkaMetricsGroup:
         return MetricName.of(self._package, self._class_name, name, tags)
 
     def new_gauge(self, name: str, read: Callable[[], AttributeValue], tags: Mapping[str, str] | None = None) -> Gauge:
-        """A value that is read when asked for."""
+        """Create a gauge, whose value is computed when it is read."""
         return self._registry.add(self.metric_name(name, tags), Gauge(read))
 
     def new_gauges(
@@ -44,11 +44,11 @@ class KafkaMetricsGroup:
         gauges: Mapping[str, Callable[[T], AttributeValue]],
         members: Callable[[], Iterable[tuple[Mapping[str, str], T]]],
     ) -> None:
-        """The same gauges for each member of a changing set: see ``GaugeFamily``."""
+        """Create the same gauges for each member of a changing set; see ``GaugeFamily``."""
         self._registry.add_family(GaugeFamily(self._package, self._class_name, gauges, members))
 
     def new_meter(self, name: str, event_type: str, tags: Mapping[str, str] | None = None) -> Meter:
-        """Counts events, with their rates per second."""
+        """Create a meter, which counts events and their rates per second."""
         return self._registry.add(self.metric_name(name, tags), Meter(event_type, self._time))
 
     def new_derived_meter(
@@ -59,17 +59,17 @@ class KafkaMetricsGroup:
         tags: Mapping[str, str] | None = None,
         unit: RateUnit = RateUnit.SECONDS,
     ) -> Meter:
-        """A meter of what is counted elsewhere."""
+        """Create a meter of events that are counted elsewhere."""
         return self._registry.add(self.metric_name(name, tags), DerivedMeter(event_type, self._time, count_of, unit))
 
     def new_histogram(self, name: str, tags: Mapping[str, str] | None = None) -> Histogram:
-        """How values are distributed."""
+        """Create a histogram, which shows the distribution of values."""
         return self._registry.add(self.metric_name(name, tags), Histogram(self._time))
 
     def new_timer(self, name: str, tags: Mapping[str, str] | None = None) -> Timer:
-        """How often and how long."""
+        """Create a timer, which measures how often something happens and how long it takes."""
         return self._registry.add(self.metric_name(name, tags), Timer(self._time))
 
     def remove_metric(self, name: str, tags: Mapping[str, str] | None = None) -> None:
-        """Forget a metric."""
+        """Remove a metric."""
         self._registry.remove(self.metric_name(name, tags))

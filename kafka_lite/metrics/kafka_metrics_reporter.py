@@ -1,4 +1,4 @@
-"""How one's own code gets at the metrics of the broker's classes: a class that ``kafka.metrics.reporters`` names.
+"""The plug-in interface for reporters of broker metrics: classes listed in ``kafka.metrics.reporters``.
 
 Kafka 0.10.2: core/.../metrics/KafkaMetricsReporter.scala, KafkaMetricsConfig.scala · book 10.1
 """
@@ -12,15 +12,15 @@ from kafka_lite.metrics.metrics_reporter import Configurable
 
 
 class KafkaMetricsReporter(Configurable):
-    """To be subclassed: reads the registry whenever it likes, mostly every ``kafka.metrics.polling.interval.secs``.
+    """Base class of reporters; reads the registry, usually every ``kafka.metrics.polling.interval.secs``.
 
-    In Kafka it finds the registry by itself, for there is one per process; here it is given the broker's.
+    In Kafka a reporter uses the registry of the process; here it is given the broker's.
     """
 
     @abstractmethod
     def start(self, registry: MetricsRegistry) -> None:
-        """The broker starts; there is little to see yet."""
+        """Start reporting; called when the broker starts, so most metrics do not exist yet."""
 
     @abstractmethod
     def close(self) -> None:
-        """The broker stops."""
+        """Stop reporting; called when the broker stops."""

@@ -1,4 +1,4 @@
-"""Where all beans of a broker can be asked for.
+"""Gives access to all beans of a broker.
 
 Kafka 0.10.2: javax.management.MBeanServer, of Java; core/.../tools/JmxTool.scala asks one · book 2.3
 """
@@ -12,25 +12,25 @@ from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
 
 Beans = Mapping[MetricName, Mapping[str, AttributeValue]]
 BeanSource = Callable[[], Beans]
-"""Gives the beans of now, with their attributes."""
+"""Returns the current beans with their attributes."""
 
 
 class MBeanServer:
-    """The beans of all sources. Reading is all that one can do."""
+    """The beans of all sources, read-only."""
 
     def __init__(self) -> None:
         self._sources: list[BeanSource] = []
 
     def add_source(self, source: BeanSource) -> None:
-        """Show the beans of a source, too."""
+        """Add a source of beans."""
         self._sources.append(source)
 
     def register(self, name: MetricName, read: Callable[[], Mapping[str, AttributeValue]]) -> None:
-        """Show one bean, whose attributes ``read`` gives."""
+        """Add one bean; ``read`` returns its attributes."""
         self.add_source(lambda: {name: read()})
 
     def query(self, pattern: ObjectNamePattern | None = None) -> dict[MetricName, Mapping[str, AttributeValue]]:
-        """The beans whose names match (None: all), in the order of their names."""
+        """Return the beans whose names match (None: all), sorted by name."""
         beans = {
             name: attributes
             for source in self._sources

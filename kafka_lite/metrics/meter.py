@@ -1,4 +1,4 @@
-"""How often something happens: a count, and its rates over the last minutes.
+"""The frequency of events: their count, and moving averages of their rate.
 
 Kafka 0.10.2: com.yammer.metrics.core.Meter and stats.EWMA, of the library metrics-core 2.2 · book 2.3
 """
@@ -17,7 +17,7 @@ TICK_INTERVAL_MS = 5_000
 
 
 class RateUnit(Enum):
-    """What a rate is counted per; the value is the unit's length in seconds."""
+    """The time unit of a rate; the value is its length in seconds."""
 
     SECONDS = 1.0
     HOURS = 3600.0
@@ -25,9 +25,9 @@ class RateUnit(Enum):
 
 
 class Ewma:
-    """An exponentially weighted moving average of a rate, as Unix computes its load averages.
+    """An exponentially weighted moving average of a rate, like Unix load averages.
 
-    What was ``minutes`` ago counts 1/e of what is now.
+    A rate from ``minutes`` ago has 1/e of the weight of the current one.
     """
 
     __slots__ = ("_alpha", "_initialized", "rate")
@@ -39,7 +39,7 @@ class Ewma:
         """Events per second."""
 
     def tick(self, events: float) -> None:
-        """One interval has passed, and had so many events."""
+        """Record the number of events in the interval that has just ended."""
         instant_rate = events / (TICK_INTERVAL_MS / 1000)
         if self._initialized:
             self.rate += self._alpha * (instant_rate - self.rate)
@@ -49,11 +49,11 @@ class Ewma:
 
 
 class Meter:
-    """Counts events, and tells how many there are per second.
+    """Counts events and computes their rate per second.
 
-    ``mark`` only adds to the count, so that it costs next to nothing and takes no lock: a thread of CPython is not
-    interrupted between the reading and the writing of ``+=`` on an attribute (it is at calls and at jumps backwards).
-    The rates follow the count every five seconds.
+    ``mark`` only increments the count, so it costs next to nothing and takes no lock: CPython does not switch threads
+    between the read and the write of ``+=`` on an attribute (only at calls and backward jumps). The rates are updated
+    every five seconds.
     """
 
     __slots__ = ("_averages", "_counted", "_start_ms", "_time", "_unit", "count", "event_type")
@@ -62,7 +62,7 @@ class Meter:
         self.event_type = event_type
         """What is counted, in the plural."""
         self.count: float = 0.0
-        """All events since the start."""
+        """Number of events since the start."""
         self._unit = unit
         self._time = time
         self._start_ms = time.hi_res_ms()
@@ -70,11 +70,11 @@ class Meter:
         self._averages = (Ewma(1), Ewma(5), Ewma(15))
 
     def mark(self, n: float = 1) -> None:
-        """``n`` events have happened."""
+        """Count ``n`` events."""
         self.count += n
 
     def tick(self) -> None:
-        """Work what was counted since the last tick into the rates."""
+        """Update the rates with the events since the last tick."""
         events = self.count - self._counted
         self._counted += events
         for average in self._averages:
@@ -88,17 +88,17 @@ class Meter:
 
     @property
     def one_minute_rate(self) -> float:
-        """Events per unit, over about a minute."""
+        """Events per unit, averaged over about a minute."""
         return self._averages[0].rate * self._unit.value
 
     @property
     def five_minute_rate(self) -> float:
-        """Events per unit, over about five minutes."""
+        """Events per unit, averaged over about five minutes."""
         return self._averages[1].rate * self._unit.value
 
     @property
     def fifteen_minute_rate(self) -> float:
-        """Events per unit, over about a quarter of an hour."""
+        """Events per unit, averaged over about 15 minutes."""
         return self._averages[2].rate * self._unit.value
 
     def attributes(self) -> dict[str, AttributeValue]:
@@ -115,7 +115,7 @@ class Meter:
 
 
 class DerivedMeter(Meter):
-    """A meter of what somebody else counts already: ``count_of`` is read at each tick, and when the bean is."""
+    """A meter of events that are counted elsewhere: ``count_of`` is read at each tick and whenever the bean is read."""
 
     __slots__ = ("_count_of",)
 
@@ -126,11 +126,11 @@ class DerivedMeter(Meter):
         self._count_of = count_of
 
     def tick(self) -> None:
-        """Count, and work the difference into the rates."""
+        """Read the count and update the rates."""
         self.count = self._count_of()
         super().tick()
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """The count now, and the rates."""
+        """The current count, and the rates."""
         self.count = self._count_of()
         return super().attributes()

@@ -1,4 +1,4 @@
-"""What every metric can do: show itself as the attributes of a bean.
+"""The interface of metrics, which show themselves as the attributes of a bean.
 
 Kafka 0.10.2: com.yammer.metrics.core.Metric, of the library metrics-core 2.2 · book 2.3
 """
@@ -9,23 +9,23 @@ from collections.abc import Callable
 from typing import Protocol
 
 AttributeValue = float | int | str | bool | list[str]
-"""What an attribute may be."""
+"""The type of an attribute."""
 
 
 class Metric(Protocol):
     """A gauge, a meter, a histogram or a timer."""
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """What the bean shows, under JMX's names of the attributes."""
+        """The attributes of the bean, under their JMX names."""
         ...
 
     def tick(self) -> None:
-        """Five seconds have passed: see ``MetricsRegistry.tick``."""
+        """Called every five seconds; see ``MetricsRegistry.tick``."""
         ...
 
 
 class Gauge:
-    """A value that somebody else keeps; it is read when it is asked for."""
+    """A value that is kept elsewhere and read on demand."""
 
     __slots__ = ("_read",)
 
@@ -34,7 +34,7 @@ class Gauge:
 
     @property
     def value(self) -> AttributeValue:
-        """The value now."""
+        """The current value."""
         return self._read()
 
     def attributes(self) -> dict[str, AttributeValue]:
@@ -42,4 +42,4 @@ class Gauge:
         return {"Value": self.value}
 
     def tick(self) -> None:
-        """A gauge knows no time."""
+        """Do nothing: a gauge does not depend on time."""

@@ -1,4 +1,4 @@
-"""Names of metrics, in the notation of JMX: ``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t``.
+"""Metric names in JMX notation: ``kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t``.
 
 Kafka 0.10.2: core/.../metrics/KafkaMetricsGroup.scala (metricName), clients/.../common/MetricName.java · book 2.3
 """
@@ -15,14 +15,14 @@ _ESCAPED = re.compile(r'(["\\*?])')
 
 
 class MalformedObjectNameError(ValueError):
-    """A text that is no name of a bean, nor a pattern of names."""
+    """A text that is neither a bean name nor a pattern of names."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricName:
-    """The name of one metric: a group (JMX: domain), a type, a name, and tags in their order.
+    """The name of one metric: a group (in JMX: domain), a type, a name, and ordered tags.
 
-    Beans of Kafka's own metrics library have no ``name``: the metrics of one group and the same tags are the attributes
+    Beans of Kafka's own metrics library have no ``name``: the metrics with the same group and tags are the attributes
     of one bean.
     """
 
@@ -33,18 +33,18 @@ class MetricName:
 
     @classmethod
     def of(cls, group: str, type_name: str, name: str = "", tags: Mapping[str, str] | None = None) -> MetricName:
-        """The name with these tags; a tag without a value is left out, as in Kafka."""
+        """Create a name with these tags; a tag without a value is left out, as in Kafka."""
         return cls(group, type_name, name, tuple((key, value) for key, value in (tags or {}).items() if value))
 
     @property
     def properties(self) -> dict[str, str]:
-        """All that stands behind the colon, unquoted."""
+        """The properties after the colon, unquoted."""
         first = {"type": self.type, "name": self.name} if self.name else {"type": self.type}
         return first | dict(self.tags)
 
     @property
     def mbean_name(self) -> str:
-        """The name as JMX has it. A value with a colon or the like, such as an IPv6 address, is quoted."""
+        """The JMX name. A value with special characters, such as the colons of an IPv6 address, is quoted."""
         properties = ",".join(f"{key}={quote_if_required(value)}" for key, value in self.properties.items())
         return f"{self.group}:{properties}"
 
@@ -53,7 +53,7 @@ class MetricName:
 
 
 def quote_if_required(value: str) -> str:
-    """``value``, in quotation marks where JMX needs them (``ObjectName.quote``)."""
+    """Quote ``value`` if JMX requires it (``ObjectName.quote``)."""
     if not _MUST_BE_QUOTED.search(value):
         return value
     return '"' + _ESCAPED.sub(r"\\\1", value).replace("\n", "\\n") + '"'
@@ -61,7 +61,7 @@ def quote_if_required(value: str) -> str:
 
 @dataclass(frozen=True)
 class ObjectNamePattern:
-    """A name of beans in which ``*`` and ``?`` stand for any text and any character, as in JMX queries::
+    """A bean name in which ``*`` and ``?`` match any text and any character, as in JMX queries::
 
     kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec         this bean
     kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,*       this one and those of topics
@@ -74,7 +74,7 @@ class ObjectNamePattern:
 
     @classmethod
     def parse(cls, text: str) -> ObjectNamePattern:
-        """Read ``domain:key=value,…``; raises MalformedObjectNameError."""
+        """Parse ``domain:key=value,…``. Raises MalformedObjectNameError."""
         domain, colon, rest = text.partition(":")
         entries = _split_outside_quotes(rest)
         pairs = [entry.partition("=") for entry in entries if entry != "*"]
@@ -84,7 +84,7 @@ class ObjectNamePattern:
         return cls(domain or "*", properties, "*" in entries)
 
     def matches(self, name: MetricName) -> bool:
-        """Whether the bean is one of those meant."""
+        """Whether the pattern matches the bean name."""
         properties = name.properties
         return (
             _wildcard(self.domain).fullmatch(name.group) is not None

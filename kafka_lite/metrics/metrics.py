@@ -1,9 +1,9 @@
-"""Kafka's own metrics library: sensors, their statistics, and the reporters that are told of them.
+"""Kafka's own metrics library: sensors, their statistics, and reporters.
 
 Kafka 0.10.2: clients/.../common/metrics/Metrics.java · book 10.1
 
-It lives beside the other one (``MetricsRegistry``) as in Kafka, where the new clients brought it along: quotas and the
-network layer are measured with it.
+As in Kafka, it exists beside the other library (``MetricsRegistry``) because the new clients brought it along; quotas
+and the network layer use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Metrics:
-    """The sensors and statistics of one broker (or client), by name."""
+    """The sensors and metrics of one broker (or client), by name."""
 
     def __init__(
         self, config: MetricConfig | None = None, reporters: Sequence[MetricsReporter] = (), time: Time = SYSTEM_TIME
@@ -43,11 +43,11 @@ class Metrics:
     def metric_name(
         self, name: str, group: str, description: str = "", tags: Mapping[str, str] | None = None
     ) -> KafkaMetricName:
-        """The name of a statistic; it has the tags of all, too."""
+        """Create a metric name; the configured tags are added to ``tags``."""
         return KafkaMetricName(name, group, description, tags_of(dict(self.config.tags) | dict(tags or {})))
 
     def sensor(self, name: str, *parents: Sensor, level: RecordingLevel = RecordingLevel.INFO) -> Sensor:
-        """The sensor of this name, made when there is none; what it records, its parents record too."""
+        """Return the sensor of this name, creating it if necessary. Its parents also record its values."""
         with self._lock:
             sensor = self._sensors.get(name)
             if sensor is None:
@@ -56,32 +56,33 @@ class Metrics:
             return sensor
 
     def get_sensor(self, name: str) -> Sensor | None:
-        """The sensor of this name, if there is one."""
+        """The sensor of this name, or None."""
         return self._sensors.get(name)
 
     def remove_sensor(self, name: str) -> None:
-        """Remove a sensor with its statistics, if it is there."""
+        """Remove a sensor and its metrics, if it exists."""
         with self._lock:
             sensor = self._sensors.pop(name, None)
             for metric in sensor.metrics if sensor is not None else ():
                 self.remove_metric(metric.metric_name)
 
     def add_metric(self, name: KafkaMetricName, measure: Measurable) -> None:
-        """A value that is read from elsewhere. Raises ValueError when the name is taken."""
+        """Add a metric whose value is computed by ``measure``. Raises ValueError if the name is taken."""
         self._register(KafkaMetric(name, measure, self.config, self._time, self.collect))
 
     def add_collector(self, collect: Callable[[], None]) -> None:
-        """Call ``collect`` before a value is read: it records what was only counted until then. It must be quick.
+        """Call ``collect`` before values are read, to record what has only been counted so far. It must be quick.
 
-        One thread at a time is in any of the collectors.
+        Only one thread at a time runs collectors.
         """
         with self._lock:
             self._collectors.append(collect)
 
     def collect(self) -> None:
-        """Let all that was counted be recorded, unless somebody is at it.
+        """Run all collectors, unless they are already running.
 
-        Nobody waits for it: a reporter may read a value when it is told of a metric, which a collector has made.
+        It never blocks, because a reporter may read a value when it is notified of a metric that a collector has
+        created.
         """
         if not self._collectors or not self._collecting.acquire(blocking=False):
             return
@@ -92,31 +93,31 @@ class Metrics:
             self._collecting.release()
 
     def remove_metric(self, name: KafkaMetricName) -> None:
-        """Remove a metric, if it is there, and tell the reporters."""
+        """Remove a metric, if it exists, and notify the reporters."""
         with self._lock:
             metric = self._metrics.pop(name, None)
             if metric is not None:
                 self._tell(lambda reporter: reporter.metric_removal(metric))
 
     def metric(self, name: KafkaMetricName) -> KafkaMetric | None:
-        """One metric."""
+        """The metric of this name, or None."""
         return self._metrics.get(name)
 
     @property
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
-        """All metrics of now."""
+        """All current metrics."""
         self.collect()
         with self._lock:
             return dict(self._metrics)
 
     def add_reporter(self, reporter: MetricsReporter) -> None:
-        """Tell ``reporter`` of all metrics, now and from now on."""
+        """Notify ``reporter`` of all existing and future metrics."""
         with self._lock:
             reporter.init(list(self._metrics.values()))
             self._reporters.append(reporter)
 
     def close(self) -> None:
-        """Tell the reporters that it is over."""
+        """Close all reporters."""
         with self._lock:
             self._tell(lambda reporter: reporter.close())
             self._reporters.clear()
@@ -130,7 +131,7 @@ class Metrics:
             self._tell(lambda reporter: reporter.metric_change(metric))
 
     def _tell(self, tell: Callable[[MetricsReporter], None]) -> None:
-        """Tell all reporters; an error in one, which may be anybody's code, is no reason not to tell the others."""
+        """Notify all reporters; an error in one, which may be third-party code, does not affect the others."""
         for reporter in self._reporters:
             try:
                 tell(reporter)

@@ -1,12 +1,12 @@
-"""Shows a broker's beans over HTTP: to Prometheus, to tools, to people.
+"""Exposes a broker's beans over HTTP, for Prometheus, tools and people.
 
 ::
 
     GET /metrics         Prometheus' text format
     GET /jmx             all beans as JSON: {"beans": [{"name": "kafka.server:type=…", "Count": 7, …}, …]}
-    GET /jmx?qry=NAME    those that match, for example kafka.server:type=BrokerTopicMetrics,*
+    GET /jmx?qry=NAME    matching beans, for example kafka.server:type=BrokerTopicMetrics,*
 
-Kafka has JMX instead. The JSON is that of Hadoop's ``/jmx``, which many tools can read.
+Kafka uses JMX instead. The JSON format is that of Hadoop's ``/jmx``, which many tools can read.
 """
 
 from __future__ import annotations
@@ -36,21 +36,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECTION_TIMEOUT_S = 5.0
-"""A client that is not done after this is left, though it may say a byte from time to time: there is one thread for all
-of them."""
+"""A connection is closed after this time, even if the client is still sending: one thread serves all of them."""
 _BACKLOG = 16
 _INDEX = "GET /metrics: Prometheus' text format\nGET /jmx[?qry=OBJECTNAME]: all beans as JSON\n"
 
 
 class MetricsHttpServer(ShutdownableThread):
-    """Answers one request after the other, each on a connection of its own, as Prometheus and people need it.
+    """Serves one request at a time, each on its own connection, which is enough for Prometheus and people.
 
-    It reads and writes nothing but what ``beans`` shows, so whoever may connect may read; it listens on the loopback
-    interface unless told otherwise.
+    It is read-only and has no authentication: anyone who can connect can read. So it listens on the loopback interface
+    by default.
     """
 
     def __init__(self, beans: MBeanServer, host: str, port: int) -> None:
-        """Bind. Raises KafkaError when that is impossible."""
+        """Bind the port. Raises KafkaError if that fails."""
         super().__init__("metrics-http-server")
         self._beans = beans
         try:
@@ -67,16 +66,16 @@ class MetricsHttpServer(ShutdownableThread):
 
     @property
     def url(self) -> str:
-        """Where it is, with the port that port 0 became: ``http://127.0.0.1:9404``."""
+        """The URL of the server with its actual port: ``http://127.0.0.1:9404``."""
         host, port = self._socket.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def do_work(self) -> None:
-        """Wait for a connection and serve it. Whatever goes wrong with it ends it, and nothing else."""
+        """Wait for a connection and serve it. An error ends only that connection."""
         self._selector.select()
         try:
             connection, address = self._socket.accept()
-        except OSError:  # told to stop, or the client has gone again
+        except OSError:  # shutting down, or the client has disconnected
             return
         deadline = threading.Timer(CONNECTION_TIMEOUT_S, _end, (connection,))
         deadline.daemon = True
@@ -85,7 +84,7 @@ class MetricsHttpServer(ShutdownableThread):
                 connection.settimeout(CONNECTION_TIMEOUT_S)
                 self._connection = connection
                 deadline.start()
-                if self.is_running:  # else wake_up may have come before there was a connection to end
+                if self.is_running:  # otherwise wake_up may have come before there was a connection to close
                     _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
         except OSError as error:
             logger.debug("A reader of metrics at %s went away: %s", address, error)
@@ -95,13 +94,13 @@ class MetricsHttpServer(ShutdownableThread):
             deadline.cancel()
 
     def wake_up(self) -> None:
-        """End the wait for a connection, or for what its client has to say."""
+        """Interrupt the wait for a connection or for data from its client."""
         self._wakeup_writer.send(b"\0")
         if self._connection is not None:
             _end(self._connection)
 
     def shutdown(self, timeout_s: float | None = None) -> None:
-        """Stop, and give the port back."""
+        """Stop the server and release the port."""
         super().shutdown(timeout_s)
         self._selector.close()
         for sock in (self._socket, self._wakeup_reader, self._wakeup_writer):
@@ -109,13 +108,13 @@ class MetricsHttpServer(ShutdownableThread):
 
 
 def _end(connection: socket.socket) -> None:
-    """End a connection that another thread reads from."""
-    with suppress(OSError):  # it is closed already
+    """Shut down a connection that another thread is reading from."""
+    with suppress(OSError):  # already closed
         connection.shutdown(socket.SHUT_RDWR)
 
 
 def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
-    """The handler of requests. Imported when the first one comes: a broker that nobody asks starts sooner without."""
+    """Define the request handler. The import is deferred to the first request, so that brokers start faster."""
     from http.server import BaseHTTPRequestHandler
 
     class Handler(BaseHTTPRequestHandler):
@@ -124,7 +123,7 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             status, content_type, text = answer(beans, self.path)
-            body = text.encode(errors="replace")  # a log directory may have any name
+            body = text.encode(errors="replace")  # the name of a log directory may not be valid UTF-8
             self.send_response(status)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
@@ -141,7 +140,7 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
 
 
 def answer(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
-    """Status, content type and body for the target of a request."""
+    """Return status, content type and body for a request target."""
     url = urlsplit(target)
     if url.path == "/metrics":
         return HTTPStatus.OK, prometheus_text.CONTENT_TYPE, prometheus_text.prometheus_text(beans.query())
@@ -158,7 +157,7 @@ def answer(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
 
 
 def jmx_json(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) -> str:
-    """One object for each bean, its name first. JSON knows no NaN and no infinity: they are null."""
+    """One object per bean, with its name first. NaN and infinity, which JSON does not have, become null."""
     shown = [
         {"name": name.mbean_name, **{attribute: _as_json(value) for attribute, value in attributes.items()}}
         for name, attributes in beans.items()

@@ -1,4 +1,4 @@
-"""All metrics of a broker by name.
+"""All metrics of a broker, by name.
 
 Kafka 0.10.2: com.yammer.metrics.core.MetricsRegistry, of the library metrics-core 2.2 · book 2.3
 """
@@ -23,24 +23,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class GaugeFamily(Generic[T]):
-    """Gauges of a set that changes by itself, such as the partitions of a broker: the same ones for each member.
+    """The gauges of a changing set, such as a broker's partitions: the same gauges for each member.
 
-    They are made when somebody reads them, so thousands of partitions cost nothing until then, and the gauges of one
-    that goes need not be removed.
+    They are created when they are read, so thousands of partitions cost nothing until then, and the gauges of a removed
+    member need no clean-up.
     """
 
     group: str
     type: str
     gauges: Mapping[str, Callable[[T], AttributeValue]]
-    """Name → what to read of a member."""
+    """Gauge name → function that reads it from a member."""
     members: Callable[[], Iterable[tuple[Mapping[str, str], T]]]
-    """The members of now, each with its tags."""
+    """Returns the current members with their tags."""
 
     def __len__(self) -> int:
         return len(self.gauges) * sum(1 for _ in self.members())
 
     def metrics(self) -> Iterable[tuple[MetricName, Gauge]]:
-        """The gauges of now."""
+        """The current gauges."""
         for tags, member in self.members():
             key = tuple(tags.items())
             for name, read in self.gauges.items():
@@ -48,9 +48,9 @@ class GaugeFamily(Generic[T]):
 
 
 class MetricsRegistry:
-    """Where metrics are put when they are made, and found by whoever shows them.
+    """Metrics are registered here when they are created, and reporters read them from here.
 
-    Kafka has one registry per process; here each broker has its own, since several may live in one test.
+    Kafka has one registry per process; here each broker has its own, since a test may run several brokers.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class MetricsRegistry:
         self._collectors: list[Callable[[], None]] = []
 
     def add(self, name: MetricName, metric: M) -> M:
-        """Register a metric under a name, in place of the one that has it; returns the metric."""
+        """Register a metric, replacing one with the same name. Returns the metric."""
         with self._lock:
             self._metrics[name] = metric
         return metric
@@ -71,21 +71,21 @@ class MetricsRegistry:
             self._families.append(family)  # type: ignore[arg-type]
 
     def add_collector(self, collect: Callable[[], None]) -> None:
-        """Call ``collect`` at every tick, and before metrics are read: it fetches what is counted elsewhere."""
+        """Call ``collect`` at every tick and before metrics are read, to fetch what is counted elsewhere."""
         with self._lock:
             self._collectors.append(collect)
 
     def remove(self, name: MetricName) -> None:
-        """Forget a metric, if it is there."""
+        """Remove a metric, if it exists."""
         with self._lock:
             self._metrics.pop(name, None)
 
     def get(self, name: MetricName) -> Metric | None:
-        """One metric."""
+        """The metric of this name, or None."""
         return self._metrics.get(name) or self.all_metrics().get(name)
 
     def all_metrics(self) -> dict[MetricName, Metric]:
-        """All metrics of now, up to date."""
+        """All current metrics, up to date."""
         with self._lock:
             families, collectors = list(self._families), list(self._collectors)
         for collect in collectors:
@@ -100,7 +100,7 @@ class MetricsRegistry:
         return len(self._metrics) + sum(map(len, list(self._families)))
 
     def tick(self) -> None:
-        """Five seconds have passed: let the rates follow. The broker's scheduler calls this."""
+        """Update all rates. The broker's scheduler calls this every five seconds."""
         with self._lock:
             metrics, collectors = list(self._metrics.values()), list(self._collectors)
         for collect in collectors:
@@ -109,7 +109,7 @@ class MetricsRegistry:
             metric.tick()
 
     def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
-        """The attributes of all metrics. One that cannot be read is left out, with a line in the log."""
+        """The attributes of all metrics. A metric that cannot be read is logged and left out."""
         beans = {}
         for name, metric in self.all_metrics().items():
             try:

@@ -1,4 +1,4 @@
-"""How one's own code learns of Kafka's metrics: a class that ``metric.reporters`` names.
+"""The plug-in interface for reporters of Kafka's metrics: classes listed in ``metric.reporters``.
 
 Kafka 0.10.2: clients/.../common/metrics/MetricsReporter.java, clients/.../common/Configurable.java · book 10.1
 """
@@ -17,40 +17,41 @@ C = TypeVar("C", bound="Configurable")
 
 
 class Configurable(ABC):
-    """What is named in the broker's configuration: an instance is made without arguments, and configured."""
+    """A class named in the broker's configuration: it is instantiated without arguments, then configured."""
 
     @abstractmethod
     def configure(self, configs: Mapping[str, object]) -> None:
-        """Called first. All keys of the broker: those that it knows with their types, others as they were given."""
+        """Configure the object; called first. ``configs`` has all keys of the broker; unknown ones are not parsed."""
 
 
 class MetricsReporter(Configurable):
-    """To be subclassed: is told of every metric, from the first to the last.
+    """Base class of reporters, which are notified of every metric.
 
-    A metric's ``value`` may be read at any time, by any thread.
+    A metric's ``value`` may be read at any time, from any thread.
     """
 
     @abstractmethod
     def init(self, metrics: Sequence[KafkaMetric]) -> None:
-        """The metrics that are there already."""
+        """Receive the existing metrics."""
 
     @abstractmethod
     def metric_change(self, metric: KafkaMetric) -> None:
-        """A metric was added, or replaced."""
+        """A metric was added or replaced."""
 
     @abstractmethod
     def metric_removal(self, metric: KafkaMetric) -> None:
-        """A metric is gone."""
+        """A metric was removed."""
 
     @abstractmethod
     def close(self) -> None:
-        """The broker stops."""
+        """Close the reporter; called when the broker stops."""
 
 
 def configured_instance(name: str, kind: type[C], configs: Mapping[str, object]) -> C:
-    """An instance of the class ``package.module.Class`` (or ``package.module:Class``), configured.
+    """Create and configure an instance of the class ``package.module.Class`` (or ``package.module:Class``).
 
-    Raises KafkaError when there is no such class, when it is not a ``kind``, or when it does not want to be.
+    Raises KafkaError if the class does not exist, is not a subclass of ``kind``, or cannot be instantiated or
+    configured.
     """
     module, _, class_name = name.replace(":", ".").rpartition(".")
     try:

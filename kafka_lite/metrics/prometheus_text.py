@@ -1,7 +1,7 @@
-"""Beans in Prometheus' text format, under the names that dashboards for Kafka expect.
+"""Formats beans as Prometheus text, under the names that Kafka dashboards expect.
 
-Kafka has JMX only; people read it with Prometheus' *JMX exporter*. The names here are those that its example
-configuration for Kafka makes (``kafka-2_0_0.yml``), and Strimzi's for percentages, so that dashboards fit::
+Kafka has only JMX, which Prometheus usually reads through the *JMX exporter*. The names here are those of its example
+configuration for Kafka (``kafka-2_0_0.yml``), and Strimzi's for percentages, so that existing dashboards work::
 
     BrokerTopicMetrics, BytesInPerSec    Count             kafka_server_brokertopicmetrics_bytesin_total
     ReplicaManager, PartitionCount       Value             kafka_server_replicamanager_partitioncount
@@ -9,8 +9,8 @@ configuration for Kafka makes (``kafka-2_0_0.yml``), and Strimzi's for percentag
     Processor, IdlePercent               Value             kafka_network_processor_idle_percent
     socket-server-metrics                request-rate      kafka_server_socket_server_metrics_request_rate
 
-Tags become labels. The rates of meters are left out: Prometheus works them out of counts. Histograms are summaries;
-their ``_sum``, which the JMX exporter cannot know, is the mean times the count.
+Tags become labels. The rates of meters are left out, since Prometheus computes rates from counts. Histograms become
+summaries; their ``_sum``, which the JMX exporter does not have, is the mean times the count.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 @dataclass(frozen=True)
 class PrometheusSample:
-    """One line, but for its labels' notation. A summary is a family of samples with several names."""
+    """One line, with its labels not formatted yet. A summary is a family of samples with several names."""
 
     family: str
     kind: str
@@ -45,7 +45,7 @@ class PrometheusSample:
 
 
 def prometheus_text(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) -> str:
-    """All beans; the samples of one name stand together, as the format wants it."""
+    """Format all beans; the samples of a family are grouped, as the format requires."""
     families: dict[str, list[PrometheusSample]] = {}
     for name, attributes in beans.items():
         for sample in samples_of(name, attributes):
@@ -54,7 +54,7 @@ def prometheus_text(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) ->
 
 
 def samples_of(name: MetricName, attributes: Mapping[str, AttributeValue]) -> Iterator[PrometheusSample]:
-    """The samples of one bean. What is no number has none."""
+    """The samples of one bean. Attributes that are not numbers are skipped."""
     labels = dict(name.tags)
     if "50thPercentile" in attributes:
         yield from _summary(name, attributes, labels)

@@ -1,4 +1,4 @@
-"""How much is recorded.
+"""The recording level of sensors.
 
 Kafka 0.10.2: clients/.../common/metrics/Sensor.java (RecordingLevel) · book 10.1
 """
@@ -11,19 +11,19 @@ from kafka_lite.common.errors import KafkaError
 
 
 class RecordingLevel(Enum):
-    """How important a sensor is: DEBUG sensors record only when ``metrics.recording.level`` says DEBUG."""
+    """The level of a sensor: DEBUG sensors record only if ``metrics.recording.level`` is DEBUG."""
 
     INFO = "INFO"
     DEBUG = "DEBUG"
 
     @classmethod
     def for_name(cls, name: str) -> RecordingLevel:
-        """The level of this name, in whatever case. Raises KafkaError."""
+        """Look up a level by name, ignoring case. Raises KafkaError."""
         try:
             return cls[name.upper()]
         except KeyError:
             raise KafkaError(f"metrics.recording.level={name}: INFO or DEBUG is needed") from None
 
     def should_record(self, configured: RecordingLevel) -> bool:
-        """Whether a sensor of this level records."""
+        """Whether a sensor of this level records under the ``configured`` level."""
         return self is RecordingLevel.INFO or configured is RecordingLevel.DEBUG

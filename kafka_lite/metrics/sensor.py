@@ -1,4 +1,4 @@
-"""A thing that is measured, with the statistics that are kept of it.
+"""A sensor: something that is measured, and its statistics.
 
 Kafka 0.10.2: clients/.../common/metrics/Sensor.java, KafkaMetric.java, MeasurableStat.java · book 10.1
 """
@@ -18,7 +18,7 @@ from kafka_lite.metrics.stats import MetricConfig
 
 @dataclass(frozen=True)
 class KafkaMetricName:
-    """Name of one statistic: name, group and tags make it; the description is for people."""
+    """The name of a metric: name, group and tags identify it; the description is for people."""
 
     name: str
     group: str
@@ -26,28 +26,28 @@ class KafkaMetricName:
     tags: tuple[tuple[str, str], ...] = ()
 
     def bean(self, prefix: str) -> MetricName:
-        """The bean of which this statistic is an attribute."""
+        """The bean that has this metric as an attribute."""
         return MetricName.of(prefix, self.group, tags=dict(self.tags))
 
 
 class MeasurableStat(Protocol):
-    """A statistic that can be fed and read."""
+    """A statistic that records values and computes a result."""
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
         """See ``SampledStat.record``."""
         ...
 
     def measure(self, config: MetricConfig, now_ms: float) -> float:
-        """What it is now."""
+        """The current value."""
         ...
 
 
 Measurable = Callable[[MetricConfig, float], float]
-"""Reads a value: (config, now in ms) → value."""
+"""Computes a value: (config, now in ms) → value."""
 
 
 class KafkaMetric:
-    """One number with its name: what reporters get."""
+    """A named number, as reporters see it."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class KafkaMetric:
         time: Time,
         collect: Callable[[], None] = lambda: None,
     ) -> None:
-        """``collect`` is called before the number is read: see ``Metrics.add_collector``."""
+        """``collect`` is called before the value is read; see ``Metrics.add_collector``."""
         self.metric_name = name
         self._measure = measure
         self._config = config
@@ -66,13 +66,13 @@ class KafkaMetric:
 
     @property
     def value(self) -> float:
-        """The number now."""
+        """The current value."""
         self._collect()
         return float(self._measure(self._config, self._time.hi_res_ms()))
 
 
 class Sensor:
-    """Feeds each value that is recorded to all of its statistics, and to those of its parents."""
+    """Passes each recorded value to all of its statistics, and to its parents."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Sensor:
         self._stats: list[MeasurableStat] = []
 
     def add(self, name: KafkaMetricName, stat: MeasurableStat) -> None:
-        """Keep a statistic. Raises ValueError when another one has that name."""
+        """Add a statistic under a name. Raises ValueError if the name is taken."""
 
         def measure(config: MetricConfig, now_ms: float) -> float:
             with self._lock:
@@ -109,11 +109,11 @@ class Sensor:
             self._stats.append(stat)
 
     def should_record(self) -> bool:
-        """Whether the recording level lets this sensor record."""
+        """Whether the recording level enables this sensor."""
         return self._level.should_record(self._config.record_level)
 
     def record(self, value: float = 1.0, now_ms: float | None = None, events: float = 1) -> None:
-        """Something with this value has happened; or ``events`` things whose values have this sum."""
+        """Record a value, or ``events`` values with this sum."""
         if not self.should_record():
             return
         now_ms = self._time.hi_res_ms() if now_ms is None else now_ms

@@ -1,4 +1,4 @@
-"""Statistics over the last windows of time, as Kafka's own metrics library keeps them.
+"""Statistics over time windows, as in Kafka's own metrics library.
 
 Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java (Sample), Rate.java (SampledTotal), Avg.java,
 Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java · book 10.1
@@ -17,19 +17,19 @@ from kafka_lite.metrics.recording_level import RecordingLevel
 
 @dataclass(frozen=True)
 class MetricConfig:
-    """How statistics are kept: ``metrics.num.samples`` windows of ``metrics.sample.window.ms`` each."""
+    """Configuration of statistics: ``metrics.num.samples`` windows of ``metrics.sample.window.ms`` each."""
 
     samples: int = 2
     time_window_ms: float = 30_000
     record_level: RecordingLevel = RecordingLevel.INFO
-    """``metrics.recording.level``: with INFO, sensors of level DEBUG record nothing."""
+    """``metrics.recording.level``: with INFO, DEBUG sensors record nothing."""
     tags: tuple[tuple[str, str], ...] = ()
-    """Of every metric: a client's have its ``client-id``."""
+    """Tags of every metric; a client's metrics have its ``client-id``."""
 
 
 @dataclass(slots=True)
 class Sample:
-    """One window: when it began, the sum of its values (or whatever the statistic makes of them), and how many."""
+    """One window: its start, the sum (or another aggregate) of its values, and their number."""
 
     start_ms: float
     value: float
@@ -37,15 +37,15 @@ class Sample:
 
 
 class SampledStat(ABC):
-    """Values are recorded into the newest of ``samples`` windows; the oldest is dropped when a new one begins.
+    """Records values in the latest of ``samples`` windows; the oldest is dropped when a new one begins.
 
     ::
 
         samples = 2    │── window 1, complete ──│── window 2, so far ─▶ now
-                       └──────────── what is measured ──────────────┘
+                       └─────────── measured range ──────────────────┘
 
-    Windows begin where the last one ended. Kafka's begin with the first value in them, and for the moment between the
-    end of a window and that value its rates are half of what they were.
+    A window begins where the previous one ended. In Kafka it begins with its first value, so that between the end of a
+    window and that value the rates are half of what they should be.
     """
 
     initial_value = 0.0
@@ -54,7 +54,7 @@ class SampledStat(ABC):
         self._samples: list[Sample] = []
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
-        """``events`` things have happened, whose values have the sum ``value``."""
+        """Record ``events`` values whose sum is ``value``."""
         if not self._samples:
             self._samples.append(Sample(now_ms, self.initial_value))
         elif (windows := (now_ms - self._samples[-1].start_ms) // config.time_window_ms) >= 1:
@@ -66,101 +66,101 @@ class SampledStat(ABC):
         sample.event_count += events
 
     def measure(self, config: MetricConfig, now_ms: float) -> float:
-        """The statistic over what is left of the windows."""
+        """Compute the statistic over the windows that have not expired."""
         self.purge_obsolete_samples(config, now_ms)
         return self.combine(self._samples)
 
     def purge_obsolete_samples(self, config: MetricConfig, now_ms: float) -> None:
-        """Drop windows that are too old to count."""
+        """Drop expired windows."""
         expire_age_ms = config.samples * config.time_window_ms
         self._samples = [sample for sample in self._samples if now_ms - sample.start_ms < expire_age_ms]
 
     def oldest_start_ms(self, now_ms: float) -> float:
-        """When the oldest window began; now, if there is none."""
+        """Start of the oldest window, or now if there is none."""
         return self._samples[0].start_ms if self._samples else now_ms
 
     @abstractmethod
     def update(self, sample: Sample, value: float, events: float) -> None:
-        """Work a value into a window."""
+        """Add a value to a window."""
 
     @abstractmethod
     def combine(self, samples: Sequence[Sample]) -> float:
-        """The statistic over all windows."""
+        """Combine all windows into the statistic."""
 
 
 class SampledTotal(SampledStat):
     """The sum of the values."""
 
     def update(self, sample: Sample, value: float, events: float) -> None:
-        """Add."""
+        """Add the value."""
         del events
         sample.value += value
 
     def combine(self, samples: Sequence[Sample]) -> float:
-        """Add up."""
+        """Sum all windows."""
         return sum(sample.value for sample in samples)
 
 
 class Count(SampledStat):
-    """How many values there were."""
+    """The number of values."""
 
     def update(self, sample: Sample, value: float, events: float) -> None:
-        """Count."""
+        """Add the number of events."""
         del value
         sample.value += events
 
     def combine(self, samples: Sequence[Sample]) -> float:
-        """Add up."""
+        """Sum all windows."""
         return sum(sample.value for sample in samples)
 
 
 class Avg(SampledTotal):
-    """The mean of the values; NaN when there are none, as in Kafka."""
+    """The mean of the values; NaN if there are none, as in Kafka."""
 
     def combine(self, samples: Sequence[Sample]) -> float:
-        """Sum by count."""
+        """Divide the sum by the count."""
         events = sum(sample.event_count for sample in samples)
         return super().combine(samples) / events if events else math.nan
 
 
 class Max(SampledStat):
-    """The largest value; minus infinity when there is none, as in Kafka."""
+    """The largest value; minus infinity if there is none, as in Kafka."""
 
     initial_value = -math.inf
 
     def update(self, sample: Sample, value: float, events: float) -> None:
-        """Keep the larger one."""
+        """Keep the larger value."""
         del events
         sample.value = max(sample.value, value)
 
     def combine(self, samples: Sequence[Sample]) -> float:
-        """The largest of all."""
+        """The largest value of all windows."""
         return max((sample.value for sample in samples), default=-math.inf)
 
 
 class Min(SampledStat):
-    """The smallest value; infinity when there is none. (Kafka: NaN; infinity is what its maximum mirrors.)"""
+    """The smallest value; infinity if there is none, mirroring Max. (Kafka: NaN.)"""
 
     initial_value = math.inf
 
     def update(self, sample: Sample, value: float, events: float) -> None:
-        """Keep the smaller one."""
+        """Keep the smaller value."""
         del events
         sample.value = min(sample.value, value)
 
     def combine(self, samples: Sequence[Sample]) -> float:
-        """The smallest of all."""
+        """The smallest value of all windows."""
         return min((sample.value for sample in samples), default=math.inf)
 
 
 class CumulativeSum:
-    """The sum of all values there ever were."""
+    """The sum of all values since the start."""
 
     def __init__(self) -> None:
         self._total = 0.0
 
     def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
-        """Add."""
+        """Add the value."""
         del config, events, now_ms
         self._total += value
 
@@ -171,10 +171,10 @@ class CumulativeSum:
 
 
 class Rate:
-    """A total by the time in which it came about.
+    """A total divided by the time in which it accumulated.
 
-    That time is never taken for less than ``samples - 1`` whole windows: the first second of a broker would otherwise
-    show rates that no minute has.
+    That time is at least ``samples - 1`` full windows; otherwise the rates in the first second of a broker would be
+    unrealistically high.
     """
 
     def __init__(self, unit: RateUnit = RateUnit.SECONDS, stat: SampledStat | None = None) -> None:
@@ -186,7 +186,7 @@ class Rate:
         self._stat.record(config, value, events, now_ms)
 
     def measure(self, config: MetricConfig, now_ms: float) -> float:
-        """Per unit of time."""
+        """The rate per unit of time."""
         total = self._stat.measure(config, now_ms)
         return total / (self._window_size_ms(config, now_ms) / 1000) * self._unit.value
 
@@ -194,7 +194,7 @@ class Rate:
         elapsed_ms = now_ms - self._stat.oldest_start_ms(now_ms)
         full_windows = int(elapsed_ms / config.time_window_ms)
         missing = max(config.samples - 1 - full_windows, 0)
-        # With one sample there may be no time at all.
+        # With one sample the elapsed time may be zero.
         return max(elapsed_ms + missing * config.time_window_ms, 1.0)
 
 
@@ -202,9 +202,9 @@ COUNTED_WITHIN_MS = 5_000
 
 
 def counted_since(collected_ms: float, now_ms: float) -> float:
-    """When things have happened that were only counted since ``collected_ms``: then, which is where their window began.
+    """When events that were counted since ``collected_ms`` happened: at that time, where their window began.
 
-    But no longer ago than a collector of a broker waits: a client may be idle for an hour, and what it did just now
-    would else be taken for an hour old.
+    But at most ``COUNTED_WITHIN_MS`` ago, as long as a broker's collectors wait: otherwise an event after an idle hour
+    would be recorded as an hour old.
     """
     return max(collected_ms, now_ms - COUNTED_WITHIN_MS)

@@ -1,4 +1,4 @@
-"""How often something is done, and how long it takes.
+"""The frequency and duration of calls.
 
 Kafka 0.10.2: core/.../metrics/KafkaTimer.scala; com.yammer.metrics.core.Timer · book 2.3
 """
@@ -15,7 +15,7 @@ from kafka_lite.metrics.metric import AttributeValue
 
 
 class Timer:
-    """A meter of calls and a histogram of their durations in ms."""
+    """A meter of calls, and a histogram of their durations in ms."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
@@ -23,13 +23,13 @@ class Timer:
         self._durations = Histogram(time)
 
     def update(self, duration_ms: float) -> None:
-        """One call took this long."""
+        """Record a call and its duration."""
         self._meter.mark()
         self._durations.update(duration_ms)
 
     @contextmanager
     def time(self) -> Iterator[None]:
-        """Measure what happens inside, be it well or not."""
+        """Measure the block, even if it raises."""
         begin_ms = self._time.hi_res_ms()
         try:
             yield
@@ -38,7 +38,7 @@ class Timer:
 
     @property
     def count(self) -> int:
-        """How many calls there were."""
+        """Number of calls."""
         return self._durations.count
 
     def tick(self) -> None:
@@ -47,5 +47,5 @@ class Timer:
         self._durations.tick()
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """Those of both."""
+        """The attributes of both the meter and the histogram."""
         return {**self._meter.attributes(), **self._durations.attributes(), "LatencyUnit": "MILLISECONDS"}
