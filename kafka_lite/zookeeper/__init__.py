@@ -1,1 +1,1 @@
-"""Coordination: the znodes of Kafka, a client over kazoo, and a server of ZooKeeper's protocol."""
+"""ZooKeeper: Kafka's znodes, a client based on kazoo, and a server that speaks ZooKeeper's protocol."""

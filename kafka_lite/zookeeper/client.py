@@ -44,9 +44,10 @@ _OWN_SESSION_POLL_MS = 100
 
 
 class KafkaZkClient:
-    """Everything that brokers, the controller and the tools ask of ZooKeeper, in Kafka's words.
+    """Typed access to Kafka's znodes, for brokers, the controller and the tools.
 
-    ``zookeeper`` is the session below it. Nodes that do not exist are ``None`` or empty, not an error, unless said.
+    ``zookeeper`` is the underlying session. Unless stated otherwise, a missing node is returned as ``None`` or as empty
+    and is not an error.
     """
 
     def __init__(
@@ -61,9 +62,9 @@ class KafkaZkClient:
         self._time = time
 
     def start(self, *, create_chroot: bool = False) -> None:
-        """Connect; raises ZkConnectionError when ZooKeeper does not answer in time.
+        """Connect. Raises ZkConnectionError if ZooKeeper does not respond in time.
 
-        ``create_chroot``: first create the path at the end of the connect string (which a broker does, a tool not).
+        ``create_chroot``: first create the path at the end of the connect string (brokers do, tools do not).
         """
         if create_chroot:
             self.zookeeper.create_chroot()
@@ -74,31 +75,31 @@ class KafkaZkClient:
         self.zookeeper.close()
 
     def close_if_disconnected(self) -> None:
-        """The first step of a shutdown: without a connection nothing that follows may wait for one.
+        """Close the session if there is no connection, so that the rest of a shutdown does not wait for one.
 
-        From then on every call raises ZkConnectionError, the waiting ones too. The session ends by itself.
+        From then on every call, including calls in progress, raises ZkConnectionError. The session expires by itself.
         """
         if not self.zookeeper.is_connected:
             logger.warning("Stopping without ZooKeeper, which cannot be reached")
             self.close()
 
     def create_persistent_paths(self) -> None:
-        """What a broker creates first: the parents of all other nodes."""
+        """Create the parents of all other nodes; the first thing that a broker does."""
         self.zookeeper.ensure_paths(paths.PERSISTENT_PATHS)
 
     def add_session_listener(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` after every new session that replaced an expired one."""
+        """Call ``listener`` after each new session that replaces an expired one."""
         self.zookeeper.add_session_listener(listener)
 
     # -------------------------------------------------------------------------------------------- cluster and brokers
 
     def get_cluster_id(self) -> str | None:
-        """The cluster's id, when a broker has made one."""
+        """The cluster id, or None if no broker has created it yet."""
         data = self._data(paths.CLUSTER_ID)
         return None if data is None else ClusterId.decode(data).id
 
     def create_or_get_cluster_id(self) -> str:
-        """The cluster's id; the first broker makes it, the others lose that race and read it."""
+        """Return the cluster id; the first broker creates it, the others lose the race and read it."""
         proposed = ClusterId.generate()
         try:
             self.zookeeper.create_recursive(paths.CLUSTER_ID, proposed.encode())
@@ -107,9 +108,9 @@ class KafkaZkClient:
         return proposed.id
 
     def register_broker(self, broker_id: int, registration: BrokerRegistration) -> None:
-        """Create /brokers/ids/N. Raises NodeExistsError when another live broker has the id.
+        """Create /brokers/ids/N. Raises NodeExistsError if another live broker has the id.
 
-        A node that an earlier life of this broker left goes when its session expires: wait that long for it.
+        A node left by an earlier run of this broker disappears when its session expires; this method waits for that.
         """
         path = paths.broker(broker_id)
         deadline_ms = self._time.hi_res_ms() + 2 * self._session_timeout_ms
@@ -124,7 +125,7 @@ class KafkaZkClient:
         logger.info("Registered broker %s at path %s with %s", broker_id, path, ", ".join(registration.endpoints))
 
     def _create_own_ephemeral(self, path: str, data: bytes) -> bool:
-        """Whether the node is there and ours: created now, or by a try whose answer was lost."""
+        """Create a node. Returns whether it is ours, created now or by an earlier try whose response was lost."""
         try:
             self.zookeeper.create(path, data, ephemeral=True)
         except NodeExistsError:
@@ -139,12 +140,12 @@ class KafkaZkClient:
         return sorted(int(name) for name in self.zookeeper.children(paths.BROKER_IDS))
 
     def get_broker(self, broker_id: int) -> BrokerRegistration | None:
-        """Where a live broker listens."""
+        """The registration of a live broker, or None."""
         data = self._data(paths.broker(broker_id))
         return None if data is None else BrokerRegistration.decode(data)
 
     def get_brokers(self) -> dict[int, BrokerRegistration]:
-        """All live brokers; one that cannot be understood is left out, with a log line."""
+        """All live brokers; one with an unreadable registration is logged and left out."""
         brokers = {}
         for broker_id in self.get_broker_ids():
             try:
@@ -157,18 +158,18 @@ class KafkaZkClient:
         return brokers
 
     def watch_broker_ids(self, callback: Callable[[], None]) -> None:
-        """Call back when brokers come or go."""
+        """Call ``callback`` when brokers are added or removed."""
         self.zookeeper.watch_children(paths.BROKER_IDS, callback)
 
     def generate_broker_sequence_id(self) -> int:
-        """A number that nobody had before: each write of the node raises its version."""
+        """Generate a unique broker id: each write of the node increments its version."""
         self.zookeeper.ensure_path(paths.BROKER_SEQUENCE_ID)
         return self.zookeeper.set(paths.BROKER_SEQUENCE_ID, b"")
 
     # --------------------------------------------------------------------------------------------------- producer ids
 
     def get_producer_id_block(self) -> tuple[ProducerIdsBlock, int] | None:
-        """(the block that was taken last, znode version); None before the first one."""
+        """(the last block that was allocated, znode version), or None before the first one."""
         try:
             data, stat = self.zookeeper.get(paths.PRODUCER_ID_BLOCK)
         except NoNodeError:
@@ -176,7 +177,7 @@ class KafkaZkClient:
         return ProducerIdsBlock.decode(data), stat.version
 
     def create_producer_id_block(self, block: ProducerIdsBlock) -> bool:
-        """Take the first block; false when somebody else did."""
+        """Allocate the first block. Returns False if another broker did."""
         try:
             self.zookeeper.create(paths.PRODUCER_ID_BLOCK, block.encode())
         except NodeExistsError:
@@ -184,31 +185,31 @@ class KafkaZkClient:
         return True
 
     def set_producer_id_block(self, block: ProducerIdsBlock, expected_version: int) -> bool:
-        """Take a block if nobody else took one since ``expected_version``."""
+        """Allocate a block, unless another broker has done so since ``expected_version``."""
         return self._conditional_set(paths.PRODUCER_ID_BLOCK, block.encode(), expected_version) is not None
 
     # ----------------------------------------------------------------------------------------------------- controller
 
     def get_controller_id(self) -> int | None:
-        """The broker that is the controller now."""
+        """The id of the current controller, or None."""
         data = self._data(paths.CONTROLLER)
         return None if data is None else ControllerData.decode(data).broker_id
 
     def register_controller(self, broker_id: int) -> bool:
-        """Try to become the controller: true when /controller is ours."""
+        """Try to become the controller. Returns True if /controller is ours."""
         data = ControllerData(broker_id, self._time.milliseconds()).encode()
         return self._create_own_ephemeral(paths.CONTROLLER, data)
 
     def delete_controller(self) -> None:
-        """Give up being the controller; whoever watches the node tries to get it."""
+        """Resign as controller; the brokers that watch the node then try to become it."""
         self._delete_if_there(paths.CONTROLLER)
 
     def watch_controller(self, callback: Callable[[], None]) -> None:
-        """Call back when /controller comes, changes or goes."""
+        """Call ``callback`` when /controller is created, changed or deleted."""
         self.zookeeper.watch_data(paths.CONTROLLER, callback)
 
     def get_controller_epoch(self) -> tuple[int, int] | None:
-        """(epoch, znode version); None before the first controller."""
+        """(epoch, znode version), or None before the first controller."""
         try:
             data, stat = self.zookeeper.get(paths.CONTROLLER_EPOCH)
         except NoNodeError:
@@ -216,7 +217,7 @@ class KafkaZkClient:
         return decode_int(data, paths.CONTROLLER_EPOCH), stat.version
 
     def create_controller_epoch(self, epoch: int) -> bool:
-        """The first epoch; false when there is one already."""
+        """Write the first epoch. Returns False if there already is one."""
         try:
             self.zookeeper.create(paths.CONTROLLER_EPOCH, encode_int(epoch))
         except NodeExistsError:
@@ -224,7 +225,7 @@ class KafkaZkClient:
         return True
 
     def set_controller_epoch(self, epoch: int, expected_version: int) -> int | None:
-        """Write the epoch if nobody else did since ``expected_version``; the new version, or None."""
+        """Write the epoch unless it changed since ``expected_version``. Returns the new version, or None."""
         return self._conditional_set(paths.CONTROLLER_EPOCH, encode_int(epoch), expected_version)
 
     # --------------------------------------------------------------------------------------------------------- topics
@@ -238,12 +239,12 @@ class KafkaZkClient:
         return self.zookeeper.exists(paths.topic(topic)) is not None
 
     def get_topic_assignment(self, topic: str) -> TopicAssignment | None:
-        """Which brokers hold which partition."""
+        """The replica assignment of a topic, or None."""
         data = self._data(paths.topic(topic))
         return None if data is None else TopicAssignment.decode(data, topic)
 
     def get_replica_assignment(self, topics: Iterable[str]) -> dict[TopicPartition, list[int]]:
-        """The replicas of every partition of these topics; an unreadable topic is left out, with a log line."""
+        """The replicas of every partition of these topics; an unreadable topic is logged and left out."""
         found = {}
         for topic in topics:
             try:
@@ -256,23 +257,23 @@ class KafkaZkClient:
         return found
 
     def create_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
-        """Make a topic; raises NodeExistsError."""
+        """Create a topic. Raises NodeExistsError."""
         self.zookeeper.create_recursive(paths.topic(topic), assignment.encode())
 
     def set_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
-        """Change a topic's assignment; raises NoNodeError."""
+        """Change a topic's assignment. Raises NoNodeError."""
         self.zookeeper.set(paths.topic(topic), assignment.encode())
 
     def watch_topics(self, callback: Callable[[], None]) -> None:
-        """Call back when topics come or go."""
+        """Call ``callback`` when topics are created or deleted."""
         self.zookeeper.watch_children(paths.TOPICS, callback)
 
     def watch_topic(self, topic: str, callback: Callable[[], None]) -> None:
-        """Call back when a topic's assignment changes."""
+        """Call ``callback`` when a topic's assignment changes."""
         self.zookeeper.watch_data(paths.topic(topic), callback)
 
     def unwatch_topic(self, topic: str) -> None:
-        """End that watch."""
+        """Stop watching a topic."""
         self.zookeeper.unwatch(paths.topic(topic))
 
     def delete_topic_znode(self, topic: str) -> None:
@@ -282,7 +283,7 @@ class KafkaZkClient:
     # ------------------------------------------------------------------------------------------------ partition state
 
     def get_partition_state(self, partition: TopicPartition) -> LeaderIsrAndControllerEpoch | None:
-        """Leader and ISR, with the znode's version as ``zk_version``."""
+        """The leader and ISR of a partition, with the znode's version as ``zk_version``, or None."""
         path = paths.partition_state(*partition)
         try:
             data, stat = self.zookeeper.get(path)
@@ -291,13 +292,13 @@ class KafkaZkClient:
         return LeaderIsrAndControllerEpoch.decode(data, stat.version, path)
 
     def create_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> None:
-        """The first leader and ISR; creates the parents. Raises NodeExistsError."""
+        """Write a partition's first leader and ISR, creating parent nodes. Raises NodeExistsError."""
         self.zookeeper.create_recursive(paths.partition_state(*partition), state.encode())
 
     def get_partition_states(
         self, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, LeaderIsrAndControllerEpoch]:
-        """The same of many partitions; those that have none are left out."""
+        """Like ``get_partition_state`` for many partitions; those without state are left out."""
         asked = {partition: paths.partition_state(*partition) for partition in partitions}
         states = {}
         for (partition, path), found in zip(asked.items(), self.zookeeper.get_all(list(asked.values())), strict=True):
@@ -311,9 +312,9 @@ class KafkaZkClient:
     def create_partition_states(
         self, states: Mapping[TopicPartition, LeaderIsrAndControllerEpoch]
     ) -> set[TopicPartition]:
-        """The first leaders and ISRs of many partitions, with the parents; those that had one already are returned.
+        """Write the first leader and ISR of many partitions, and parent nodes. Returns those that already had a state.
 
-        A state that is just what was to be written is taken for our own, whose answer was lost.
+        A state equal to the one to be written is taken for our own write whose response was lost.
         """
         for topic in {partition.topic for partition in states}:
             self.zookeeper.ensure_path(paths.topic_partitions(topic))
@@ -332,7 +333,7 @@ class KafkaZkClient:
     def update_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
         """Write leader and ISR if the node still has the version ``state.leader_and_isr.zk_version``.
 
-        Returns the new version, or None when somebody else wrote (or deleted) it: then nothing has changed.
+        Returns the new version, or None if the node was changed or deleted; then nothing is written.
         """
         version = state.leader_and_isr.zk_version
         return self._conditional_set(paths.partition_state(*partition), state.encode(), version)
@@ -340,7 +341,7 @@ class KafkaZkClient:
     def update_partition_states(
         self, states: Mapping[TopicPartition, LeaderIsrAndControllerEpoch]
     ) -> dict[TopicPartition, int]:
-        """The same of many partitions: the new versions of those that could be written."""
+        """Like ``update_partition_state`` for many partitions; returns the new versions of those written."""
         writes = [
             SetNode(paths.partition_state(*partition), state.encode(), state.leader_and_isr.zk_version)
             for partition, state in states.items()
@@ -356,7 +357,7 @@ class KafkaZkClient:
         except NoNodeError:
             return None
         except BadVersionError:
-            # Perhaps it was our own write, sent twice because the first answer got lost.
+            # It may be our own write, sent twice because the first response was lost.
             try:
                 found, stat = self.zookeeper.get(path)
             except NoNodeError:
@@ -366,16 +367,16 @@ class KafkaZkClient:
     # --------------------------------------------------------------------------------------- ISR change notifications
 
     def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
-        """Tell the controller that a leader changed the ISR of these partitions."""
+        """Notify the controller that a leader changed the ISR of these partitions."""
         path = f"{paths.ISR_CHANGE_NOTIFICATIONS}/{paths.ISR_CHANGE_PREFIX}"
         self.zookeeper.create(path, encode_partitions(partitions), sequential=True)
 
     def get_isr_change_notifications(self) -> list[str]:
-        """The nodes' names, oldest first."""
+        """The names of the notifications, oldest first."""
         return sorted(self.zookeeper.children(paths.ISR_CHANGE_NOTIFICATIONS), key=paths.sequence_number)
 
     def get_isr_changes(self, names: Iterable[str]) -> set[TopicPartition]:
-        """The partitions that these notifications are about."""
+        """The partitions in these notifications."""
         changed: set[TopicPartition] = set()
         for name in names:
             path = f"{paths.ISR_CHANGE_NOTIFICATIONS}/{name}"
@@ -386,40 +387,40 @@ class KafkaZkClient:
         return changed
 
     def delete_isr_change_notifications(self, names: Iterable[str] | None = None) -> None:
-        """Delete these notifications, or all of them."""
+        """Delete these notifications, or all."""
         for name in self.get_isr_change_notifications() if names is None else names:
             self._delete_if_there(f"{paths.ISR_CHANGE_NOTIFICATIONS}/{name}")
 
     def watch_isr_changes(self, callback: Callable[[], None]) -> None:
-        """Call back when there are new notifications."""
+        """Call ``callback`` when there are new notifications."""
         self.zookeeper.watch_children(paths.ISR_CHANGE_NOTIFICATIONS, callback)
 
     # ------------------------------------------------------------------------------------------------- topic deletion
 
     def create_delete_topic(self, topic: str) -> None:
-        """Ask the controller to delete a topic; raises NodeExistsError when that has been asked before."""
+        """Ask the controller to delete a topic. Raises NodeExistsError if that was already requested."""
         self.zookeeper.create_recursive(paths.delete_topic(topic), b"")
 
     def get_topics_marked_for_deletion(self) -> list[str]:
-        """The topics that are to be deleted."""
+        """The topics marked for deletion."""
         return self.zookeeper.children(paths.DELETE_TOPICS)
 
     def is_topic_marked_for_deletion(self, topic: str) -> bool:
-        """Whether a topic is one of them."""
+        """Whether the topic is marked for deletion."""
         return self.zookeeper.exists(paths.delete_topic(topic)) is not None
 
     def delete_delete_topic(self, topic: str) -> None:
-        """The topic is deleted, or will not be."""
+        """Remove the mark: the topic has been deleted, or will not be."""
         self._delete_if_there(paths.delete_topic(topic))
 
     def watch_topic_deletions(self, callback: Callable[[], None]) -> None:
-        """Call back when topics are marked."""
+        """Call ``callback`` when topics are marked for deletion."""
         self.zookeeper.watch_children(paths.DELETE_TOPICS, callback)
 
     # ------------------------------------------------------------------------------------------------- configurations
 
     def get_entity_config(self, entity_path: str) -> dict[str, str]:
-        """The overrides of an entity such as ``topics/T``; none when it has no node."""
+        """The overrides of an entity such as ``topics/T``; empty if it has no node."""
         path = paths.entity_config(entity_path)
         return decode_config(self._data(path), path)
 
@@ -428,7 +429,7 @@ class KafkaZkClient:
         self.zookeeper.set_or_create(paths.entity_config(entity_path), encode_config(config))
 
     def delete_entity_config(self, entity_path: str) -> None:
-        """Forget the overrides of an entity."""
+        """Delete all overrides of an entity."""
         self.zookeeper.delete_recursive(paths.entity_config(entity_path))
 
     def get_entities(self, entity_type: str) -> list[str]:
@@ -436,17 +437,17 @@ class KafkaZkClient:
         return self.zookeeper.children(paths.entity_config(entity_type))
 
     def create_config_change(self, entity_path: str) -> None:
-        """Tell all brokers that the overrides of an entity have changed."""
+        """Notify all brokers that the overrides of an entity have changed."""
         path = f"{paths.CONFIG_CHANGES}/{paths.CONFIG_CHANGE_PREFIX}"
         self.zookeeper.ensure_path(paths.CONFIG_CHANGES)
         self.zookeeper.create(path, ConfigChange(entity_path).encode(), sequential=True)
 
     def get_config_changes(self) -> list[str]:
-        """The notifications' names, oldest first."""
+        """The names of the notifications, oldest first."""
         return sorted(self.zookeeper.children(paths.CONFIG_CHANGES), key=paths.sequence_number)
 
     def get_config_change(self, name: str) -> tuple[ConfigChange, int] | None:
-        """What a notification says, and when it was created (ms); None when it is gone."""
+        """A notification and its creation time (ms), or None if it no longer exists."""
         try:
             data, stat = self.zookeeper.get(f"{paths.CONFIG_CHANGES}/{name}")
         except NoNodeError:
@@ -454,17 +455,17 @@ class KafkaZkClient:
         return ConfigChange.decode(data), stat.created_ms
 
     def delete_config_change(self, name: str) -> None:
-        """Delete a notification that every broker must have seen by now."""
+        """Delete a notification that is so old that all brokers must have seen it."""
         self._delete_if_there(f"{paths.CONFIG_CHANGES}/{name}")
 
     def watch_config_changes(self, callback: Callable[[], None]) -> None:
-        """Call back when configurations change."""
+        """Call ``callback`` when configurations change."""
         self.zookeeper.watch_children(paths.CONFIG_CHANGES, callback)
 
     # ---------------------------------------------------------------------------------------- offsets of old consumers
 
     def get_consumer_offset(self, group: str, partition: TopicPartition) -> int | None:
-        """What a group has committed to ZooKeeper; None when there is nothing."""
+        """The offset that a group has committed to ZooKeeper, or None."""
         path = paths.consumer_offset(group, *partition)
         data = self._data(path)
         return None if data is None else decode_int(data, path)

@@ -1,4 +1,4 @@
-"""The groups of old consumers: who is there, who owns which partition, how far each is consumed.
+"""Groups of old consumers: their members, partition owners and offsets.
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala, ZKGroupDirs, ZKGroupTopicDirs, ZKCheckedEphemeral · book 3.2.1
 """
@@ -19,13 +19,13 @@ logger = logging.getLogger(__name__)
 
 
 class ConsumerGroups:
-    """Reads and writes what lies under /consumers::
+    """Reads and writes the znodes under /consumers::
 
         /consumers/g/ids/g_host-1795248570284-adab17da   {"version":1,"subscription":{"t":2},"pattern":"static",…}
         /consumers/g/owners/t/0                          g_host-1795248570284-adab17da-0
         /consumers/g/offsets/t/0                         33
 
-    Ids and owners are ephemeral: they go with their member's session. Offsets stay. An owner is a thread: the
+    Ids and owners are ephemeral: they disappear with their member's session. Offsets stay. An owner is a thread: the
     member's id, ``-``, and the thread's number.
     """
 
@@ -39,7 +39,7 @@ class ConsumerGroups:
     # ── Members ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def get_groups(self) -> list[str]:
-        """All groups that were ever here and not deleted, sorted."""
+        """All groups that have not been deleted, including inactive ones, sorted."""
         return self._zookeeper.children(paths.CONSUMERS)
 
     def get_consumers_in_group(self, group: str) -> list[str]:
@@ -47,7 +47,7 @@ class ConsumerGroups:
         return self._zookeeper.children(paths.consumer_ids(group))
 
     def register_consumer(self, group: str, consumer: str, registration: ConsumerRegistration) -> None:
-        """Join the group. Raises NodeExistsError when another session has a member of that id."""
+        """Join the group. Raises NodeExistsError if another session has a member with that id."""
         for path in (paths.CONSUMERS, paths.consumer_group(group), paths.consumer_ids(group)):
             with contextlib.suppress(NodeExistsError):
                 self._zookeeper.create_recursive(path, None if path == paths.CONSUMERS else b"")
@@ -56,7 +56,7 @@ class ConsumerGroups:
             raise NodeExistsError(f"{path}: another consumer has this id; is consumer.id set to the same twice?")
 
     def get_registration(self, group: str, consumer: str) -> ConsumerRegistration | None:
-        """What a member subscribes to; None when it is gone. Raises ZnodeDataError."""
+        """The subscription of a member, or None if it has left. Raises ZnodeDataError."""
         try:
             data, _ = self._zookeeper.get(paths.consumer_id(group, consumer))
         except NoNodeError:
@@ -69,19 +69,19 @@ class ConsumerGroups:
             self._zookeeper.delete(paths.consumer_id(group, consumer))
 
     def watch_consumers(self, group: str, callback: Callable[[], None]) -> None:
-        """Call back when members come or go. The group must be there."""
+        """Call ``callback`` when members join or leave. The group must exist."""
         self._zookeeper.watch_children(paths.consumer_ids(group), callback)
 
     # ── Owners ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def create_owner(self, group: str, partition: TopicPartition, thread_id: str) -> bool:
-        """Claim a partition for a thread; false when somebody has it, be it this thread in a session that ends soon."""
+        """Claim a partition for a thread. Returns False if it has an owner, even this thread in an expiring session."""
         path = paths.consumer_owner(group, *partition)
         self._zookeeper.ensure_path(path.rpartition("/")[0])
         return self._create_own_ephemeral(path, thread_id.encode())
 
     def get_owner(self, group: str, partition: TopicPartition) -> str | None:
-        """The thread that owns a partition; None for nobody."""
+        """The thread that owns a partition, or None."""
         try:
             data, _ = self._zookeeper.get(paths.consumer_owner(group, *partition))
         except NoNodeError:
@@ -89,7 +89,7 @@ class ConsumerGroups:
         return (data or b"").decode("utf-8", "replace")
 
     def release_owner(self, group: str, partition: TopicPartition, thread_id: str) -> bool:
-        """Give a partition back; false when it belonged to somebody else already, whom it stays with."""
+        """Release a partition. Returns False, and changes nothing, if another thread owns it by now."""
         path = paths.consumer_owner(group, *partition)
         try:
             data, stat = self._zookeeper.get(path)
@@ -101,13 +101,13 @@ class ConsumerGroups:
         return True
 
     def get_topics_of_group(self, group: str) -> list[str]:
-        """The topics of which members own partitions now, or did, sorted."""
+        """The topics of which members own or have owned partitions, sorted."""
         return self._zookeeper.children(paths.consumer_owners(group))
 
     # ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def get_offset(self, group: str, partition: TopicPartition) -> int | None:
-        """The committed offset; None when there is none. Raises ZnodeDataError."""
+        """The committed offset, or None. Raises ZnodeDataError."""
         path = paths.consumer_offset(group, *partition)
         try:
             data, _ = self._zookeeper.get(path)
@@ -128,7 +128,7 @@ class ConsumerGroups:
         return found
 
     def get_all_offsets(self, group: str) -> dict[TopicPartition, int]:
-        """All that the group has committed, by topic and partition. Raises ZnodeDataError."""
+        """All committed offsets of the group, sorted by topic and partition. Raises ZnodeDataError."""
         partitions = [
             TopicPartition(topic, int(name))
             for topic in self.get_topics_with_offsets(group)
@@ -142,21 +142,21 @@ class ConsumerGroups:
         self._zookeeper.set_or_create(paths.consumer_offset(group, *partition), encode_int(offset))
 
     def has_offsets(self, group: str) -> bool:
-        """Whether the group has ever committed here."""
+        """Whether the group has ever committed offsets to ZooKeeper."""
         return self._zookeeper.exists(paths.consumer_offsets(group)) is not None
 
     def get_topics_with_offsets(self, group: str) -> list[str]:
-        """The topics of which the group has committed offsets, sorted."""
+        """The topics for which the group has committed offsets, sorted."""
         return self._zookeeper.children(paths.consumer_offsets(group))
 
     def delete_group(self, group: str) -> bool:
-        """Forget the group, offsets and all; false when there is none."""
+        """Delete the group with its offsets. Returns False if it does not exist."""
         return self._zookeeper.delete_recursive(paths.consumer_group(group))
 
-    # ── What rebalancing asks ─────────────────────────────────────────────────────────────────────────────────────
+    # ── For rebalancing ───────────────────────────────────────────────────────────────────────────────────────────
 
     def get_registrations(self, group: str) -> dict[str, ConsumerRegistration]:
-        """The subscriptions of all members by id; one that leaves meanwhile, or cannot be understood, is left out."""
+        """The subscriptions of all members by id; members that have left or have unreadable data are left out."""
         found = {}
         for consumer in self.get_consumers_in_group(group):
             try:
@@ -169,14 +169,14 @@ class ConsumerGroups:
         return found
 
     def get_partitions_for_topics(self, topics: Iterable[str]) -> Mapping[str, list[int]]:
-        """The partitions of each topic, in order; none of a topic that is not there."""
+        """The partitions of each topic, in order; empty for a topic that does not exist."""
         partitions: dict[str, list[int]] = {topic: [] for topic in topics}
         for topic, number in sorted(self._zk.get_replica_assignment(partitions)):
             partitions[topic].append(number)
         return partitions
 
     def _create_own_ephemeral(self, path: str, data: bytes) -> bool:
-        """Whether the node is there and of this session: created now, or by a try whose answer was lost."""
+        """Create a node. Returns whether this session owns it, created now or by a try whose response was lost."""
         while True:
             try:
                 self._zookeeper.create(path, data, ephemeral=True)

@@ -1,7 +1,7 @@
-"""What is in the znodes: JSON without spaces, in the shape that Kafka 0.10.2 and 3.9 write.
+"""The data of Kafka's znodes: compact JSON, as Kafka 0.10.2 and 3.9 write it.
 
-Every class has ``encode`` (to bytes) and ``decode`` (from bytes; raises ZnodeDataError). Reading is tolerant: keys of
-other versions are ignored, and null data (which container nodes have) is an error only where a value is needed.
+Every class has ``encode`` (to bytes) and ``decode`` (from bytes; raises ZnodeDataError). Decoding is tolerant: unknown
+keys are ignored, and null data (which container nodes have) is an error only where a value is required.
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala (ClusterId), cluster/Broker.scala, core/.../api/LeaderAndIsr.scala,
 core/.../controller/KafkaController.scala (LeaderIsrAndControllerEpoch); 3.9: core/.../zk/ZkData.scala · book 7.1.2
@@ -25,16 +25,16 @@ INITIAL_LEADER_EPOCH = 0
 
 
 class ZnodeDataError(KafkaError):
-    """Data that is not what Kafka would have written there."""
+    """Data that Kafka would not have written to this znode."""
 
 
 def encode_json(value: object) -> bytes:
-    """JSON as Kafka writes it: UTF-8, no spaces."""
+    """Encode JSON as Kafka does: UTF-8, no spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def decode_json(data: bytes | None, what: str) -> dict[str, Any]:
-    """A JSON object; ``what`` names it in the error."""
+    """Decode a JSON object; ``what`` names it in error messages. Raises ZnodeDataError."""
     try:
         value = json.loads(data or b"")
     except ValueError as error:
@@ -69,18 +69,18 @@ class ClusterId:
 
     @staticmethod
     def generate() -> ClusterId:
-        """A new one; not one that begins with a dash, since it is a command line argument of tools."""
+        """Generate an id; one with a leading dash is avoided, because tools take it as a command line argument."""
         while (text := encode_uuid(uuid.uuid4())).startswith("-"):
             pass
         return ClusterId(text)
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode to bytes."""
         return encode_json({"version": "1", "id": self.id})
 
     @staticmethod
     def decode(data: bytes | None) -> ClusterId:
-        """From bytes."""
+        """Decode from bytes."""
         return ClusterId(_checked(decode_json(data, "/cluster/id"), "id", str, "/cluster/id"))
 
 
@@ -92,12 +92,12 @@ class ControllerData:
     timestamp_ms: int
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode to bytes."""
         return encode_json({"version": 1, "brokerid": self.broker_id, "timestamp": str(self.timestamp_ms)})
 
     @staticmethod
     def decode(data: bytes | None) -> ControllerData:
-        """From bytes; a bare number, which Kafka 0.8 wrote, is taken too."""
+        """Decode from bytes; a bare number, as Kafka 0.8 wrote it, is accepted too."""
         if data is not None and data.isdigit():
             return ControllerData(int(data), -1)
         value = decode_json(data, "/controller")
@@ -107,12 +107,12 @@ class ControllerData:
 
 
 def encode_int(value: int) -> bytes:
-    """/controller_epoch and old consumers' offsets: the number as text."""
+    """Encode a number as text: /controller_epoch and the offsets of old consumers."""
     return str(value).encode()
 
 
 def decode_int(data: bytes | None, what: str) -> int:
-    """From bytes."""
+    """Decode from bytes. Raises ZnodeDataError."""
     try:
         return int(data or b"")
     except ValueError as error:
@@ -129,7 +129,8 @@ class BrokerRegistration:
     ``{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://127.0.0.1:9092"],
     "rack":"r1","jmx_port":-1,"host":"127.0.0.1","timestamp":"1795248312128","port":9092,"version":4}``
 
-    ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8; without one they are null and -1.
+    ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8; if there is none, they are null and
+    -1.
     """
 
     endpoints: tuple[str, ...]
@@ -142,7 +143,7 @@ class BrokerRegistration:
     version: int = 4
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode to bytes."""
         value: dict[str, object] = {}
         if self.version >= 4:
             value["listener_security_protocol_map"] = dict(self.listener_security_protocol_map)
@@ -155,7 +156,7 @@ class BrokerRegistration:
 
     @staticmethod
     def decode(data: bytes | None) -> BrokerRegistration:
-        """From bytes, any version: 1 has only host and port, 5 has features that we do not need."""
+        """Decode from bytes, any version: 1 has only host and port; 5 adds features, which are ignored."""
         what = "/brokers/ids"
         value = decode_json(data, what)
         version = value.get("version", 1)
@@ -189,7 +190,7 @@ class ProducerIdsBlock:
     last_producer_id: int
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode to bytes."""
         return encode_json({
             "version": 1,
             "broker": self.broker_id,
@@ -199,7 +200,7 @@ class ProducerIdsBlock:
 
     @staticmethod
     def decode(data: bytes | None) -> ProducerIdsBlock:
-        """From bytes."""
+        """Decode from bytes."""
         what = "/latest_producer_id_block"
         value = decode_json(data, what)
         first, last = (_checked(value, key, str, what) for key in ("block_start", "block_end"))
@@ -209,12 +210,12 @@ class ProducerIdsBlock:
 
 
 def encode_uuid(value: uuid.UUID) -> str:
-    """A topic id or cluster id as Kafka prints it: URL-safe base 64 without padding, 22 characters."""
+    """Format a topic id or cluster id as Kafka does: URL-safe base 64 without padding, 22 characters."""
     return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
 
 
 def decode_uuid(text: str) -> uuid.UUID:
-    """From its 22 characters."""
+    """Parse the 22 characters. Raises ZnodeDataError."""
     try:
         return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
     except ValueError as error:
@@ -225,8 +226,8 @@ def decode_uuid(text: str) -> uuid.UUID:
 class TopicAssignment:
     """/brokers/topics/T: ``{"version":1,"partitions":{"0":[2,3,1],"1":[3,1,2]}}``.
 
-    3.9 writes version 3, which adds ``topic_id``, ``adding_replicas`` and ``removing_replicas``; they are kept when a
-    topic that has them is written again.
+    3.9 writes version 3, which adds ``topic_id``, ``adding_replicas`` and ``removing_replicas``; they are kept when
+    such a topic is written again.
     """
 
     partitions: Mapping[int, list[int]]
@@ -235,7 +236,7 @@ class TopicAssignment:
     removing_replicas: Mapping[int, list[int]] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """As bytes: version 1, or 3 when there is a topic id."""
+        """Encode to bytes: version 1, or 3 if there is a topic id."""
         partitions = _encode_replicas(self.partitions)
         if self.topic_id is None:
             return encode_json({"version": 1, "partitions": partitions})
@@ -251,7 +252,7 @@ class TopicAssignment:
 
     @staticmethod
     def decode(data: bytes | None, topic: str = "") -> TopicAssignment:
-        """From bytes, version 1 to 3."""
+        """Decode from bytes, version 1 to 3."""
         what = f"/brokers/topics/{topic}"
         value = decode_json(data, what)
         topic_id = value.get("topic_id")
@@ -274,7 +275,7 @@ def _decode_replicas(partitions: Mapping[str, Any], what: str) -> dict[int, list
 
 @dataclass(frozen=True)
 class LeaderAndIsr:
-    """Who leads a partition and who is in sync. ``zk_version`` is the version of the ``state`` node that said so."""
+    """A partition's leader and ISR. ``zk_version`` is the version of the ``state`` node they were read from."""
 
     leader: int
     isr: list[int]
@@ -288,7 +289,7 @@ class LeaderIsrAndControllerEpoch:
 
     ``{"controller_epoch":2,"leader":2,"version":1,"leader_epoch":0,"isr":[2,3,1]}``
 
-    The epoch of the controller that wrote it (a leader writes the one it was last given) fences old controllers.
+    The epoch of the controller that wrote it fences old controllers; a leader writes the epoch it last received.
     """
 
     leader_and_isr: LeaderAndIsr
@@ -301,7 +302,7 @@ class LeaderIsrAndControllerEpoch:
         return f"(Leader:{state.leader},ISR:{isr},{epochs})"
 
     def encode(self) -> bytes:
-        """As bytes; the zk_version is not part of it."""
+        """Encode to bytes, without zk_version."""
         state = self.leader_and_isr
         return encode_json(
             {
@@ -315,7 +316,7 @@ class LeaderIsrAndControllerEpoch:
 
     @staticmethod
     def decode(data: bytes | None, zk_version: int = 0, what: str = "state") -> LeaderIsrAndControllerEpoch:
-        """From bytes and the node's version."""
+        """Decode from bytes and the node's version."""
         value = decode_json(data, what)
         isr = _ints(_checked(value, "isr", list, what), what)
         leader, epoch = _checked(value, "leader", int, what), _checked(value, "leader_epoch", int, what)
@@ -324,7 +325,7 @@ class LeaderIsrAndControllerEpoch:
 
 
 def encode_partitions(partitions: Iterable[TopicPartition]) -> bytes:
-    """ISR change notifications, /admin/preferred_replica_election.
+    """Encode ISR change notifications and /admin/preferred_replica_election.
 
     ``{"version":1,"partitions":[{"topic":"g9","partition":0},{"topic":"f9","partition":0}]}``
     """
@@ -333,7 +334,7 @@ def encode_partitions(partitions: Iterable[TopicPartition]) -> bytes:
 
 
 def decode_partitions(data: bytes | None, what: str) -> list[TopicPartition]:
-    """From bytes."""
+    """Decode from bytes."""
     entries = _checked(decode_json(data, what), "partitions", list, what)
     return [TopicPartition(_checked(e, "topic", str, what), _checked(e, "partition", int, what)) for e in entries]
 
@@ -347,7 +348,7 @@ def encode_reassignment(partitions: Mapping[TopicPartition, list[int]]) -> bytes
 
 
 def decode_reassignment(data: bytes | None) -> dict[TopicPartition, list[int]]:
-    """From bytes."""
+    """Decode from bytes."""
     what = "/admin/reassign_partitions"
     entries = _checked(decode_json(data, what), "partitions", list, what)
     partitions = decode_partitions(data, what)
@@ -363,7 +364,7 @@ def encode_config(config: Mapping[str, str]) -> bytes:
 
 
 def decode_config(data: bytes | None, what: str) -> dict[str, str]:
-    """From bytes; a node without data has no overrides."""
+    """Decode from bytes; a node without data has no overrides."""
     if not data:
         return {}
     return {str(key): str(value) for key, value in _checked(decode_json(data, what), "config", dict, what).items()}
@@ -379,12 +380,12 @@ class ConfigChange:
     entity_path: str
 
     def encode(self) -> bytes:
-        """As bytes, version 2."""
+        """Encode to bytes, version 2."""
         return encode_json({"version": 2, "entity_path": self.entity_path})
 
     @staticmethod
     def decode(data: bytes | None) -> ConfigChange:
-        """From bytes."""
+        """Decode from bytes."""
         what = "/config/changes"
         value = decode_json(data, what)
         if value.get("version") == 1:
@@ -400,7 +401,8 @@ class ConfigChange:
 class ConsumerRegistration:
     """/consumers/G/ids/M: ``{"version":1,"subscription":{"t3":1},"pattern":"white_list","timestamp":"1795249605838"}``.
 
-    Topic (or, with the patterns ``white_list`` and ``black_list``, regular expression) -> number of threads.
+    ``subscription`` maps topics (or, with the patterns ``white_list`` and ``black_list``, regular expressions) to
+    numbers of threads.
     """
 
     subscription: Mapping[str, int]
@@ -408,14 +410,14 @@ class ConsumerRegistration:
     timestamp_ms: int
 
     def encode(self) -> bytes:
-        """As bytes."""
+        """Encode to bytes."""
         subscription, timestamp = dict(self.subscription), str(self.timestamp_ms)
         value = {"version": 1, "subscription": subscription, "pattern": self.pattern, "timestamp": timestamp}
         return encode_json(value)
 
     @staticmethod
     def decode(data: bytes | None) -> ConsumerRegistration:
-        """From bytes."""
+        """Decode from bytes."""
         what = "/consumers/…/ids"
         value = decode_json(data, what)
         subscription = {str(k): int(v) for k, v in _checked(value, "subscription", dict, what).items()}

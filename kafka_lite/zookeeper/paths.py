@@ -1,21 +1,21 @@
-"""Where everything lies in ZooKeeper.
+"""The paths of Kafka's znodes.
 
-    /cluster/id                                     the cluster's id
-    /controller  (ephemeral)                        who the controller is
-    /controller_epoch                               how often that changed
+    /cluster/id                                     the cluster id
+    /controller  (ephemeral)                        the current controller
+    /controller_epoch                               incremented by each new controller
     /brokers/ids/N  (ephemeral)                     where broker N listens
     /brokers/seqid                                  its version is the source of generated broker ids
-    /brokers/topics/T                               which brokers hold which partition
+    /brokers/topics/T                               the replica assignment of a topic
     /brokers/topics/T/partitions/P/state            leader, ISR and their epochs
     /isr_change_notification/isr_change_<10 digits> partitions whose ISR a leader changed
     /admin/delete_topics/T                          topics to delete
     /admin/reassign_partitions, /admin/preferred_replica_election
-    /config/{topics,clients,users,brokers}/<name>   overrides of configurations
-    /config/changes/config_change_<10 digits>       which of them changed
-    /latest_producer_id_block                       the producer ids that were handed out last
-    /consumers/G/ids/M  (ephemeral)                 a member of an old consumer's group, and its subscription
-    /consumers/G/owners/T/P  (ephemeral)            which thread of which member consumes a partition
-    /consumers/G/offsets/T/P                        how far the group has consumed it
+    /config/{topics,clients,users,brokers}/<name>   configuration overrides
+    /config/changes/config_change_<10 digits>       notifications of changed overrides
+    /latest_producer_id_block                       the last allocated block of producer ids
+    /consumers/G/ids/M  (ephemeral)                 a member of an old consumer group, and its subscription
+    /consumers/G/owners/T/P  (ephemeral)            the thread of the member that consumes a partition
+    /consumers/G/offsets/T/P                        the committed offset of a partition
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala · book 7.1.3
 """
@@ -52,11 +52,11 @@ PERSISTENT_PATHS = (
     BROKER_SEQUENCE_ID,
     ISR_CHANGE_NOTIFICATIONS,
 )
-"""What every broker creates when it starts, in this order, if it is missing."""
+"""The paths that every broker creates at start-up if they are missing, in this order."""
 
 
 def broker(broker_id: int) -> str:
-    """Where broker ``broker_id`` registers."""
+    """The registration of a broker."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
@@ -76,7 +76,7 @@ def partition_state(name: str, partition: int) -> str:
 
 
 def delete_topic(name: str) -> str:
-    """The mark of a topic that is to be deleted."""
+    """The mark of a topic to be deleted."""
     return f"{DELETE_TOPICS}/{name}"
 
 
@@ -91,7 +91,7 @@ def sequence_number(node: str) -> int:
 
 
 def consumer_group(group: str) -> str:
-    """Everything of an old consumer's group."""
+    """The root of an old consumer group."""
     return f"{CONSUMERS}/{group}"
 
 
@@ -101,22 +101,22 @@ def consumer_ids(group: str) -> str:
 
 
 def consumer_id(group: str, consumer: str) -> str:
-    """Where a member registers, and what it subscribes to."""
+    """The registration and subscription of a member."""
     return f"{consumer_ids(group)}/{consumer}"
 
 
 def consumer_owners(group: str) -> str:
-    """The topics of which the group owns partitions."""
+    """The parent of the topics whose partitions the group owns."""
     return f"{consumer_group(group)}/owners"
 
 
 def consumer_owner(group: str, name: str, partition: int) -> str:
-    """Who of the group owns a partition."""
+    """The owner of a partition within the group."""
     return f"{consumer_owners(group)}/{name}/{partition}"
 
 
 def consumer_offsets(group: str) -> str:
-    """The topics of which the group has committed offsets."""
+    """The parent of the topics for which the group has committed offsets."""
     return f"{consumer_group(group)}/offsets"
 
 

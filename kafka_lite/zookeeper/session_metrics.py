@@ -1,4 +1,4 @@
-"""How the session with ZooKeeper gets on: connections lost and found, sessions expired.
+"""Metrics of the ZooKeeper session: connections, disconnections, expirations.
 
 Kafka 0.10.2: core/.../server/KafkaHealthcheck.scala (SessionExpireListener) · book 7.1.3
 """
@@ -12,7 +12,7 @@ from kafka_lite.zookeeper.zookeeper_client import SessionEvent, ZooKeeperClient
 
 
 def measure_sessions(registry: MetricsRegistry, time: Time, zookeeper: ZooKeeperClient) -> None:
-    """One meter for each kind of event: ``ZooKeeperDisconnectsPerSec`` and the like."""
+    """Register one meter per kind of event, such as ``ZooKeeperDisconnectsPerSec``."""
     group = KafkaMetricsGroup(registry, time, "kafka.server", "SessionExpireListener")
     meters = {event: group.new_meter(f"ZooKeeper{event.value}PerSec", event.value.lower()) for event in SessionEvent}
     zookeeper.add_event_listener(lambda event: meters[event].mark())

@@ -1,4 +1,4 @@
-"""A ZooKeeper session: reads, writes and watches that outlive broken connections and expired sessions.
+"""A ZooKeeper session: reads, writes and watches that survive lost connections and expired sessions.
 
 Kafka 0.10.2: ZkClient (I0Itec), as used by core/.../utils/ZkUtils.scala; later core/.../zookeeper/ZooKeeperClient.scala
 · book 7.1.3
@@ -28,15 +28,15 @@ logger = logging.getLogger(__name__)
 
 ANY_VERSION = -1
 MAX_OPERATIONS_AT_ONCE = 500
-"""So many go into one transaction, or are under way without an answer: far below ZooKeeper's limit of a request."""
+"""Maximum number of operations in a transaction, or in flight at a time; far below ZooKeeper's request size limit."""
 
 
 class ZkError(KafkaError):
-    """Something that ZooKeeper refused."""
+    """An operation that ZooKeeper rejected."""
 
 
 class ZkConnectionError(ZkError):
-    """No connection: ZooKeeper did not answer in time, or this client was closed."""
+    """No connection: ZooKeeper did not respond in time, or this client was closed."""
 
 
 class NoNodeError(ZkError):
@@ -44,15 +44,15 @@ class NoNodeError(ZkError):
 
 
 class NodeExistsError(ZkError):
-    """The node exists already."""
+    """The node already exists."""
 
 
 class ZkStorageError(ZkError):
-    """ZooKeeper has no room for a write, because its disk is full for example; it has changed nothing."""
+    """ZooKeeper has no space for a write, for example because its disk is full; nothing was changed."""
 
 
 class BadVersionError(ZkError):
-    """Somebody else changed the node since its version was read."""
+    """The node has been changed since its version was read."""
 
 
 class NotEmptyError(ZkError):
@@ -84,7 +84,7 @@ def _our_error(error: BaseException, path: object = "") -> ZkError:
 
 @dataclass(frozen=True)
 class CreateNode:
-    """A node to create, beneath one that exists or is created before it."""
+    """A node to create; its parent exists or is created first."""
 
     path: str
     data: bytes | None
@@ -101,7 +101,7 @@ class SetNode:
 
 @dataclass(frozen=True)
 class DeleteNode:
-    """A node to delete, which has no children or whose children are deleted before it."""
+    """A node to delete; it has no children, or they are deleted first."""
 
     path: str
 
@@ -111,7 +111,7 @@ Operation = CreateNode | SetNode | DeleteNode
 
 @dataclass(frozen=True)
 class ZnodeStat:
-    """What ZooKeeper knows about a node besides its data."""
+    """A node's metadata."""
 
     version: int
     created_ms: int
@@ -143,14 +143,14 @@ def _stat(stat: Any) -> ZnodeStat:
 
 
 def _result(done: Any) -> int | ZkError | None:
-    """What an operation has given: of a set the version, of a create (which gives the path) and a delete nothing."""
+    """The result of an operation: the new version of a set; None for a create (which returns a path) or a delete."""
     if isinstance(done, ZkError):
         return done
     return getattr(done, "version", None)
 
 
 class SessionEvent(Enum):
-    """What can happen to a session; the values are the words of Kafka's metrics."""
+    """Events of a session; the values are the names in Kafka's metrics."""
 
     DISCONNECTED = "Disconnects"
     SYNC_CONNECTED = "SyncConnects"
@@ -161,9 +161,9 @@ class SessionEvent(Enum):
 
 
 class _Watch:
-    """ZooKeeper's watches fire once: this one sets itself again, then tells ``callback`` that there may be news.
+    """A watch that sets itself again, because ZooKeeper's watches fire only once, and then calls ``callback``.
 
-    It is set before the callback runs, so whatever happens after the callback has read the node fires it again.
+    It is set before the callback runs, so any change after the callback has read the node fires it again.
     """
 
     def __init__(self, arm: Callable[[Callable[[Any], None]], object], callback: Callable[[], None]) -> None:
@@ -176,18 +176,18 @@ class _Watch:
         self._arm(self._fired)
 
     def _fired(self, event: Any) -> None:
-        # Events of type NONE tell of a broken connection; then all watches are set again once it is back.
+        # Events of type NONE report a lost connection; all watches are set again after reconnecting.
         if event.type != EventType.NONE:
             self.rearm_and_tell()
 
     def rearm_and_tell(self) -> None:
-        """Set the watch again and call back; called in a thread of the client."""
+        """Set the watch again and call the callback; runs in a thread of the client."""
         if self.cancelled:
             return
         try:
             self.arm()
         except ZkConnectionError:
-            return  # closed
+            return  # the client is closed
         except ZkError:
             logger.exception("Could not set a watch again")
         try:
@@ -197,13 +197,13 @@ class _Watch:
 
 
 class ZooKeeperClient:
-    """Node operations on one session. Every call waits for a lost connection to come back, as Kafka's clients do.
+    """Node operations on one session. If the connection is lost, calls block until it is back, as in Kafka's clients.
 
-    A write also waits until ZooKeeper has room for it, unless it stands in ``with client.refusing_without_room()``.
+    A write also blocks until ZooKeeper has space for it, except within ``with client.refusing_without_room()``.
 
-    What a call raises: NoNodeError, NodeExistsError, BadVersionError, NotEmptyError; ZkConnectionError once closed.
-    A create or conditional set whose answer was lost is sent again, and may then meet its own effect: callers who
-    care (elections, registrations, conditional writes) compare what they find with what they wanted to write.
+    Calls raise NoNodeError, NodeExistsError, BadVersionError or NotEmptyError, and ZkConnectionError after ``close``.
+    A create or conditional set whose response was lost is sent again, and may then find its own effect. Callers for
+    which this matters (elections, registrations, conditional writes) compare the existing data with their own.
     """
 
     def __init__(self, connect_string: str, session_timeout_ms: int, connection_timeout_ms: int) -> None:
@@ -232,12 +232,12 @@ class ZooKeeperClient:
         return KazooClient(hosts, timeout=self._session_timeout_ms / 1000, connection_retry=forever)
 
     def connect(self) -> None:
-        """Connect; raises ZkConnectionError when ``connection_timeout_ms`` passed without an answer."""
+        """Connect. Raises ZkConnectionError if there is no response within ``connection_timeout_ms``."""
         self._connect(self._client)
         self._started = True
 
     def create_chroot(self) -> None:
-        """Create the path at the end of the connect string, under which all other paths lie."""
+        """Create the path at the end of the connect string, to which all other paths are relative."""
         if not self._chroot:
             return
         client = self._new_client(self._hosts)
@@ -251,7 +251,7 @@ class ZooKeeperClient:
             client.close()
 
     def _connect(self, client: Any) -> None:
-        # Not client.start(): it warns of a chroot that does not exist, which create_chroot will change.
+        # Not client.start(): it warns about a missing chroot, which create_chroot is about to create.
         if not client.start_async().wait(self._connection_timeout_ms / 1000):
             client.stop()
             client.close()
@@ -262,11 +262,11 @@ class ZooKeeperClient:
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection now."""
+        """Whether there is a connection at the moment."""
         return bool(self._client.connected)
 
     def close(self) -> None:
-        """End the session: its ephemeral nodes go at once. Calls that wait for an answer raise ZkConnectionError."""
+        """End the session, which deletes its ephemeral nodes at once. Calls in progress raise ZkConnectionError."""
         if self._closed:
             return
         self._closed = True
@@ -275,14 +275,14 @@ class ZooKeeperClient:
 
     @property
     def session_id(self) -> int:
-        """The session's id, 0 without a connection; ``ZnodeStat.ephemeral_owner`` of our ephemeral nodes."""
+        """The session id, as in ``ZnodeStat.ephemeral_owner`` of our ephemeral nodes; 0 without a connection."""
         client_id = self._client.client_id
         return client_id[0] if client_id else 0
 
     # ---------------------------------------------------------------------------------------------------------- nodes
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call kazoo until there is an answer, and turn its errors into ours."""
+        """Call kazoo, retrying until there is a response, and convert its errors to ours."""
         if self._closed:
             raise ZkConnectionError("this ZooKeeper client is closed")
         try:
@@ -296,9 +296,9 @@ class ZooKeeperClient:
 
     @contextlib.contextmanager
     def refusing_without_room(self) -> Iterator[None]:
-        """Within it, writes of this thread raise ZkStorageError at once when ZooKeeper has no room for them.
+        """Make this thread's writes within the block raise ZkStorageError at once if ZooKeeper has no space for them.
 
-        For a request handler: a client can try again, but a handler that waits serves nobody.
+        For request handlers: a client can retry, but a handler that blocks cannot serve other requests.
         """
         self._thread.refuses = True
         try:
@@ -307,35 +307,35 @@ class ZooKeeperClient:
             self._thread.refuses = False
 
     def stop_waiting_for_room(self) -> None:
-        """From now on no write waits until ZooKeeper has room for it; those that wait raise ZkConnectionError.
+        """Stop writes from blocking until ZooKeeper has space; those already blocked raise ZkConnectionError.
 
-        For a shutdown, which cannot wait until somebody frees some space.
+        For a shutdown, which cannot wait until space is freed.
         """
         self._waits_for_room = False
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
-        """Data (None: null) and stat."""
+        """Data (None: null) and stat. Raises NoNodeError."""
         data, stat = self._call(self._client.get, path)
         return data, _stat(stat)
 
     def exists(self, path: str) -> ZnodeStat | None:
-        """The stat, None when there is no such node."""
+        """The stat, or None if the node does not exist."""
         stat = self._call(self._client.exists, path)
         return None if stat is None else _stat(stat)
 
     def children(self, path: str) -> list[str]:
-        """Names of the children, sorted; none when the node does not exist."""
+        """Names of the children, sorted; empty if the node does not exist."""
         try:
             return sorted(self._call(self._client.get_children, path))
         except NoNodeError:
             return []
 
     def create(self, path: str, data: bytes | None, *, ephemeral: bool = False, sequential: bool = False) -> str:
-        """Create a node whose parent exists; returns its path (with the number, when ``sequential``)."""
+        """Create a node whose parent exists. Returns its path, including the number if ``sequential``."""
         return str(self._call(self._client.create, path, data, ephemeral=ephemeral, sequence=sequential))
 
     def create_recursive(self, path: str, data: bytes | None = None) -> None:
-        """Create a persistent node and, with null data, the parents that are missing."""
+        """Create a persistent node and any missing parents, which get null data."""
         try:
             self.create(path, data)
         except NoNodeError:
@@ -343,13 +343,13 @@ class ZooKeeperClient:
             self.create(path, data)
 
     def ensure_path(self, path: str) -> None:
-        """Create what is missing of a path, with null data as Kafka does."""
+        """Create the missing nodes of a path, with null data as in Kafka."""
         with contextlib.suppress(NodeExistsError):
             self.create_recursive(path)
 
     def ensure_paths(self, wanted: Iterable[str]) -> None:
-        """Create what is missing of several paths, in one transaction if all of it is."""
-        # A dict is a set that keeps the order: parents come before their children, each once.
+        """Create the missing nodes of several paths, in one transaction if all of them are missing."""
+        # A dict serves as an ordered set: each node once, parents before children.
         nodes = dict.fromkeys(
             path[:end] for path in wanted for end in range(1, len(path) + 1) if path[end : end + 1] in ("/", "")
         )
@@ -358,11 +358,11 @@ class ZooKeeperClient:
                 raise result
 
     def set(self, path: str, data: bytes | None, version: int = ANY_VERSION) -> int:
-        """Write data if the node still has ``version``; returns the new version."""
+        """Write data if the node still has ``version``. Returns the new version."""
         return int(self._call(self._client.set, path, data, version=version).version)
 
     def set_or_create(self, path: str, data: bytes) -> None:
-        """Write data, creating the node and its parents when they are missing."""
+        """Write data, creating the node and missing parents if necessary."""
         try:
             self.set(path, data)
         except NoNodeError:
@@ -376,17 +376,17 @@ class ZooKeeperClient:
         self._call(self._client.delete, path, version=version)
 
     def delete_recursive(self, path: str) -> bool:
-        """Delete a node and all below it; false when there is none."""
+        """Delete a node and all nodes below it. Returns False if it does not exist."""
         while True:
             results = self.write_all([DeleteNode(each) for each in reversed(self._tree(path))])
             for error in results:
                 if isinstance(error, ZkError) and not isinstance(error, NoNodeError | NotEmptyError):
                     raise error
-            if not isinstance(results[-1], NotEmptyError):  # else somebody created a child meanwhile
+            if not isinstance(results[-1], NotEmptyError):  # otherwise a child was created meanwhile
                 return not isinstance(results[-1], NoNodeError)
 
     def _tree(self, path: str) -> list[str]:
-        """A node and all below it, parents before their children."""
+        """A node and all nodes below it, parents before children."""
         found, level = [path], [path]
         while level:
             children = self._pipeline([(self._client.get_children, self._client.get_children_async, p) for p in level])
@@ -402,15 +402,15 @@ class ZooKeeperClient:
     # --------------------------------------------------------------------------------------------- many nodes at a time
 
     def get_all(self, paths: Sequence[str]) -> list[tuple[bytes | None, ZnodeStat] | ZkError]:
-        """``get`` of many nodes without waiting for each; instead of raising, the error is the node's result."""
+        """Like ``get`` for many nodes in a pipeline; an error is returned as the node's result, not raised."""
         found = self._pipeline([(self._client.get, self._client.get_async, path) for path in paths])
         return [each if isinstance(each, ZkError) else (each[0], _stat(each[1])) for each in found]
 
     def write_all(self, operations: Sequence[Operation]) -> list[int | ZkError | None]:
-        """Create, write and delete many nodes, in this order; each has its own result, the new version after a set.
+        """Create, write and delete many nodes, in order. Each has its own result: after a set, the new version.
 
-        They travel as transactions, which cost one request and one wait for the disk. A transaction is refused when
-        one operation of it is: then they are sent again one by one, without waiting for each.
+        They are sent as transactions, each of which takes one request and one wait for the disk. If one operation in a
+        transaction is rejected, all of them are; they are then sent again one by one, in a pipeline.
         """
         results: list[int | ZkError | None] = []
         remaining = iter(operations)
@@ -427,7 +427,7 @@ class ZooKeeperClient:
         return list(transaction.commit())
 
     def _kazoo_operation(self, operation: Operation) -> Create | SetData | Delete:
-        """Made by hand, for kazoo's own ``create`` of a transaction knows no null data."""
+        """Create the operation directly, because ``create`` of kazoo's transactions does not support null data."""
         path = self._chroot + operation.path
         match operation:
             case CreateNode():
@@ -448,9 +448,9 @@ class ZooKeeperClient:
                 return client.delete, client.delete_async, path
 
     def _pipeline(self, calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """Send requests (function, asynchronous function, arguments) without waiting; their results or ZkErrors.
+        """Send requests (function, asynchronous function, arguments) in a pipeline. Returns their results or ZkErrors.
 
-        A request whose answer gets lost with the connection is sent again by itself. Raises ZkConnectionError.
+        If the connection is lost before the response, a request is sent again on its own. Raises ZkConnectionError.
         """
         results: list[Any] = []
         remaining = iter(calls)
@@ -479,14 +479,14 @@ class ZooKeeperClient:
             return error
 
     def acl(self, path: str) -> list[tuple[str, str, int]]:
-        """(scheme, id, permission bits) of every entry of a node's access control list."""
+        """(scheme, id, permission bits) for each entry of a node's access control list."""
         entries, _ = self._call(self._client.get_acls, path)
         return [(entry.id.scheme, entry.id.id, entry.perms) for entry in entries]
 
     # -------------------------------------------------------------------------------------------------------- watches
 
     def watch_children(self, path: str, callback: Callable[[], None]) -> None:
-        """Call back whenever the children of an existing node may have changed; also after a lost connection."""
+        """Call ``callback`` whenever an existing node's children may have changed, also after a lost connection."""
 
         def arm(fired: Callable[[Any], None]) -> None:
             try:
@@ -497,11 +497,11 @@ class ZooKeeperClient:
         self._watch("children", path, arm, callback)
 
     def watch_data(self, path: str, callback: Callable[[], None]) -> None:
-        """Call back whenever a node may have been created, changed or deleted; also after a lost connection."""
+        """Call ``callback`` whenever a node may have been created, changed or deleted, also after a lost connection."""
         self._watch("data", path, lambda fired: self._call(self._client.exists, path, watch=fired), callback)
 
     def unwatch(self, path: str) -> None:
-        """End all watches of a path."""
+        """Stop all watches on a path."""
         self._forget("children", path)
         self._forget("data", path)
 
@@ -522,14 +522,14 @@ class ZooKeeperClient:
     # -------------------------------------------------------------------------------------------------------- session
 
     def add_session_listener(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` when a session has expired and a new one is there: ephemeral nodes must be created again.
+        """Call ``listener`` after a session has expired and been replaced: ephemeral nodes must be created again.
 
-        Listeners run one after the other in a thread of the client, before the watches are set again.
+        Listeners run one after another in a thread of the client, before the watches are set again.
         """
         self._session_listeners.append(listener)
 
     def _state_changed(self, state: str) -> None:
-        """Called in kazoo's connection thread, which must not be blocked."""
+        """Handle a state change; called in kazoo's connection thread, which must not block."""
         if self._closed or not self._started:
             return
         self._tell_event(state)
@@ -543,7 +543,7 @@ class ZooKeeperClient:
             self._client.handler.spawn(self._reconnected, expired)
 
     def add_event_listener(self, listener: Callable[[SessionEvent], None]) -> None:
-        """Call ``listener`` for whatever happens to the connection and its session, in kazoo's connection thread."""
+        """Call ``listener`` for every event of the connection and its session, in kazoo's connection thread."""
         self._event_listeners.append(listener)
 
     def _tell_event(self, state: str) -> None:

@@ -1,27 +1,27 @@
-"""A server of ZooKeeper's own protocol, for a cluster that needs no other.
+"""A server that speaks ZooKeeper's protocol, so that a cluster needs no other ZooKeeper.
 
 ZooKeeper 3.8: zookeeper-server/src/main/java/org/apache/zookeeper/server · book 7.1.1, 7.1.3
 
-Standalone mode, complete but for what belongs to ensembles (reconfiguration, read-only servers, observers), and for
-SASL and TLS.
-Bottom up, each module using only those above it::
+Standalone mode, complete except for the features of ensembles (reconfiguration, read-only servers, observers), SASL
+and TLS.
+Bottom up, each module uses only those above it::
 
-    jute · keeper_exception · path_utils          the serialization, the errors, the paths
-    protocol · txns                               what clients say; what the log keeps
-    watch_manager · session_tracker               who hears of what; who lives how long
-    authentication · data_tree                    who may; the znodes
-    txn_log · snapshot · zk_database              what outlives the process
+    jute · keeper_exception · path_utils          serialization, errors, paths
+    protocol · txns                               requests and responses; transactions in the log
+    watch_manager · session_tracker               watches; live sessions and their timeouts
+    authentication · data_tree                    identities and ACLs; the znodes
+    txn_log · snapshot · zk_database              durable state
     prep_request_processor                        decides: request -> transaction
-    final_request_processor                       answers
+    final_request_processor                       responds
     zookeeper_server · server_stats               packets and sessions, without sockets
     server_cnxn · server_cnxn_factory             sockets, and the one thread
     four_letter_words · server                    `ruok` and the like; EmbeddedZooKeeper, the whole of it
 
-Where it answers otherwise than a real 3.8 server, knowingly:
+Deliberate differences from a real 3.8 server:
 
-- A refused request gets no zxid and is not logged: it changes nothing.
-- Several kinds of watch of one client on one path stand side by side (as from 3.9 on) instead of replacing each other,
-  and ``checkWatches`` asks for the client's own watches, not for anybody's.
-- A ``check`` outside of a multi is answered with UNIMPLEMENTED instead of not at all.
-- A wrong password does not cost the session's real owner its connection.
+- A rejected request gets no zxid and is not logged, because it changes nothing.
+- Several kinds of watch by one client on one path coexist (as since 3.9) instead of replacing each other, and
+  ``checkWatches`` checks the client's own watches only.
+- A ``check`` outside a multi gets UNIMPLEMENTED instead of no response.
+- A wrong password does not disconnect the session's real owner.
 """

@@ -1,9 +1,9 @@
-"""Who a client is, and what an ACL lets it do.
+"""Client identities, and what an ACL allows them to do.
 
 ZooKeeper 3.8: zookeeper-server/.../server/auth/, ZooKeeperServer.checkACL, PrepRequestProcessor.fixupACL · book 7.1.3
 
 Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``auth``, which stands
-for the identities of whoever sets the ACL; and ``super``, no ACL scheme but an identity that may do everything.
+for the identities of the client that sets the ACL; and ``super``, not an ACL scheme but an identity with all rights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def generate_digest(credentials: str) -> str:
 
 
 def authenticate(scheme: str, auth: bytes, address: str, super_digest: str | None = None) -> list[Id]:
-    """The identities that the credentials prove; raises AUTH_FAILED for a scheme or a form that nobody knows."""
+    """Return the identities that the credentials prove. Raises AUTH_FAILED for an unknown scheme or malformed data."""
     if scheme == "ip":
         return [Id("ip", address)]
     if scheme != "digest":
@@ -41,7 +41,7 @@ def authenticate(scheme: str, auth: bytes, address: str, super_digest: str | Non
 
 
 def check_acl(acl: Sequence[ACL], perms: Perms, identities: Iterable[Id], path: str = "") -> None:
-    """Raise NO_AUTH unless one entry grants one of ``perms`` to anyone, or to one of the identities."""
+    """Raise NO_AUTH unless an entry grants one of ``perms`` to everybody or to one of the identities."""
     identities = list(identities)
     if not acl or any(identity.scheme == SUPER.scheme for identity in identities):
         return
@@ -52,7 +52,7 @@ def check_acl(acl: Sequence[ACL], perms: Perms, identities: Iterable[Id], path: 
 
 
 def fixup_acl(acl: Iterable[ACL], identities: Sequence[Id], path: str = "") -> tuple[ACL, ...]:
-    """The ACL as it is stored: without duplicates, ``auth`` replaced by who asks; raises INVALID_ACL."""
+    """Return the ACL to store: deduplicated, with ``auth`` replaced by the client's identities. Raises INVALID_ACL."""
     entries = dict.fromkeys(fixed for entry in dict.fromkeys(acl) for fixed in _fixup_entry(entry, identities, path))
     if not entries:
         raise KeeperException(Code.INVALID_ACL, path)
@@ -63,7 +63,7 @@ def _fixup_entry(entry: ACL, identities: Sequence[Id], path: str) -> list[ACL]:
     if entry.id == ANYONE:
         return [entry]
     if entry.id.scheme == "auth":
-        # An address proves nothing about a user, so "auth" never means it.
+        # An address does not identify a user, so "auth" never includes it.
         mine = [ACL(entry.perms, identity) for identity in identities if identity.scheme == "digest"]
         if not mine:
             raise KeeperException(Code.INVALID_ACL, path)
@@ -75,7 +75,7 @@ def _fixup_entry(entry: ACL, identities: Sequence[Id], path: str) -> list[ACL]:
 
 
 def masked(acl: Iterable[ACL]) -> tuple[ACL, ...]:
-    """The ACL for readers without ADMIN: digests are hidden."""
+    """The ACL as shown without ADMIN permission: digests are hidden."""
     return tuple(
         ACL(entry.perms, Id("digest", entry.id.id.partition(":")[0] + ":x")) if entry.id.scheme == "digest" else entry
         for entry in acl
@@ -86,7 +86,7 @@ def _matches(expression: Id, who: Id) -> bool:
     if expression.scheme != who.scheme:
         return False
     if expression.scheme == "ip":
-        # An ACL that another server stored may hold what we would have refused.
+        # An ACL stored by another server may contain an address that we would have rejected.
         return _is_valid_ip(expression.id) and _address(who.id) in _network(expression.id)
     return expression == who
 

@@ -1,4 +1,4 @@
-"""The tree of znodes, in memory: what transactions change and what reads read.
+"""The tree of znodes in memory, changed by transactions.
 
 ZooKeeper 3.8: zookeeper-server/.../server/DataTree.java, DataNode.java, EphemeralType.java · book 7.1.3
 """
@@ -30,10 +30,10 @@ from kafka_lite.zookeeper.embedded.watch_manager import Watcher, WatcherMode, Wa
 ROOT = "/"
 CONFIG_PATH = "/zookeeper/config"
 SPECIAL_PATHS = frozenset({ROOT, "/zookeeper", "/zookeeper/quota", CONFIG_PATH})
-"""ZooKeeper's own znodes; nobody may delete them."""
+"""ZooKeeper's own znodes, which cannot be deleted."""
 
 CONTAINER_OWNER = -(1 << 63)
-"""The ``ephemeral_owner`` that marks a container."""
+"""The ``ephemeral_owner`` of a container."""
 _TTL_MARK = 0xFF << 56
 MAX_TTL_MS = (1 << 40) - 1
 
@@ -44,17 +44,17 @@ def ttl_owner(ttl_ms: int) -> int:
 
 
 def ttl_ms_of(owner: int) -> int:
-    """The time to live in an ``ephemeral_owner``; 0 when it is of another kind."""
+    """The time to live in an ``ephemeral_owner``, or 0 if it is of another kind."""
     return owner & MAX_TTL_MS if (owner >> 56) & 0xFF == 0xFF else 0
 
 
 def is_session_owner(owner: int) -> bool:
-    """Whether the znode is an ephemeral one, which goes with its session and may not have children."""
+    """Whether the owner is a session: the znode is ephemeral, is deleted with it, and cannot have children."""
     return owner not in (0, CONTAINER_OWNER) and not ttl_ms_of(owner)
 
 
 class StatPersisted(NamedTuple):
-    """The part of a stat that is stored. ``cversion`` counts creations of children only (see ``DataNode.stat``)."""
+    """The stored part of a stat. ``cversion`` counts only creations of children (see ``DataNode.stat``)."""
 
     czxid: Long = 0
     mzxid: Long = 0
@@ -68,7 +68,7 @@ class StatPersisted(NamedTuple):
 
 
 class DataNode:
-    """One znode. All but ``children`` is replaced, never changed in place, so that copied fields are a snapshot."""
+    """A znode. Except for ``children``, fields are replaced and never mutated, so copying them makes a snapshot."""
 
     __slots__ = ("acl", "children", "data", "stat_persisted")
 
@@ -76,14 +76,14 @@ class DataNode:
         self.data = data
         self.acl = acl
         self.stat_persisted = stat_persisted
-        # An insertion-ordered set of names.
+        # Used as an insertion-ordered set of names.
         self.children: dict[str, None] = {}
 
     def stat(self) -> Stat:
         """The stat as clients see it.
 
-        Its ``cversion`` counts creations and deletions. Stored are the creations only, because they number sequential
-        znodes; what was created and is no longer there was deleted: ``creations + (creations - children)``.
+        Its ``cversion`` counts creations and deletions. Only creations are stored, because they number sequential
+        znodes; every child that was created and no longer exists was deleted: ``creations + (creations - children)``.
         """
         kept = self.stat_persisted
         return Stat(
@@ -102,7 +102,7 @@ class DataNode:
 
 
 class ProcessTxnResult(NamedTuple):
-    """What a transaction did: the path that it made, the new stat; for a multi, one result per operation."""
+    """The result of a transaction: the created path, the new stat, or for a multi, one result per operation."""
 
     path: str = ""
     stat: Stat | None = None
@@ -110,10 +110,10 @@ class ProcessTxnResult(NamedTuple):
 
 
 class DataTree:
-    """Znodes by full path, with the ephemeral ones by session and the watches that their changes fire.
+    """Znodes by full path, ephemeral znodes by session, and the watches that changes trigger.
 
-    Only ``process_txn`` changes znodes. It never refuses: whether a change is allowed was decided before it became a
-    transaction (``PrepRequestProcessor``).
+    Only ``process_txn`` changes znodes. It never rejects a change: ``PrepRequestProcessor`` has already decided that
+    the change is allowed.
     """
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class DataTree:
         config.stat_persisted = StatPersisted(aversion=-1)
 
     def restore(self, path: str, node: DataNode) -> None:
-        """Put a znode in place as a snapshot has it; its parent must be there already (KeyError)."""
+        """Put a znode from a snapshot in place. Raises KeyError if its parent does not exist."""
         if path != ROOT:
             self.nodes[parent_path(path)].children[_name(path)] = None
         previous = self.nodes.get(path)
@@ -143,47 +143,47 @@ class DataTree:
     # ---- Reads ---------------------------------------------------------------------------------------------------
 
     def get_node(self, path: str) -> DataNode:
-        """The znode; raises NO_NODE."""
+        """The znode. Raises NO_NODE."""
         node = self.nodes.get(path)
         if node is None:
             raise KeeperException(Code.NO_NODE, path)
         return node
 
     def stat_node(self, path: str, watcher: Watcher | None = None) -> Stat:
-        """The stat; raises NO_NODE, after leaving the watch: who asks whether it exists wants to hear when it does."""
+        """The stat. Adds a data watch even if it raises NO_NODE, so that the client learns of the creation."""
         if watcher is not None:
             self.data_watches.add_watch(path, watcher)
         return self.get_node(path).stat()
 
     def get_data(self, path: str, watcher: Watcher | None = None) -> tuple[bytes | None, Stat]:
-        """Data and stat; leaves a data watch. Raises NO_NODE."""
+        """Data and stat; adds a data watch. Raises NO_NODE."""
         node = self.get_node(path)
         if watcher is not None:
             self.data_watches.add_watch(path, watcher)
         return node.data, node.stat()
 
     def get_children(self, path: str, watcher: Watcher | None = None) -> tuple[list[str], Stat]:
-        """Names in the order of their creation, and the stat; leaves a child watch. Raises NO_NODE."""
+        """The children's names in creation order, and the stat; adds a child watch. Raises NO_NODE."""
         node = self.get_node(path)
         if watcher is not None:
             self.child_watches.add_watch(path, watcher)
         return list(node.children), node.stat()
 
     def get_all_children_number(self, path: str) -> int:
-        """How many znodes are below ``path``, at any depth."""
+        """Number of znodes below ``path``, at any depth."""
         prefix = path if path == ROOT else path + "/"
         return sum(other.startswith(prefix) for other in self.nodes) - (path == ROOT)
 
     def ephemerals(self, session_id: int) -> list[str]:
-        """The paths that go with the session."""
+        """The paths of the session's ephemeral znodes."""
         return list(self._ephemerals.get(session_id, ()))
 
     def sessions_with_ephemerals(self) -> dict[int, list[str]]:
-        """Session → its paths."""
+        """Session → paths of its ephemeral znodes."""
         return {session_id: list(paths) for session_id, paths in self._ephemerals.items()}
 
     def removable_containers(self, now_ms: int) -> Iterator[str]:
-        """Containers that had children and have none, and childless znodes whose time to live has passed."""
+        """Containers that have lost their last child, and childless znodes whose time to live has passed."""
         for path in self._containers:
             node = self.nodes[path]
             if not node.children and node.stat_persisted.cversion:
@@ -197,19 +197,19 @@ class DataTree:
     # ---- Watches -------------------------------------------------------------------------------------------------
 
     def add_watch(self, path: str, watcher: Watcher, mode: WatcherMode) -> None:
-        """Leave a watch that stays."""
+        """Add a persistent watch."""
         self.data_watches.add_watch(path, watcher, mode)
         self.child_watches.add_watch(path, watcher, mode)
 
     def remove_watcher(self, watcher: Watcher) -> None:
-        """The watcher's connection is gone."""
+        """Remove the watches of a closed connection."""
         self.data_watches.remove_watcher(watcher)
         self.child_watches.remove_watcher(watcher)
 
     def set_watches(
         self, relative_zxid: int, data: list[str], exist: list[str], child: list[str], watcher: Watcher
     ) -> None:
-        """Take over a client's watches after its reconnect; those that fired since ``relative_zxid`` fire now."""
+        """Restore a client's watches after it reconnects; those triggered since ``relative_zxid`` fire now."""
         for path in data:
             node = self.nodes.get(path)
             if node is None:
@@ -235,7 +235,7 @@ class DataTree:
     # ---- Transactions --------------------------------------------------------------------------------------------
 
     def process_txn(self, header: TxnHeader, txn: Txn) -> ProcessTxnResult:
-        """Apply a transaction and fire the watches that it concerns."""
+        """Apply a transaction and trigger watches."""
         result = self._apply(header, txn)
         self.last_processed_zxid = header.zxid
         return result
@@ -273,7 +273,7 @@ class DataTree:
         parent = parent_path(txn.path)
         self.restore(txn.path, node)
         above = self.nodes[parent]
-        # -1: logged by a server that left the counting to the tree.
+        # -1: logged by a server that does not count creations itself.
         cversion = above.stat_persisted.cversion + 1 if txn.parent_c_version == -1 else txn.parent_c_version
         above.stat_persisted = above.stat_persisted._replace(cversion=cversion, pzxid=zxid)
         self.data_watches.trigger_watch(txn.path, EventType.NODE_CREATED)
@@ -287,7 +287,7 @@ class DataTree:
         above = self.nodes[parent]
         del above.children[_name(path)]
         above.stat_persisted = above.stat_persisted._replace(pzxid=zxid)
-        # Who watches both data and children of the znode hears of its end once.
+        # A client that watches both data and children of the znode gets one event for its deletion.
         told = self.data_watches.trigger_watch(path, EventType.NODE_DELETED)
         self.child_watches.trigger_watch(path, EventType.NODE_DELETED, suppress=told)
         self.child_watches.trigger_watch(parent, EventType.NODE_CHILDREN_CHANGED)

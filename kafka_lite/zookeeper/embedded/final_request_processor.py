@@ -1,4 +1,4 @@
-"""Answers: reads from the tree, and the results of transactions once they are applied.
+"""Builds responses: performs reads, and encodes the results of applied transactions.
 
 ZooKeeper 3.8: zookeeper-server/.../server/FinalRequestProcessor.java · book 7.1.3
 """
@@ -38,19 +38,19 @@ from kafka_lite.zookeeper.embedded.watch_manager import Watcher, WatcherMode, Wa
 
 _WATCHER_TYPE_CHILDREN, _WATCHER_TYPE_DATA, _WATCHER_TYPE_ANY = 1, 2, 3
 _MULTI_ANSWERS = {OpCode.CREATE_CONTAINER: OpCode.CREATE2, OpCode.CREATE_TTL: OpCode.CREATE2}
-"""The operations whose results in a multi bear another's type."""
+"""Operations whose results in a multi have another operation's type."""
 _ADD_WATCH_MODES = {0: WatcherMode.PERSISTENT, 1: WatcherMode.PERSISTENT_RECURSIVE}
 
 
 class Client(Watcher, Protocol):
-    """What a read needs to know of its connection."""
+    """The connection, as reads see it."""
 
     session_id: int
     identities: list[Id]
 
 
 class FinalRequestProcessor:
-    """Writes response bodies. Every read raises KeeperException (refused) or JuteError (not such a request)."""
+    """Builds response bodies. Reads raise KeeperException if rejected, and JuteError if the request is malformed."""
 
     def __init__(self, tree: DataTree) -> None:
         self._tree = tree
@@ -72,11 +72,11 @@ class FinalRequestProcessor:
 
     @property
     def read_ops(self) -> frozenset[OpCode]:
-        """The operations that ``read`` answers."""
+        """The operations that ``read`` handles."""
         return frozenset(self._reads) | {OpCode.WHO_AM_I, OpCode.MULTI_READ}
 
     def read(self, op: OpCode, body: JuteReader, client: Client) -> bytes:
-        """The response to a request that changes no znode."""
+        """Return the response to a request that changes no znode."""
         out = bytearray()
         if op is OpCode.WHO_AM_I:
             write_record(out, WhoAmIResponse([Id(who.scheme, who.id.partition(":")[0]) for who in client.identities]))
@@ -88,7 +88,7 @@ class FinalRequestProcessor:
         return bytes(out)
 
     def written(self, op: OpCode, result: ProcessTxnResult) -> bytes:
-        """The response to a request whose transaction is applied."""
+        """Return the response to a request whose transaction has been applied."""
         out = bytearray()
         if op is OpCode.MULTI:
             for sub_op, sub_result in result.multi:
@@ -101,7 +101,7 @@ class FinalRequestProcessor:
         return bytes(out)
 
     def multi_failed(self, errors: Sequence[Code]) -> bytes:
-        """The response to a multi of which nothing happened: success in the header, an error for each operation."""
+        """Return the response to a rejected multi: success in the header, and an error for each operation."""
         out = bytearray()
         for code in errors:
             write_record(out, MultiHeader(OpCode.ERROR, False, code))
@@ -148,7 +148,7 @@ class FinalRequestProcessor:
         write_record(out, GetAllChildrenNumberResponse(self._tree.get_all_children_number(request.path)))
 
     def _sync(self, request: PathRequest, _client: Client, out: bytearray) -> None:
-        # A single server is always in step with itself; the order of replies does the rest.
+        # A single server is always in sync; the order of responses does the rest.
         write_record(out, PathResponse(request.path))
 
     def _multi_read(self, body: JuteReader, client: Client, out: bytearray) -> None:

@@ -1,4 +1,4 @@
-"""The four-letter words: ask a server how it is with nothing but ``nc``.
+"""The four-letter words: commands that query a server's state with nothing but ``nc``.
 
 ZooKeeper 3.8: zookeeper-server/.../server/command/ · book 7.1.3
 """
@@ -15,14 +15,14 @@ from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.zookeeper_server import ZooKeeperServer
 
 ZOOKEEPER_VERSION = f"3.8.0-kafka_lite-{__version__}"
-"""The release whose protocol and answers this server has."""
+"""The release whose protocol and responses this server implements."""
 
 
 class FourLetterWords:
-    """Answers in the layout of ZooKeeper's own, which monitoring tools parse."""
+    """Responds in ZooKeeper's own format, which monitoring tools parse."""
 
     def __init__(self, server: ZooKeeperServer, config: Mapping[str, object]) -> None:
-        """``config``: what ``conf`` prints, in ZooKeeper's names."""
+        """``config`` is the output of ``conf``, under ZooKeeper's names."""
         self._server = server
         self._config = config
         self._connections: Collection[ServerCnxn] = ()
@@ -45,11 +45,11 @@ class FourLetterWords:
         }
 
     def is_known(self, word: str) -> bool:
-        """Whether ``word`` is one of them."""
+        """Whether ``word`` is a known command."""
         return word in self._commands
 
     def answer(self, word: str, connections: Collection[ServerCnxn]) -> str:
-        """The text to send back before closing."""
+        """The text to send before the connection is closed."""
         self._connections = connections
         return self._commands[word]()
 
@@ -57,7 +57,7 @@ class FourLetterWords:
         return _lines(f"{key}={value}" for key, value in self._config.items())
 
     def _envi(self) -> str:
-        # Imported for whoever asks: servers start without them.
+        # Imported on demand, so that servers start faster.
         import getpass
         import platform
 

@@ -1,9 +1,9 @@
-"""Jute, ZooKeeper's serialization: big-endian numbers, length-prefixed strings, buffers and vectors; nothing is tagged.
+"""Jute, ZooKeeper's serialization: big-endian numbers; length-prefixed strings, buffers and vectors; no tags.
 
 ZooKeeper 3.8: zookeeper-jute/.../BinaryInputArchive.java, BinaryOutputArchive.java · book 7.1.3
 
-A record is a ``NamedTuple`` whose annotations are its layout, field after field, as in ZooKeeper's own
-``zookeeper.jute``; ``encode`` and ``decode`` compile that into a codec at first use::
+A record is a ``NamedTuple`` whose annotations define its layout, field by field, as in ZooKeeper's ``zookeeper.jute``;
+``encode`` and ``decode`` compile it into a codec on first use::
 
     boolean   1 byte, 0 or 1
     int       4 bytes, signed
@@ -23,7 +23,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 Int = Annotated[int, "i"]
 Long = Annotated[int, "q"]
 Ustring = Annotated[str, "ustring"]
-"""A null string is read as the empty one: no field of ZooKeeper's protocol gives the two different meanings."""
+"""A null string is decoded as an empty one: ZooKeeper's protocol never distinguishes them."""
 Buffer = Annotated[bytes | None, "buffer"]
 
 R = TypeVar("R")
@@ -34,11 +34,11 @@ _FIXED = {"i": "i", "q": "q", bool: "?"}
 
 
 class JuteError(ValueError):
-    """The bytes are not what the record's layout says: too short, or a length that cannot be."""
+    """The bytes do not match the record's layout: too short, or an invalid length."""
 
 
 class JuteReader:
-    """A position in received bytes; every method reads one value and moves on, or raises ``JuteError``."""
+    """A position in received bytes. Each method reads one value and advances, or raises ``JuteError``."""
 
     def __init__(self, data: bytes, offset: int = 0) -> None:
         self.data = data
@@ -46,7 +46,7 @@ class JuteReader:
 
     @property
     def remaining(self) -> int:
-        """Bytes not yet read."""
+        """Number of bytes not read yet."""
         return len(self.data) - self.offset
 
     def unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
@@ -63,7 +63,7 @@ class JuteReader:
         return value
 
     def buffer(self) -> bytes | None:
-        """Read a buffer; null is ``None``."""
+        """Read a buffer; null becomes ``None``."""
         length = self.int()
         if length == -1:
             return None
@@ -74,7 +74,7 @@ class JuteReader:
         return self.data[start : self.offset]
 
     def string(self) -> str:
-        """Read a string; null is the empty one."""
+        """Read a string; null becomes an empty one."""
         raw = self.buffer()
         try:
             return raw.decode() if raw else ""
@@ -82,9 +82,9 @@ class JuteReader:
             raise JuteError(f"a string is not UTF-8: {error}") from error
 
     def vector(self, read: Callable[[JuteReader], R]) -> list[R]:
-        """Read a vector of what ``read`` reads; null is the empty one."""
+        """Read a vector whose elements ``read`` reads; null becomes an empty one."""
         count = self.int()
-        # Every element takes at least one byte, so a count beyond that is a lie that must not cost memory.
+        # Every element takes at least one byte, so reject a larger count before it allocates memory.
         if count < -1 or count > self.remaining:
             raise JuteError(f"a vector of {count} elements with {self.remaining} bytes left")
         return [read(self) for _ in range(max(count, 0))]
@@ -105,7 +105,7 @@ def write_string(out: bytearray, value: str) -> None:
 
 
 class _Codec:
-    """The compiled layout of one record class: fixed-size neighbours fused into one struct, the others singly."""
+    """The compiled layout of a record class: adjacent fixed-size fields share a struct, others have one step each."""
 
     def __init__(self, record_class: type) -> None:
         self.record_class = record_class
@@ -164,7 +164,7 @@ class _VariableStep:
 
 
 def _fixed_code(hint: Any) -> str | None:
-    """The struct code of a fixed-size field, None for the others."""
+    """The struct code of a fixed-size field, or None."""
     return _FIXED.get(hint.__metadata__[0] if get_origin(hint) is Annotated else hint)
 
 
@@ -206,7 +206,7 @@ def write_record(out: bytearray, record: tuple[Any, ...]) -> None:
 
 
 def encode(*records: tuple[Any, ...]) -> bytes:
-    """The bytes of the records, one after the other."""
+    """The concatenated bytes of the records."""
     out = bytearray()
     for record in records:
         write_record(out, record)
@@ -214,11 +214,11 @@ def encode(*records: tuple[Any, ...]) -> bytes:
 
 
 def read_record(record_class: type[R], reader: JuteReader) -> R:
-    """Read one record; ``JuteError`` when the bytes do not hold it."""
+    """Read one record. Raises ``JuteError`` if the bytes do not match its layout."""
     record: R = _codec(record_class).read(reader)
     return record
 
 
 def decode(record_class: type[R], data: bytes) -> R:
-    """Read a record that stands at the beginning of ``data``."""
+    """Decode a record at the beginning of ``data``."""
     return read_record(record_class, JuteReader(data))

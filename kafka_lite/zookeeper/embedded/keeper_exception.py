@@ -1,4 +1,4 @@
-"""The error codes of ZooKeeper's protocol, and the exception that carries one of them to the client.
+"""The error codes of ZooKeeper's protocol, and the exception that returns one to the client.
 
 ZooKeeper 3.8: zookeeper-server/.../KeeperException.java · book 7.1.3
 """
@@ -9,13 +9,13 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """What stands in the ``err`` field of a reply header; negative, so that 0 is success."""
+    """The ``err`` field of a reply header; errors are negative, 0 is success."""
 
     OK = 0
     SYSTEM_ERROR = -1
-    """The server cannot write its log now, because its disk is full for example. Nothing was changed."""
+    """The server cannot write its log, for example because its disk is full. Nothing was changed."""
     RUNTIME_INCONSISTENCY = -2
-    """In a multi: an operation behind the one that failed, never tried."""
+    """In a multi: an operation after the failed one, which was not tried."""
     MARSHALLING_ERROR = -5
     UNIMPLEMENTED = -6
     BAD_ARGUMENTS = -8
@@ -33,7 +33,7 @@ class Code(IntEnum):
 
 
 class KeeperException(Exception):
-    """A request that ZooKeeper refuses; the client sees ``code``."""
+    """A request that ZooKeeper rejects; the client receives ``code``."""
 
     def __init__(self, code: Code, path: str = "") -> None:
         super().__init__(f"{code.name}{' for ' + path if path else ''}")

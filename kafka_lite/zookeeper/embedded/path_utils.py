@@ -1,4 +1,4 @@
-"""What a znode's path may look like.
+"""Validates znode paths.
 
 ZooKeeper 3.8: zookeeper-server/.../common/PathUtils.java · book 7.1.3
 """
@@ -12,7 +12,7 @@ _RELATIVE_SEGMENT = re.compile(r"/\.\.?(/|$)")
 
 
 def validate_path(path: str) -> str | None:
-    """Why the path is not one, or None when it is."""
+    """Return why the path is invalid, or None if it is valid."""
     if not path.startswith("/"):
         return "a path must start with /"
     if path == "/":
@@ -29,5 +29,5 @@ def validate_path(path: str) -> str | None:
 
 
 def parent_path(path: str) -> str:
-    """The path one level up; that of a top-level znode is ``/``."""
+    """The path one level up; for a top-level znode it is ``/``."""
     return path[: path.rindex("/")] or "/"

@@ -1,4 +1,4 @@
-"""Decides: may this client do that now? And if so, which transaction is it?
+"""Decides whether a request is allowed, and turns it into a transaction.
 
 ZooKeeper 3.8: zookeeper-server/.../server/PrepRequestProcessor.java · book 7.1.1
 """
@@ -61,11 +61,11 @@ REQUEST_CLASSES: dict[OpCode, type] = {
     OpCode.SET_ACL: SetACLRequest,
     OpCode.CHECK: CheckVersionRequest,
 }
-"""The operations that become transactions, and that a multi may hold."""
+"""The operations that become transactions and are allowed in a multi."""
 
 
 class MultiFailed(Exception):
-    """A multi in which one operation was refused; ``errors`` has a code for each of its operations."""
+    """A multi with a rejected operation; ``errors`` has one code per operation."""
 
     def __init__(self, errors: list[Code]) -> None:
         super().__init__(errors)
@@ -74,7 +74,7 @@ class MultiFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChangeRecord:
-    """What a znode will be like once the operations decided so far are applied: all that later decisions look at."""
+    """The state of a znode after the operations decided so far; later decisions are based on it."""
 
     version: int
     aversion: int
@@ -87,13 +87,13 @@ class ChangeRecord:
 class PrepRequestProcessor:
     """Turns requests into transactions.
 
-    The operations of a multi are decided one after the other, each on the ``ChangeRecord`` s that the earlier ones
-    left; nothing touches the tree until all of them are granted.
+    The operations of a multi are decided one after another, each based on the ``ChangeRecord`` s of the earlier ones;
+    the tree is not changed until all of them have been allowed.
     """
 
     def __init__(self, tree: DataTree, extended_types_enabled: bool = False) -> None:
         self._tree = tree
-        # ZooKeeper knows znodes with a time to live only when zookeeper.extendedTypesEnabled is set.
+        # ZooKeeper supports znodes with a time to live only if zookeeper.extendedTypesEnabled is set.
         self._extended_types_enabled = extended_types_enabled
         self._outstanding: dict[str, ChangeRecord | None] = {}
         self._session_id = 0
@@ -110,10 +110,10 @@ class PrepRequestProcessor:
         }
 
     def prepare(self, op: OpCode, body: JuteReader, session_id: int, identities: Sequence[Id]) -> Txn:
-        """The transaction that a write request becomes.
+        """Return the transaction for a write request.
 
-        Raises KeeperException when it is refused, MultiFailed when it is a multi with a refused operation, JuteError
-        when ``body`` is not such a request.
+        Raises KeeperException if it is rejected, MultiFailed if it is a multi with a rejected operation, and JuteError
+        if ``body`` is malformed.
         """
         self._session_id, self._identities = session_id, identities
         try:
@@ -124,7 +124,7 @@ class PrepRequestProcessor:
             self._outstanding.clear()
 
     def delete_container(self, path: str) -> Txn:
-        """Deletes a container or an outlived znode, on nobody's behalf."""
+        """The deletion of a container or of a znode whose time to live has passed, by the server itself."""
         return DeleteTxn(path)
 
     # ---- Operations ----------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class PrepRequestProcessor:
                 raise MultiFailed(errors) from refusal
         return MultiTxn(txns)
 
-    # ---- What the operations look at -----------------------------------------------------------------------------
+    # ---- State that the operations are decided on ----------------------------------------------------------------
 
     def _find(self, path: str) -> ChangeRecord | None:
         if path in self._outstanding:
@@ -250,11 +250,11 @@ _CREATES_BY_FLAGS = {
     CreateMode.PERSISTENT_WITH_TTL: OpCode.CREATE_TTL,
     CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL: OpCode.CREATE_TTL,
 }
-"""In a multi the flags say which create it is, whatever its header says; and a create2 is answered as a create."""
+"""In a multi the flags determine the kind of create, whatever its header says; a create2 is treated as a create."""
 
 
 def read_multi(body: JuteReader) -> list[tuple[OpCode, Any]]:
-    """The operations of a multi, each ``| MultiHeader | request |``, up to a header that says done; JuteError."""
+    """Read a multi: operations, each ``| MultiHeader | request |``, until a header says done. Raises JuteError."""
     operations: list[tuple[OpCode, Any]] = []
     while not (header := read_record(MultiHeader, body)).done:
         if header.type not in REQUEST_CLASSES or header.type == OpCode.SET_ACL:
@@ -278,8 +278,8 @@ def _check_path(path: str) -> None:
 
 
 def _next_version(current: int, expected: int, path: str) -> int:
-    """The version after the change; raises BAD_VERSION unless ``expected`` is -1 (any) or the current one."""
+    """Return the version after the change. Raises BAD_VERSION unless ``expected`` is -1 (any) or the current one."""
     if expected not in (-1, current):
         raise KeeperException(Code.BAD_VERSION, path)
-    # -1 means "any" and is never a version of a znode that was written.
+    # -1 means "any"; a znode that has been written never has that version.
     return current + 1 if current < _MAX_INT else _MIN_INT

@@ -1,4 +1,4 @@
-"""ZooKeeper within this process: for a cluster that needs no other, and for tests.
+"""A ZooKeeper server within this process, for clusters that need no other and for tests.
 
 ZooKeeper 3.8: zookeeper-server/.../server/ZooKeeperServerMain.java, embedded/ZooKeeperServerEmbedded.java · book 7.1.1
 """
@@ -22,14 +22,14 @@ from kafka_lite.zookeeper.embedded.zookeeper_server import ZooKeeperServer
 logger = logging.getLogger(__name__)
 
 JUTE_MAX_BUFFER_BYTES = 0xFFFFF
-"""The longest request, ZooKeeper's ``jute.maxbuffer``: one byte less than a MiB."""
+"""The maximum request size, ZooKeeper's ``jute.maxbuffer``: one byte less than a MiB."""
 
 
 class EmbeddedZooKeeper:
-    """A standalone ZooKeeper server of protocol 3.8, in one thread of this process, over one data directory.
+    """A standalone ZooKeeper server of protocol 3.8, in one thread of this process, with one data directory.
 
-    Real clients connect to ``connect_string``. What they were told survives ``kill -9``; their sessions do too, if
-    they come back within their timeout. Session timeouts are negotiated between 2 and 20 ticks unless given.
+    Real clients connect to ``connect_string``. Acknowledged writes survive ``kill -9``, and so do sessions if their
+    clients reconnect within the timeout. Session timeouts are limited to between 2 and 20 ticks by default.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class EmbeddedZooKeeper:
         extended_types_enabled: bool = False,
         super_digest: str | None = None,
     ) -> None:
-        """Port 0: any free one (see ``port`` after ``start``), as for a port in use with ``any_port_if_in_use``.
+        """``port`` 0 is any free one (see ``port`` after ``start``), as is a port in use with ``any_port_if_in_use``.
 
-        ``max_client_cnxns``: per address, 0 for no limit.
-        ``super_digest`` (``user:base64(sha1(user:password))``) may do everything; ``extended_types_enabled`` allows
-        znodes with a time to live.
+        ``max_client_cnxns``: limit of connections per address, 0 for no limit.
+        ``super_digest``: ``user:base64(sha1(user:password))`` of a user with all rights.
+        ``extended_types_enabled``: allow znodes with a time to live.
         """
         self.data_dir = Path(data_dir)
         self.host = host
@@ -77,25 +77,25 @@ class EmbeddedZooKeeper:
 
     @property
     def port(self) -> int:
-        """The port that the server listens on; kept after ``shutdown``, so that a restart comes back to it."""
+        """The port that the server listens on; kept after ``shutdown``, so that a restart uses it again."""
         return self._port or self._requested_port
 
     @property
     def connect_string(self) -> str:
-        """What a client's ``hosts`` (a broker's ``zookeeper.connect``) should say."""
+        """The connect string for clients (a broker's ``zookeeper.connect``)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @property
     def is_running(self) -> bool:
-        """Whether clients are served."""
+        """Whether the server is running."""
         return self._factory is not None and self._factory.is_running
 
     def start(self, *, end_owners_of: Iterable[str] = ()) -> None:
         """Load the data and listen. Raises OSError (address or directory in use, damaged files, a full disk).
 
-        The sessions that own the ephemeral znodes ``end_owners_of`` are ended before anybody connects. So a process
-        that was killed, and that starts its ZooKeeper and itself again, need not wait until its own session expires.
+        Sessions that own the ephemeral znodes ``end_owners_of`` are ended before any client connects. So a process that
+        was killed, and that restarts together with its ZooKeeper, need not wait for its old session to expire.
         """
         if self._factory is not None:
             raise RuntimeError("this server has already been started")
@@ -137,13 +137,13 @@ class EmbeddedZooKeeper:
         self._factory.start()
 
     def shutdown(self) -> None:
-        """Stop serving; does nothing when the server does not run. It may be started again."""
+        """Stop the server; a no-op if it is not running. It can be started again."""
         if self._factory is not None:
             self._factory.shutdown()
             self._factory = None
 
     def await_shutdown(self, timeout_s: float | None = None) -> None:
-        """Wait until another thread's ``shutdown`` has ended the server."""
+        """Wait until another thread has called ``shutdown`` and the server has ended."""
         if self._factory is not None:
             self._factory.await_shutdown(timeout_s)
 
@@ -153,7 +153,7 @@ class EmbeddedZooKeeper:
         except OSError as error:
             if error.errno is None or error.filename is not None:
                 raise
-            # Such as a full disk: the user must know which.
+            # For example a full disk: the user must know which one.
             raise OSError(error.errno, error.strerror, str(self.data_dir)) from error
 
     def _listen(self) -> socket.socket:

@@ -19,11 +19,11 @@ _HIGH_WATER_BYTES = 1024 * 1024
 
 
 class ServerCnxn:
-    """Buffers between a non-blocking socket and the server.
+    """The buffers between a non-blocking socket and the server.
 
-    ``send`` and ``process`` only queue: bytes leave in ``flush``, which the selector's loop calls once the transactions
-    behind them are on disk. A client that does not read what it asked for is not read from either (``wants_read``), so
-    that it cannot make the server hoard replies.
+    ``send`` and ``process`` only queue bytes; ``flush`` sends them, after the selector loop has made the transactions
+    behind them durable. If a client does not read its replies, no more requests are read from it (``wants_read``), so
+    that replies do not accumulate in memory.
     """
 
     def __init__(self, sock: socket.socket, address: tuple[str, int], max_packet_bytes: int) -> None:
@@ -44,12 +44,12 @@ class ServerCnxn:
 
     @property
     def wants_read(self) -> bool:
-        """Whether the next request of the client is welcome."""
+        """Whether more requests should be read from the client."""
         return not self.is_closing and len(self._outgoing) < _HIGH_WATER_BYTES
 
     @property
     def has_frame(self) -> bool:
-        """Whether a whole request has arrived and not been processed, because too many replies were waiting."""
+        """Whether a whole request has arrived but was not processed, because too many replies were queued."""
         if len(self._incoming) < _LENGTH.size:
             return False
         (length,) = _LENGTH.unpack_from(self._incoming)
@@ -57,11 +57,11 @@ class ServerCnxn:
 
     @property
     def wants_write(self) -> bool:
-        """Whether bytes wait to be sent."""
+        """Whether there are bytes to send."""
         return bool(self._outgoing)
 
     def receive(self) -> bool:
-        """Read what has arrived; false when the client hung up. Raises OSError."""
+        """Read what has arrived. Returns False if the client closed the connection. Raises OSError."""
         try:
             data = self.sock.recv(_RECEIVE_BYTES)
         except BlockingIOError:
@@ -70,9 +70,10 @@ class ServerCnxn:
         return bool(data)
 
     def take_command(self) -> str | None:
-        """The four-letter word that a fresh connection may begin with, instead of a frame's length.
+        """The four-letter word with which a new connection may begin instead of a frame's length.
 
-        None when there is none, or not yet four bytes; read as a length, any four letters are far too many.
+        None if there is none, or fewer than four bytes have arrived; as a length, any four letters would be far too
+        large.
         """
         if self.is_initialized or self.packets_received or len(self._incoming) < _LENGTH.size:
             return None
@@ -80,7 +81,7 @@ class ServerCnxn:
         return word.decode() if word.isalpha() and word.isascii() and word.islower() else None
 
     def frames(self) -> Iterator[bytes]:
-        """The whole frames that have arrived, while their replies are welcome; BadPacket at a length that cannot be."""
+        """Yield the whole frames that have arrived, while ``wants_read``. Raises BadPacket if a length is invalid."""
         while self.wants_read and len(self._incoming) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._incoming)
             if not 0 <= length <= self._max_packet_bytes:
@@ -100,25 +101,25 @@ class ServerCnxn:
         self.packets_sent += 1
 
     def send_text(self, text: str) -> None:
-        """Queue the answer to a four-letter word, which is no frame."""
+        """Queue the response to a four-letter word, which is not a frame."""
         self._outgoing += text.encode()
 
     def process(self, event: EventType, path: str) -> None:
-        """Queue the event of a watch."""
+        """Queue a watch event."""
         header = ReplyHeader(Xid.NOTIFICATION, -1, 0)
         self.send(encode(header, WatcherEvent(event, SYNC_CONNECTED, path)))
 
     def close_after_send(self) -> None:
-        """Read nothing more, and let ``flush`` be the last."""
+        """Stop reading, and close once everything queued has been sent."""
         self.is_closing = True
 
     def close(self) -> None:
-        """Forget what is queued, too: the session has ended, or goes on elsewhere."""
+        """Close and discard everything queued: the session has ended, or continues on another connection."""
         self.is_closing = True
         self._outgoing.clear()
 
     def flush(self) -> bool:
-        """Send what the socket takes; false when the connection has nothing more to do. Raises OSError."""
+        """Send what the socket accepts. Returns False if the connection can be closed. Raises OSError."""
         if self._outgoing:
             try:
                 del self._outgoing[: self.sock.send(self._outgoing)]
@@ -127,7 +128,7 @@ class ServerCnxn:
         return not (self.is_closing and not self._outgoing)
 
     def reset_stats(self) -> None:
-        """Forget the counters."""
+        """Reset the counters."""
         self.packets_received = self.packets_sent = 0
 
     def __str__(self) -> str:

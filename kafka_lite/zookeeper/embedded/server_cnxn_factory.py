@@ -1,4 +1,4 @@
-"""The one thread of the server: accepts, reads, processes, makes durable, answers.
+"""The server's only thread: accepts connections, reads, processes and commits requests, sends replies.
 
 ZooKeeper 3.8: zookeeper-server/.../server/NIOServerCnxnFactory.java, SyncRequestProcessor.java · book 2.3.2
 """
@@ -21,22 +21,23 @@ logger = logging.getLogger(__name__)
 
 _ACCEPTS_PER_TURN = 64
 PAUSE_AFTER_ERROR_MS = 100
-"""How long nobody is accepted when the operating system refuses, as it does when too many files are open."""
+"""How long no connections are accepted after the operating system refused one, as with too many open files."""
 COMMIT_RETRY_MS = 1000
-"""How long to wait before a commit that the disk has refused is tried again."""
+"""How long to wait before retrying a commit that failed."""
 SESSIONLESS_TIMEOUT_MS = 10_000
-"""How long a connection may exist without having asked for a session."""
+"""How long a connection may exist without requesting a session."""
 
 
 class ServerCnxnFactory(ShutdownableThread):
-    """The selector's loop over the listening socket and all connections.
+    """The selector loop over the listening socket and all connections.
 
-    One turn: read from every connection that has something, process all whole requests, expire sessions, wait for the
-    disk once, send all replies. Under load more requests share one wait (group commit); a lone one waits for nobody.
+    One iteration reads from every readable connection, processes all whole requests, expires sessions, waits once for
+    the disk, and sends all replies. Under load many requests share one wait (group commit); a single request waits for
+    no others.
 
-    A full disk is noticed before a request is processed, which is then refused. A disk that fails later, when the
-    transactions are to be made durable, stops everything until it works again: nobody may be told of what is not on
-    disk, neither by a reply nor by what a read shows.
+    A full disk is detected before a request is processed, and the request is rejected. If the disk fails later, when
+    transactions are to be made durable, everything stops until it works again: no client may learn of a change that is
+    not on disk, neither from a reply nor from a read.
     """
 
     def __init__(
@@ -62,21 +63,21 @@ class ServerCnxnFactory(ShutdownableThread):
         self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._wake_receiver, selectors.EVENT_READ)
         self.connections: set[ServerCnxn] = set()
-        # Those with requests that had to wait for their turn, of which the selector knows nothing.
+        # Connections with requests that had to wait for their turn; the selector does not report them.
         self._ready: list[ServerCnxn] = []
-        # Connections that have no session yet → when their patience ends; in the order of their arrival.
+        # Connections without a session → their deadline, in order of arrival.
         self._newcomers: dict[ServerCnxn, float] = {}
         self._accepts_again_ms: float | None = None
         self._is_failing = False
 
     def wake_up(self) -> None:
-        """Interrupt the wait for the next bytes."""
-        # A thread that was between two turns has seen the end for itself, and may have closed everything by now.
+        """Interrupt the wait for bytes."""
+        # If the thread was between two iterations, it has noticed the shutdown and may have closed everything.
         with contextlib.suppress(OSError):
             self._wake_sender.send(b"\0")
 
     def do_work(self) -> None:
-        """One turn of the loop."""
+        """Run one iteration of the loop."""
         ready, self._ready = self._ready, []
         self._accept_again()
         for key, events in self._selector.select(0 if ready else self._ms_to_wait() / 1000):
@@ -97,7 +98,7 @@ class ServerCnxnFactory(ShutdownableThread):
             self._flush(connection)
 
     def _commit(self) -> bool:
-        """Wait until what was processed is on disk; false if the server is stopped before."""
+        """Wait until all processed transactions are on disk. Returns False if the server is shut down before that."""
         database, has_failed = self._server.database, False
         while True:
             try:
@@ -115,7 +116,7 @@ class ServerCnxnFactory(ShutdownableThread):
         return True
 
     def on_exit(self) -> None:
-        """Close everything. Sessions stay: their clients will find them in the next life of the server."""
+        """Close everything. Sessions are kept, so that their clients can use them after a restart."""
         for connection in list(self.connections):
             self._close(connection)
         self._listener.close()
@@ -144,9 +145,9 @@ class ServerCnxnFactory(ShutdownableThread):
             self._selector.register(sock, selectors.EVENT_READ, connection)
 
     def _pause_accepting(self, error: OSError) -> None:
-        """The client stays in the backlog, so the listener stays readable: do not look at it for a while.
+        """Stop accepting for a while: the client stays in the backlog, so the listener would remain readable.
 
-        The thread goes on, for those who are connected.
+        Existing connections are served in the meantime.
         """
         if not self._is_failing:
             logger.warning("Could not accept a connection: %s", error)
@@ -160,7 +161,7 @@ class ServerCnxnFactory(ShutdownableThread):
             self._selector.register(self._listener, selectors.EVENT_READ)
 
     def _ms_to_wait(self) -> float:
-        """How long nothing is to be done, unless somebody sends something."""
+        """How long there is nothing to do unless bytes arrive."""
         until_ms = min(self._server.ms_until_next_check(), self._ms_until_next_newcomer_is_late())
         if self._accepts_again_ms is None:
             return until_ms

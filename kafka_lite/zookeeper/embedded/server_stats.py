@@ -1,4 +1,4 @@
-"""What the server counted: packets, and how long requests took.
+"""Server statistics: packet counts and request latencies.
 
 ZooKeeper 3.8: zookeeper-server/.../server/ServerStats.java · book 7.1.3
 """
@@ -13,7 +13,7 @@ class ServerStats:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset all counters."""
         self.packets_received = 0
         self.packets_sent = 0
         self.requests = 0
@@ -23,11 +23,11 @@ class ServerStats:
 
     @property
     def avg_latency_ms(self) -> float:
-        """Mean time from the arrival of a request to its reply."""
+        """Mean time from a request's arrival to its reply."""
         return self._total_latency_ms / self.requests if self.requests else 0.0
 
     def update_latency(self, latency_ms: float) -> None:
-        """A request was answered."""
+        """Record the latency of a request."""
         self.min_latency_ms = min(self.min_latency_ms, latency_ms) if self.requests else latency_ms
         self.max_latency_ms = max(self.max_latency_ms, latency_ms)
         self._total_latency_ms += latency_ms

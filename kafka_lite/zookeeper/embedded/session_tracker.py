@@ -1,14 +1,14 @@
-"""Which sessions live, and when each of them expires unless its client is heard of.
+"""Tracks live sessions, and expires those whose clients are silent for too long.
 
 ZooKeeper 3.8: zookeeper-server/.../server/SessionTrackerImpl.java, ExpiryQueue.java · book 7.1.1
 
-Deadlines are rounded up to the next tick, and sessions of the same tick share a bucket. Hearing of a client moves its
-session to a later bucket; once per tick the bucket whose time has come is emptied, and whoever is still in it has
-expired::
+Deadlines are rounded up to the next tick, and sessions with the same tick share a bucket. Each message from a client
+moves its session to a later bucket; once per tick the bucket that is due is emptied, and the sessions still in it
+expire::
 
     time (ticks)  ──┬───────┬───────┬───────┬──▶
     buckets         {s1,s4}  {}      {s2}    {s3}
-                    ▲ expires next   s2 is heard of: moves right
+                    ▲ expires next   s2 sends a message: moves right
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SessionTracker:
     """The live sessions."""
 
     def __init__(self, time: Time, tick_time_ms: int, sessions: Mapping[int, int] | None = None) -> None:
-        """``sessions`` (id → timeout, ms) were alive when the server stopped: each gets its full timeout once more."""
+        """``sessions`` (id → timeout, ms) were alive when the server stopped: each gets its full timeout again."""
         self._time = time
         self._tick_time_ms = tick_time_ms
         self._timeouts_ms: dict[int, int] = {}
@@ -37,8 +37,8 @@ class SessionTracker:
             self.touch_session(session_id, timeout_ms)
 
     def create_session(self, timeout_ms: int) -> int:
-        """A new session; returns its id, which was never used before."""
-        # The clock may have gone back since an earlier life of this server.
+        """Create a session. Returns its id, which has never been used before."""
+        # The clock may have been set back since an earlier run of this server.
         while self._next_session_id in self._timeouts_ms:
             self._next_session_id += 1
         session_id = self._next_session_id
@@ -47,7 +47,7 @@ class SessionTracker:
         return session_id
 
     def touch_session(self, session_id: int, timeout_ms: int | None = None) -> bool:
-        """The client was heard of; false when its session is gone. A ``timeout_ms`` is the session's from now on."""
+        """Extend a session whose client sent a message; ``timeout_ms`` sets its timeout. False if it has expired."""
         if timeout_ms is not None:
             self._timeouts_ms[session_id] = timeout_ms
         elif session_id not in self._timeouts_ms:
@@ -61,12 +61,12 @@ class SessionTracker:
         return True
 
     def remove_session(self, session_id: int) -> None:
-        """The session is closed."""
+        """Remove a closed session."""
         self._leave_bucket(session_id)
         self._timeouts_ms.pop(session_id, None)
 
     def is_tracking(self, session_id: int) -> bool:
-        """Whether the session lives."""
+        """Whether the session is alive."""
         return session_id in self._timeouts_ms
 
     def timeout_ms(self, session_id: int) -> int:
@@ -74,13 +74,13 @@ class SessionTracker:
         return self._timeouts_ms[session_id]
 
     def expired_sessions(self) -> list[int]:
-        """Whose bucket's time has come, the longest overdue first; the caller closes them."""
+        """The sessions that have expired, longest overdue first; the caller must close them."""
         tick = self._time.hi_res_ms() / self._tick_time_ms
         due = sorted(bucket for bucket in self._buckets if bucket <= tick)
         return [session_id for bucket in due for session_id in sorted(self._buckets[bucket])]
 
     def ms_until_next_expiry(self) -> float | None:
-        """How long nothing can expire; None while there is no session."""
+        """How long until a session can expire, or None if there are none."""
         if not self._buckets:
             return None
         return max(0.0, min(self._buckets) * self._tick_time_ms - self._time.hi_res_ms())
@@ -99,9 +99,9 @@ class SessionTracker:
 
 
 def first_session_id(wall_ms: int, server_id: int = 0) -> int:
-    """Where ids start in this life of the server: the clock in the middle, so that no two lives share one.
+    """The first session id of this run: it contains the clock, so that no two runs share ids.
 
-    ``| server id: 1 byte | low 40 bits of the wall clock in ms | 16 bits to count with |``
+    ``| server id: 1 byte | low 40 bits of the wall clock in ms | 16-bit counter |``
     """
     return server_id << 56 | (wall_ms & ((1 << 40) - 1)) << 16
 
@@ -109,8 +109,8 @@ def first_session_id(wall_ms: int, server_id: int = 0) -> int:
 def session_password(session_id: int) -> bytes:
     """The password of a session: 16 bytes that the server can compute again after a restart.
 
-    As in ZooKeeper, where it is ``new java.util.Random(id ^ secret).nextBytes``: a real server that takes over the data
-    directory takes over its sessions too. Guards against mistaken identity, not against an attacker.
+    As in ZooKeeper, it is ``new java.util.Random(id ^ secret).nextBytes``, so a real server that takes over the data
+    directory also takes over the sessions. It prevents mix-ups, not attacks.
     """
     state = ((session_id ^ _SUPER_SECRET) ^ 0x5DEECE66D) & _MASK_48
     password = b""

@@ -1,17 +1,17 @@
-"""Snapshots: the whole tree and the sessions as of one zxid, so that the log before it is no longer needed.
+"""Snapshots of the tree and the sessions at a zxid, which make the log before it unnecessary.
 
 ZooKeeper 3.8: zookeeper-server/.../server/persistence/FileSnap.java, util/SerializeUtils.java · book 7.1.3
 
-``snapshot.<zxid, hex>``, again in ZooKeeper's own format::
+``snapshot.<zxid, hex>``, in ZooKeeper's own format::
 
     | "ZKSN" | version = 2: int | dbid = -1: long |
     | sessions: int |  each: | id: long | timeout_ms: int |
     | ACLs: int |      each: | number: long | vector of ACL |
-    each znode, parents first, the root's path being "":
+    each znode, parents first; the path of the root is "":
                        | path: ustring | data: buffer | number of its ACL: long | stat_persisted |
     | "/" |            ends the znodes
-    | Adler-32 of all the bytes before: long | "/" |
-    ZooKeeper adds a digest of the tree, which it does not miss and we do not read
+    | Adler-32 of all bytes before: long | "/" |
+    ZooKeeper adds a digest of the tree, which is optional; we ignore it
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _OPEN_ACL_NUMBER = -1
 
 
 class Session(NamedTuple):
-    """A live session and its negotiated timeout."""
+    """A live session with its negotiated timeout."""
 
     id: Long
     timeout_ms: Int
@@ -72,7 +72,7 @@ class FrozenNode(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A state of the database that no longer changes, so that another thread may write it to disk."""
+    """An immutable state of the database, so that another thread can write it to disk."""
 
     zxid: int
     sessions: tuple[Session, ...]
@@ -80,13 +80,13 @@ class Snapshot(NamedTuple):
 
 
 def freeze(tree: DataTree, sessions: Iterable[tuple[int, int]]) -> Snapshot:
-    """Take the state as it is now. Parents come before children: that is the order in which they were made."""
+    """Copy the current state. Parents come before children, since the nodes are in creation order."""
     nodes = tuple(FrozenNode(path, n.data, n.acl, n.stat_persisted) for path, n in tree.nodes.items())
     return Snapshot(tree.last_processed_zxid, tuple(Session(*s) for s in sessions), nodes)
 
 
 def thaw(snapshot: Snapshot) -> tuple[DataTree, dict[int, int]]:
-    """A tree and sessions (id → timeout, ms) that go on from the snapshot."""
+    """Create the tree and the sessions (id → timeout, ms) of a snapshot."""
     tree = DataTree()
     for node in snapshot.nodes:
         tree.restore(node.path, DataNode(node.data, node.acl, node.stat_persisted))
@@ -95,7 +95,7 @@ def thaw(snapshot: Snapshot) -> tuple[DataTree, dict[int, int]]:
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
-    """The bytes of the file."""
+    """Encode the snapshot file."""
     out = bytearray(_FILE_HEADER.pack(_MAGIC, _VERSION, _DBID))
     out += _COUNT.pack(len(snapshot.sessions))
     for session in snapshot.sessions:
@@ -120,7 +120,7 @@ def _seal(out: bytearray) -> None:
 
 
 def decode_snapshot(data: bytes, zxid: int) -> Snapshot:
-    """The reverse; raises JuteError when the bytes are no whole snapshot."""
+    """Decode a snapshot file. Raises JuteError if it is incomplete or corrupt."""
     reader = JuteReader(data)
     magic, version, _dbid = reader.unpack(_FILE_HEADER)
     if magic != _MAGIC or version != _VERSION:
@@ -147,7 +147,7 @@ class SnapLog:
         self._directory = directory
 
     def save(self, snapshot: Snapshot) -> Path:
-        """Write a snapshot: under its name it is whole, or not there at all. Raises OSError."""
+        """Write a snapshot atomically: under its final name it is always complete. Raises OSError."""
         path = self._directory / f"snapshot.{snapshot.zxid:x}"
         unfinished = path.with_name(path.name + ".tmp")
         try:
@@ -158,20 +158,20 @@ class SnapLog:
             unfinished.replace(path)
             sync_directory(self._directory)
         except OSError:
-            # What a full disk took of it is room that the log needs.
+            # The log needs the space that an incomplete file takes on a full disk.
             with contextlib.suppress(OSError):
                 unfinished.unlink()
             raise
         return path
 
     def delete_unfinished(self) -> None:
-        """Delete what a crash has left of snapshots that were being written."""
+        """Delete incomplete snapshots that a crash has left."""
         for path in self._directory.glob("snapshot.*.tmp"):
             with contextlib.suppress(OSError):
                 path.unlink()
 
     def load_newest(self) -> Snapshot | None:
-        """The newest snapshot that is whole; older ones stand in for damaged ones, since the log since them is kept."""
+        """Load the newest intact snapshot; an older one may replace a damaged one, as the log since then is kept."""
         for zxid, path in reversed(self.files()):
             try:
                 return decode_snapshot(path.read_bytes(), zxid)
@@ -184,7 +184,7 @@ class SnapLog:
         return numbered_files(self._directory, _SNAPSHOT_NAME)
 
     def purge(self, retain: int) -> int:
-        """Delete all but the newest ``retain``; returns the zxid of the oldest that is left (0 when there is none)."""
+        """Delete all but the newest ``retain`` snapshots. Returns the zxid of the oldest one left, or 0."""
         files = self.files()
         for _, path in files[:-retain]:
             path.unlink(missing_ok=True)

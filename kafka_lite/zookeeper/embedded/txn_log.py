@@ -1,20 +1,20 @@
-"""The transaction log: every change, in order, before anybody hears of it.
+"""The transaction log: records every change, in order, before any client learns of it.
 
 ZooKeeper 3.8: zookeeper-server/.../server/persistence/FileTxnLog.java, FileHeader · book 7.1.3
 
-The files are ZooKeeper's own, so that its tools and a real server read them. ``log.<first zxid, hex>``::
+The files have ZooKeeper's format, so its tools and a real server can read them. ``log.<first zxid, hex>``::
 
     | "ZKLG" | version = 2: int | dbid = 0: long |
     | Adler-32 of the transaction: long | length: int | transaction | 'B' |
     | Adler-32 of the transaction: long | length: int | transaction | 'B' |
     ...
-    zeros, allocated ahead; we stop at the last record
+    zeros, preallocated; reading stops at the last record
 
-Room is allocated ahead for another reason than ZooKeeper's, which saves seeks: a transaction that a full disk cannot
-take is refused before it changes the tree, and not when the tree is already ahead of the log.
+ZooKeeper preallocates to save seeks. Here it is for a full disk: a transaction without space is rejected before it
+changes the tree, not when the tree is already ahead of the log.
 
-A file is never appended to by a later run: each run, and each snapshot, begins a new one. What a crash tore off the
-end of a file therefore stays where it is, and reading goes on with the next file.
+A later run never appends to an existing file: each run, and each snapshot, starts a new one. So a torn record at
+the end of a file stays there, and reading continues with the next file.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _RECORD_HEADER = struct.Struct(">qi")
 _END_OF_RECORD = b"B"
 _LOG_NAME = re.compile(r"log\.([0-9a-f]+)")
 RESERVE_BYTES = 64 * 1024
-"""How much of the file is allocated at a time."""
+"""How much is preallocated at a time."""
 _NO_FILE = -1
 
 
 class CorruptLogError(OSError):
-    """A log is damaged where a crash cannot have torn it: going on would lose what was acknowledged."""
+    """A log damaged where a crash cannot have torn it: ignoring that would lose acknowledged changes."""
 
 
 class TxnLog:
     """Appends transactions to the newest file, and reads all of them back.
 
-    ``append`` allocates room in the file and collects; ``commit`` writes and, unless ``force_sync`` is false, waits for
-    the disk: one wait for all the transactions that came in together. Both may be tried again after an OSError.
+    ``append`` allocates space in the file and buffers; ``commit`` writes and, unless ``force_sync`` is False, waits for
+    the disk, once for all buffered transactions. Both can be retried after an OSError.
     """
 
     def __init__(self, directory: Path, force_sync: bool = True) -> None:
@@ -61,12 +61,12 @@ class TxnLog:
         self._fd = _NO_FILE
         self._durable_bytes = 0
         self.reserved_bytes = 0
-        """How long the file is: that much needs no more room."""
+        """Length of the file: up to here, no more space is needed."""
         self._pending = bytearray()
-        """What stands behind the first ``durable_bytes`` of the file, or is to stand there."""
+        """What follows the first ``durable_bytes`` of the file, written or not."""
 
     def open(self, first_zxid: int) -> None:
-        """Begin a file, unless one is open. Raises OSError if the disk has no room for one."""
+        """Start a new file unless one is open. Raises OSError if the disk has no space for it."""
         if self._fd != _NO_FILE:
             return
         path = self._directory / f"log.{first_zxid:x}"
@@ -82,9 +82,9 @@ class TxnLog:
         self._fd, self._durable_bytes, self.reserved_bytes = fd, written, written
 
     def append(self, header: TxnHeader, txn: Txn) -> None:
-        """Add a transaction to those that the next ``commit`` writes.
+        """Buffer a transaction for the next ``commit``.
 
-        Raises OSError, and adds nothing, if the disk has no room for it.
+        Raises OSError and buffers nothing if the disk has no space for it.
         """
         self.open(header.zxid)
         entry = encode_txn(header, txn)
@@ -94,7 +94,7 @@ class TxnLog:
         self._pending += _END_OF_RECORD
 
     def reserve(self, length: int) -> None:
-        """Have the disk blocks of the next ``length`` bytes allocated, by writing zeros there. Raises OSError."""
+        """Allocate disk blocks for the next ``length`` bytes by writing zeros. Raises OSError."""
         needed = self._durable_bytes + len(self._pending) + length
         if needed <= self.reserved_bytes:
             return
@@ -105,14 +105,14 @@ class TxnLog:
                 self.reserved_bytes += written
                 zeros = zeros[written:]
         except OSError:
-            # The last blocks of the disk may be enough for this transaction.
+            # The last free blocks of the disk may be enough for this transaction.
             if needed > self.reserved_bytes:
                 raise
 
     def commit(self) -> None:
-        """Make all that was appended durable. After an OSError nothing is lost: the next commit writes it again.
+        """Make all buffered transactions durable. After an OSError nothing is lost: the next commit writes them again.
 
-        Again, and not only waits again: once a disk has failed to take a page, the system counts the page as written.
+        They must be written again, not only synced: after a failed sync the kernel considers the pages clean.
         """
         if self._fd == _NO_FILE or not self._pending:
             return
@@ -127,12 +127,12 @@ class TxnLog:
         self._pending.clear()
 
     def roll(self) -> None:
-        """Let the next transaction begin a new file."""
+        """Commit, and let the next transaction start a new file."""
         self.commit()
         self.close()
 
     def close(self) -> None:
-        """Close the file and give back the room that was not needed; what was not committed is lost."""
+        """Close the file and release unused space; uncommitted transactions are lost."""
         self._pending.clear()
         if self._fd != _NO_FILE:
             fd, self._fd = self._fd, _NO_FILE
@@ -146,9 +146,9 @@ class TxnLog:
         return numbered_files(self._directory, _LOG_NAME)
 
     def read(self, after_zxid: int) -> Iterator[tuple[TxnHeader, Txn]]:
-        """The transactions behind ``after_zxid``; raises CorruptLogError."""
+        """Yield the transactions after ``after_zxid``. Raises CorruptLogError."""
         files = self.files()
-        # The last file that begins at or before the first wanted zxid has it, if any file does.
+        # If any file contains the first wanted zxid, it is the last file that begins at or before it.
         first = max((i for i, (zxid, _) in enumerate(files) if zxid <= after_zxid + 1), default=0)
         for i, (_, path) in enumerate(files[first:], first):
             for header, txn in read_log_file(path, is_newest=i == len(files) - 1):
@@ -156,7 +156,7 @@ class TxnLog:
                     yield header, txn
 
     def purge(self, before_zxid: int) -> None:
-        """Delete the files all of whose transactions are before ``before_zxid``."""
+        """Delete the files that contain only transactions before ``before_zxid``."""
         files = self.files()
         for (_, path), (next_zxid, _) in itertools.pairwise(files):
             if next_zxid <= before_zxid:
@@ -164,12 +164,12 @@ class TxnLog:
 
 
 def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHeader, Txn]]:
-    """The transactions of one file, up to its end or to where a crash tore it; raises CorruptLogError.
+    """Yield the transactions of one file up to its end or a torn record. Raises CorruptLogError.
 
-    A damaged record at the end was being written when the machine or the process stopped: it was never acknowledged.
-    One with whole records behind it is another matter: then nothing is read at all.
+    A damaged record at the end was being written when the machine or the process stopped, so it was never acknowledged.
+    If whole records follow it, the log is corrupt.
     """
-    # What ZooKeeper allocated ahead, and what a file system made of bytes that never reached the disk.
+    # Zeros: preallocated, or the file system's replacement for bytes that never reached the disk.
     data = path.read_bytes().rstrip(b"\0")
     if len(data) < _FILE_HEADER.size and _MAGIC.startswith(data[: len(_MAGIC)]):
         return
@@ -191,7 +191,7 @@ def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHead
 
 
 def _read_entry(data: bytes, position: int) -> bytes | None:
-    """The transaction whose record stands at ``position``; None when no whole and valid record does."""
+    """Return the transaction of the record at ``position``, or None if there is no valid record."""
     start = position + _RECORD_HEADER.size
     if len(data) < start:
         return None
@@ -203,7 +203,7 @@ def _read_entry(data: bytes, position: int) -> bytes | None:
 
 
 def _check_torn(data: bytes, position: int, path: Path, is_newest: bool) -> None:
-    """Log a torn tail; raise CorruptLogError when a whole record stands anywhere behind the damage at ``position``."""
+    """Log a torn tail. Raises CorruptLogError if there is a valid record after the damage at ``position``."""
     for later in range(position + 1, len(data) - _RECORD_HEADER.size):
         if _read_entry(data, later) is not None:
             raise CorruptLogError(f"{path} is damaged at byte {position}, and has later transactions behind that")
@@ -212,13 +212,13 @@ def _check_torn(data: bytes, position: int, path: Path, is_newest: bool) -> None
 
 
 def numbered_files(directory: Path, name: re.Pattern[str]) -> list[tuple[int, Path]]:
-    """The files whose name is a prefix and a zxid in hex (group 1 of ``name``), in the order of their zxids."""
+    """The files whose name is a prefix and a hex zxid (group 1 of ``name``), sorted by zxid."""
     found = ((name.fullmatch(path.name), path) for path in directory.iterdir())
     return sorted((int(match[1], 16), path) for match, path in found if match)
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the creation or renaming of files in the directory durable."""
+    """Make file creations and renames in the directory durable."""
     fd = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(fd)

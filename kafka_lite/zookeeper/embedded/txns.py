@@ -1,9 +1,10 @@
-"""The transactions: what a request has become once it is decided, as the log keeps it and the data tree applies it.
+"""Transactions: decided requests, as they are stored in the log and applied to the data tree.
 
 ZooKeeper 3.8: zookeeper-jute/src/main/resources/zookeeper.jute, .../util/SerializeUtils.java · book 7.1.3
 
-A request says "create /a with a sequential name, if I may"; its transaction says "/a0000000007 exists now, and its
-parent has seen 8 creations". Nothing in it depends on the state it meets, so that replaying a log gives the same tree::
+A request says "create /a with a sequential name, if allowed"; its transaction says "/a0000000007 exists now, and its
+parent has seen 8 creations". A transaction does not depend on the current state, so replaying a log gives the same
+tree::
 
     | TxnHeader: client_id long, cxid int, zxid long, time long, type int | the record of that type |
 """
@@ -17,7 +18,7 @@ from kafka_lite.zookeeper.embedded.protocol import ACL, OpCode
 
 
 class TxnHeader(NamedTuple):
-    """Who asked for it (``client_id`` is a session id, ``cxid`` that client's number), its place in the order, when."""
+    """The session that requested it (``client_id``), its request number (``cxid``), the zxid, the time and the type."""
 
     client_id: Long
     cxid: Int
@@ -27,7 +28,7 @@ class TxnHeader(NamedTuple):
 
 
 class CreateTxn(NamedTuple):
-    """``parent_c_version`` is how many creations the parent has seen, this one included."""
+    """``parent_c_version`` is the number of creations in the parent, including this one."""
 
     path: Ustring
     data: Buffer
@@ -37,7 +38,7 @@ class CreateTxn(NamedTuple):
 
 
 class CreateContainerTxn(NamedTuple):
-    """A znode that goes once its last child has gone."""
+    """A znode that is deleted after its last child has been deleted."""
 
     path: Ustring
     data: Buffer
@@ -46,7 +47,7 @@ class CreateContainerTxn(NamedTuple):
 
 
 class CreateTTLTxn(NamedTuple):
-    """A znode with a time to live, ms."""
+    """A znode with a time to live, in ms."""
 
     path: Ustring
     data: Buffer
@@ -56,7 +57,7 @@ class CreateTTLTxn(NamedTuple):
 
 
 class DeleteTxn(NamedTuple):
-    """Also of a container or a TTL znode whose time has come."""
+    """A deletion, also of an empty container or an expired TTL znode."""
 
     path: Ustring
 
@@ -78,26 +79,26 @@ class SetACLTxn(NamedTuple):
 
 
 class CheckVersionTxn(NamedTuple):
-    """Changes nothing; it stands in a multi so that results and operations match one to one."""
+    """Changes nothing; part of a multi so that results and operations correspond."""
 
     path: Ustring
     version: Int
 
 
 class CreateSessionTxn(NamedTuple):
-    """The header's ``client_id`` is the new session; the timeout is the negotiated one, ms."""
+    """The header's ``client_id`` is the new session; the timeout is the negotiated one, in ms."""
 
     time_out: Int
 
 
 class CloseSessionTxn(NamedTuple):
-    """The session ended or expired; its ephemeral znodes go in the same transaction."""
+    """The session was closed or expired; its ephemeral znodes are deleted in the same transaction."""
 
     paths_to_delete: list[Ustring]
 
 
 class ErrorTxn(NamedTuple):
-    """A refused request. ZooKeeper logs those; we do not, but read them in a log that ZooKeeper wrote."""
+    """A rejected request. We do not log these, but we read them from a log that ZooKeeper wrote."""
 
     err: Int
 
@@ -112,7 +113,7 @@ class _MultiTxn(NamedTuple):
 
 
 class MultiTxn(NamedTuple):
-    """All or nothing: pairs of type and transaction, under one zxid."""
+    """Pairs of type and transaction under one zxid, applied all or none."""
 
     txns: list[tuple[OpCode, Txn]]
 
@@ -150,7 +151,7 @@ TXN_CLASSES: dict[OpCode, type[Txn]] = {
 
 
 def encode_txn(header: TxnHeader, txn: Txn) -> bytes:
-    """Header and record as they stand in the log."""
+    """Encode header and record as stored in the log."""
     return encode(header) + _encode_body(txn)
 
 
@@ -161,7 +162,7 @@ def _encode_body(txn: Txn) -> bytes:
 
 
 def decode_txn(data: bytes) -> tuple[TxnHeader, Txn]:
-    """The reverse; raises ``JuteError``. What follows the record (ZooKeeper's digest of its tree) is left alone."""
+    """Decode header and record; ignores what follows (ZooKeeper's digest of its tree). Raises ``JuteError``."""
     reader = JuteReader(data)
     header = read_record(TxnHeader, reader)
     return header, _decode_body(header.type, reader)
@@ -175,6 +176,6 @@ def _decode_body(op: int, reader: JuteReader) -> Txn:
         subs = read_record(_MultiTxn, reader).txns
         return MultiTxn([(OpCode(sub.type), _decode_body(sub.type, JuteReader(sub.data or b""))) for sub in subs])
     if txn_class is CloseSessionTxn and not reader.remaining:
-        # Servers before 3.6 leave the list out: the tree then knows the session's znodes itself.
+        # Servers before 3.6 leave the list out; the tree knows the session's znodes anyway.
         return CloseSessionTxn([])
     return read_record(txn_class, reader)

@@ -1,13 +1,13 @@
-"""Who wants to hear of which znode.
+"""Manages watches: the clients that want events about a znode.
 
 ZooKeeper 3.8: zookeeper-server/.../server/watch/WatchManager.java, WatcherModeManager.java · book 7.1.3
 
-A data tree has two of these: one for data watches (created, deleted, data changed), one for child watches. The same
-watcher may hold several kinds of watch on one path:
+A data tree has two managers: one for data watches (created, deleted, data changed), one for child watches. A watcher
+may have several kinds of watch on the same path:
 
-    STANDARD              heard once, then gone: the reader must read again to hear more
-    PERSISTENT            stays
-    PERSISTENT_RECURSIVE  stays, and hears of every znode below (no "children changed": each child speaks for itself)
+    STANDARD              fires once and is removed: the client must read again to get more events
+    PERSISTENT            is not removed
+    PERSISTENT_RECURSIVE  is not removed, and includes all znodes below (but no "children changed" events)
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from kafka_lite.zookeeper.embedded.protocol import EventType
 
 
 class Watcher(Protocol):
-    """Who is told: a client's connection."""
+    """The receiver of events: a client's connection."""
 
     def process(self, event: EventType, path: str) -> None:
-        """Queue the event for the client, before any response that is not yet queued."""
+        """Queue the event for the client, before any response that is queued later."""
         ...
 
 
 class WatcherMode(IntFlag):
-    """The kinds of watch; one watcher's on one path are a set of them."""
+    """The kinds of watch; a watcher has a set of them on a path."""
 
     STANDARD = 1
     PERSISTENT = 2
@@ -37,16 +37,16 @@ class WatcherMode(IntFlag):
 
 
 class WatchManager:
-    """The watches of one kind: by path, to fire them, and by watcher, to forget them when a connection ends."""
+    """The watches of one kind: by path, to trigger them, and by watcher, to remove them when a connection is closed."""
 
     def __init__(self) -> None:
         self._by_path: dict[str, dict[Watcher, WatcherMode]] = {}
         self._by_watcher: dict[Watcher, set[str]] = {}
-        # Only while somebody watches recursively do events have to climb to the root.
+        # Events are checked against ancestors only while there are recursive watches.
         self._recursive = 0
 
     def add_watch(self, path: str, watcher: Watcher, mode: WatcherMode = WatcherMode.STANDARD) -> None:
-        """Leave a watch; leaving the same one twice is leaving it once."""
+        """Add a watch; adding the same one again changes nothing."""
         modes = self._by_path.setdefault(path, {})
         before = modes.get(watcher, WatcherMode(0))
         modes[watcher] = before | mode
@@ -59,7 +59,7 @@ class WatchManager:
         return watcher in self._by_path.get(path, ())
 
     def remove_watch(self, path: str, watcher: Watcher) -> bool:
-        """Forget the watcher's watches on the path; false when there were none."""
+        """Remove the watcher's watches on the path. Returns False if there were none."""
         modes = self._by_path.get(path)
         if modes is None or watcher not in modes:
             return False
@@ -74,12 +74,12 @@ class WatchManager:
         return True
 
     def remove_watcher(self, watcher: Watcher) -> None:
-        """Forget all that the watcher asked for: its connection is gone."""
+        """Remove all watches of a closed connection."""
         for path in list(self._by_watcher.get(watcher, ())):
             self.remove_watch(path, watcher)
 
     def trigger_watch(self, path: str, event: EventType, suppress: Collection[Watcher] = ()) -> set[Watcher]:
-        """Tell everybody whom the event concerns, except ``suppress``; returns who was concerned."""
+        """Send the event to all its watchers except ``suppress``. Returns all of them, including suppressed ones."""
         concerned = set(self._fire(path, event))
         for watcher in concerned:
             if watcher not in suppress:
@@ -87,7 +87,7 @@ class WatchManager:
         return concerned
 
     def _fire(self, path: str, event: EventType) -> Iterator[Watcher]:
-        """The watchers of the event; the one-shot watches among theirs are used up."""
+        """Yield the watchers of the event and remove their one-shot watches."""
         for watcher, modes in list(self._by_path.get(path, {}).items()):
             if modes & (WatcherMode.STANDARD | WatcherMode.PERSISTENT) or self._is_heard_below(modes, event):
                 yield watcher
@@ -121,5 +121,5 @@ class WatchManager:
 
     @property
     def size(self) -> int:
-        """How many pairs of watcher and path."""
+        """Number of (watcher, path) pairs."""
         return sum(map(len, self._by_watcher.values()))

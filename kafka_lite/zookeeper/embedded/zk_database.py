@@ -1,4 +1,4 @@
-"""The tree, the sessions and the files that outlive the process.
+"""The tree and the sessions, with the files that make them durable.
 
 ZooKeeper 3.8: zookeeper-server/.../server/ZKDatabase.java, persistence/FileTxnSnapLog.java · book 7.1.3
 """
@@ -20,18 +20,18 @@ logger = logging.getLogger(__name__)
 
 
 class ZKDatabase:
-    """All state: what a transaction changes in memory, and how it comes back after a crash.
+    """All state of the server, and its recovery after a crash.
 
-    State = newest snapshot + the log behind it. ``process_txn`` appends and applies; ``commit`` makes durable; nobody
-    may be told of a transaction before that. What the log has no room for is not applied. Every ``snap_count``
-    transactions a snapshot is written by a thread of its own, from values that no longer change, and what it makes
-    superfluous is deleted.
+    The state is the newest snapshot plus the log after it. ``process_txn`` appends a transaction to the log and applies
+    it; ``commit`` makes it durable, and no client may learn of it before that. A transaction that does not fit on the
+    disk is not applied. Every ``snap_count`` transactions a separate thread writes a snapshot from immutable values and
+    deletes the files that it makes obsolete.
     """
 
     def __init__(
         self, data_dir: Path, *, force_sync: bool = True, snap_count: int = 10_000, snap_retain_count: int = 3
     ) -> None:
-        """Raises OSError when the directory cannot be used, or another process uses it."""
+        """Raises OSError if the directory cannot be used, or if another process uses it."""
         self.directory = data_dir / "version-2"
         self.directory.mkdir(parents=True, exist_ok=True)
         self._lock_fd: int | None = _lock_directory(self.directory)
@@ -44,17 +44,17 @@ class ZKDatabase:
         self._since_snapshot = 0
         self._snapshot_thread: threading.Thread | None = None
         self._full_at_bytes: int | None = None
-        """How much room the log had when it last had too little; None while the disk has room."""
+        """The log's allocated size when it last ran out of space, or None while the disk has space."""
 
     @property
     def last_zxid(self) -> int:
-        """The newest transaction's number; 0 when there is none."""
+        """The zxid of the last transaction, or 0."""
         return self.tree.last_processed_zxid
 
     def load(self) -> int:
-        """Restore the state from disk; returns how many transactions were replayed.
+        """Restore the state from disk. Returns the number of transactions replayed.
 
-        Raises CorruptLogError, and OSError if there is no room to go on.
+        Raises CorruptLogError, and OSError if the disk has no space to continue.
         """
         self._snapshots.delete_unfinished()
         snapshot = self._snapshots.load_newest()
@@ -63,7 +63,7 @@ class ZKDatabase:
         elif self._snapshots.files() or self._log.files():
             raise CorruptLogError(f"no snapshot in {self.directory} is whole")
         else:
-            # So that history always begins with a snapshot: who finds a log and none knows that something is missing.
+            # History always begins with a snapshot, so that a log without one shows that a file is missing.
             self._snapshots.save(freeze(self.tree, ()))
         for header, txn in self._log.read(self.last_zxid):
             self._check_follows(header.zxid)
@@ -74,9 +74,9 @@ class ZKDatabase:
         return self._since_snapshot
 
     def process_txn(self, header: TxnHeader, txn: Txn) -> ProcessTxnResult:
-        """Append to the log and apply to the tree (which fires watches).
+        """Append the transaction to the log and apply it to the tree, which triggers watches.
 
-        Raises OSError, with nothing changed, if the disk has no room for the transaction.
+        Raises OSError and changes nothing if the disk has no space for the transaction.
         """
         try:
             self._log.append(header, txn)
@@ -85,7 +85,7 @@ class ZKDatabase:
                 logger.error("ZooKeeper refuses writes: cannot append to the log in %s: %s", self.directory, error)
             self._full_at_bytes = self._log.reserved_bytes
             raise
-        # What fits into the room that is left does not mean that the disk has more.
+        # A transaction that fits in the space already allocated does not prove that the disk has space again.
         if self._full_at_bytes not in (None, self._log.reserved_bytes):
             self._full_at_bytes = None
             logger.info("ZooKeeper takes writes again: there is room for the log in %s", self.directory)
@@ -93,13 +93,13 @@ class ZKDatabase:
         return self._apply(header, txn)
 
     def commit(self) -> None:
-        """Wait until all processed transactions are on disk; OSError when they cannot be."""
+        """Wait until all processed transactions are on disk. Raises OSError if they cannot be written."""
         self._log.commit()
         if self._since_snapshot >= self._snap_count and not self._is_snapshotting():
             self._start_snapshot()
 
     def close(self) -> None:
-        """Finish what is being written and release the directory. The files are complete without it."""
+        """Finish the current snapshot and release the directory. The files are complete even without it."""
         if self._snapshot_thread is not None:
             self._snapshot_thread.join()
         self._log.close()
@@ -108,7 +108,7 @@ class ZKDatabase:
             self._lock_fd = None
 
     def take_snapshot(self) -> None:
-        """Write a snapshot of the state as it is now, and delete what it makes superfluous."""
+        """Write a snapshot of the current state and delete obsolete files."""
         self._log.roll()
         self._since_snapshot = 0
         self._save(freeze(self.tree, self.sessions.items()))
@@ -121,7 +121,7 @@ class ZKDatabase:
         return self.tree.process_txn(header, txn)
 
     def _check_follows(self, zxid: int) -> None:
-        """A gap within an epoch (the upper half of a zxid, which only ensembles raise) means that a file is missing."""
+        """Raise CorruptLogError if a zxid is missing within an epoch (upper half; only ensembles increment it)."""
         last = self.last_zxid
         if zxid >> 32 == last >> 32 and zxid != last + 1:
             raise CorruptLogError(f"the transactions between {last:#x} and {zxid:#x} are missing in {self.directory}")
@@ -147,12 +147,12 @@ class ZKDatabase:
             oldest = self._snapshots.purge(self._snap_retain_count)
             self._log.purge(oldest + 1)
         except (OSError, MemoryError) as error:
-            # The log still has everything; the next snapshot may succeed.
+            # The log is still complete; the next snapshot may succeed.
             logger.warning("Could not write a snapshot to %s: %r; the next one may succeed", self.directory, error)
 
 
 def _lock_directory(directory: Path) -> int:
-    """Hold the directory against a second server; the lock goes with the process, however it ends."""
+    """Lock the directory against a second server; the kernel releases the lock when the process ends."""
     fd = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,15 +1,15 @@
-"""What happens to a packet: handshake, authentication, decision, transaction, answer.
+"""Processes packets: handshake, authentication, decision, transaction, response.
 
 ZooKeeper 3.8: zookeeper-server/.../server/ZooKeeperServer.java · book 7.1.1
 
-Three processors stand in a row, as in ZooKeeper, but one thread walks the whole row::
+There are three processors in a row, as in ZooKeeper, but a single thread runs all of them::
 
     packet ─▶ PrepRequestProcessor ─▶ ZKDatabase.process_txn ─▶ FinalRequestProcessor ─▶ queued reply
-              may it? which txn?      log, tree, watches        what to answer             │
+              allowed? which txn?     log, tree, watches        the response               │
                                                         commit (fsync) of all that came in ┘ then the replies are sent
 
-One thread gives what ZooKeeper promises without a lock: requests of all sessions have one order; a session's replies
-come in the order of its requests; an event is queued before any reply that shows what it tells of.
+A single thread provides ZooKeeper's guarantees without locks: the requests of all sessions have one order; a session
+gets replies in the order of its requests; an event is queued before any reply that shows the change.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ logger = logging.getLogger(__name__)
 
 _WRITE_OPS = (frozenset(REQUEST_CLASSES) - {OpCode.CHECK}) | {OpCode.MULTI}
 _INTERNAL_OPS = {OpCode.CREATE_SESSION, OpCode.ERROR, OpCode.DELETE_CONTAINER}
-"""Types of transactions that no client may ask for."""
+"""Request types that clients may not send."""
 _KNOWN_OPS = frozenset(OpCode) - _INTERNAL_OPS
 _NO_PASSWORD = bytes(16)
 CONTAINER_CHECK_INTERVAL_MS = 60_000
 EXPIRY_RETRY_MS = 1000
-"""When sessions are looked at again that could not be ended, because the log had no room for it."""
+"""How long to wait before retrying to expire sessions, after the log had no space for it."""
 
 
 class Connection(Client, Protocol):
-    """What the server asks of a client's connection."""
+    """A client's connection, as the server uses it."""
 
     address: str
     is_initialized: bool
@@ -62,24 +62,24 @@ class Connection(Client, Protocol):
         ...
 
     def close_after_send(self) -> None:
-        """Close once all that is queued has left; read nothing more."""
+        """Close once everything queued has been sent; read nothing more."""
         ...
 
     def close(self) -> None:
-        """Close without waiting for the client to take what is queued."""
+        """Close without sending what is queued."""
         ...
 
 
 class BadPacket(Exception):
-    """Bytes that no client of ours sends: the connection is closed."""
+    """A packet that no valid client sends: the connection is closed."""
 
 
 class ConnectionRefused(Exception):
-    """Nothing is wrong with the client, but it cannot be served now: the connection is closed."""
+    """The client cannot be served now, through no fault of its own: the connection is closed."""
 
 
 class ZooKeeperServer:
-    """A single ZooKeeper: sessions and requests over a database. Not thread-safe: one thread calls everything."""
+    """A standalone ZooKeeper: sessions and requests on a database. Not thread-safe: a single thread calls it."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class ZooKeeperServer:
     # ---- Sessions ------------------------------------------------------------------------------------------------
 
     def process_connect(self, connection: Connection, frame: bytes) -> None:
-        """The handshake: a new session, or the old one again on a new connection.
+        """Handle the handshake: create a session, or continue one on a new connection.
 
         Raises BadPacket, and ConnectionRefused if a new session cannot be logged.
         """
@@ -119,7 +119,7 @@ class ZooKeeperServer:
         except JuteError as error:
             raise BadPacket(f"not a connect request: {error}") from error
         if request.last_zxid_seen > self.database.last_zxid:
-            # This data directory is not the one that the client knows: it must look for another server.
+            # The client knows a different data directory, so it must try another server.
             raise BadPacket(
                 f"the client has seen zxid {request.last_zxid_seen:#x}, we are at {self.database.last_zxid:#x}"
             )
@@ -156,7 +156,8 @@ class ZooKeeperServer:
     def _attach(self, session_id: int, connection: Connection) -> None:
         previous = self._connections.get(session_id)
         if previous is not None:
-            # The client came back before we noticed that it was gone; a session has one connection.
+            # The client reconnected before we noticed that the old connection was lost; a session has only one
+            # connection.
             self.detach(previous)
             previous.close()
         self._connections[session_id] = connection
@@ -164,15 +165,15 @@ class ZooKeeperServer:
         connection.is_initialized = True
 
     def detach(self, connection: Connection) -> None:
-        """The connection is gone. Its watches go with it (the client brings them again); its session waits."""
+        """Remove a closed connection and its watches (the client will send them again); the session stays."""
         self.database.tree.remove_watcher(connection)
         if self._connections.get(connection.session_id) is connection:
             del self._connections[connection.session_id]
 
     def expire_sessions(self) -> None:
-        """End the sessions of which nothing was heard in time, with their ephemeral znodes.
+        """Close the sessions that have timed out, with their ephemeral znodes.
 
-        While the log has no room for that they stay, as they do in an ensemble without a leader.
+        If the log has no space for that, they stay alive, as in an ensemble without a leader.
         """
         if self._time.hi_res_ms() < self._next_expiry_ms:
             return
@@ -190,23 +191,23 @@ class ZooKeeperServer:
                 connection.close()
 
     def end_owner_of(self, path: str) -> None:
-        """End the session that owns an ephemeral znode, as if it had expired; nothing to do when there is no such."""
+        """Close the session that owns an ephemeral znode, as if it had expired; a no-op if there is none."""
         for session_id, owned in self.database.tree.sessions_with_ephemerals().items():
             if path in owned:
                 logger.info("Ending session %#x, which an earlier owner of %s has left", session_id, path)
                 self._close_session(session_id, 0)
 
     def delete_containers(self) -> None:
-        """Once in a while: delete the containers that have become empty, and the znodes that outlived their time."""
+        """Delete empty containers and znodes whose time to live has passed, once per check interval."""
         if self._time.hi_res_ms() < self._next_container_check_ms:
             return
         self._next_container_check_ms = self._time.hi_res_ms() + CONTAINER_CHECK_INTERVAL_MS
         for path in list(self.database.tree.removable_containers(self._time.milliseconds())):
-            with contextlib.suppress(KeeperException):  # at the next check there may be room in the log
+            with contextlib.suppress(KeeperException):  # the log may have space again at the next check
                 self._process_txn(0, 0, OpCode.DELETE_CONTAINER, self._prep.delete_container(path))
 
     def ms_until_next_check(self) -> float:
-        """How long neither ``expire_sessions`` nor ``delete_containers`` has anything to do."""
+        """How long ``expire_sessions`` and ``delete_containers`` will have nothing to do."""
         until_containers = max(0.0, self._next_container_check_ms - self._time.hi_res_ms())
         until_expiry = self.session_tracker.ms_until_next_expiry()
         if until_expiry is None:
@@ -214,7 +215,7 @@ class ZooKeeperServer:
         return min(until_containers, max(until_expiry, self._next_expiry_ms - self._time.hi_res_ms()))
 
     def touch_all_sessions(self) -> None:
-        """Give every session its whole timeout once more: for a while this server could hear nobody."""
+        """Give every session its full timeout again, because the server could not receive messages for a while."""
         for session_id in self.database.sessions:
             self.session_tracker.touch_session(session_id)
 
@@ -224,7 +225,7 @@ class ZooKeeperServer:
         self.session_tracker.remove_session(session_id)
 
     def _process_txn(self, session_id: int, cxid: int, op: OpCode, txn: Txn) -> ProcessTxnResult:
-        """Raises KeeperException SYSTEM_ERROR, with nothing changed, if the log has no room."""
+        """Process a transaction. Raises KeeperException SYSTEM_ERROR and changes nothing if the log has no space."""
         header = TxnHeader(session_id, cxid, self.database.last_zxid + 1, self._time.milliseconds(), op)
         try:
             return self.database.process_txn(header, txn)
@@ -234,7 +235,7 @@ class ZooKeeperServer:
     # ---- Requests ------------------------------------------------------------------------------------------------
 
     def process_packet(self, connection: Connection, frame: bytes) -> None:
-        """One request of a connection whose handshake is done: queues its reply. Raises BadPacket."""
+        """Process one request after the handshake, and queue its reply. Raises BadPacket."""
         started_ms = self._time.hi_res_ms()
         body = JuteReader(frame)
         try:
@@ -265,12 +266,12 @@ class ZooKeeperServer:
         try:
             self._close_session(connection.session_id, xid)
         except KeeperException as refusal:
-            code = refusal.code  # the client goes all the same, and its session expires once there is room in the log
+            code = refusal.code  # the client leaves anyway; its session expires once the log has space
         self._reply(connection, xid, code)
         connection.close_after_send()
 
     def _answer(self, connection: Connection, xid: int, op: OpCode, body: JuteReader) -> None:
-        """A read or a write; what goes wrong becomes the reply's error."""
+        """Perform a read or a write; an error is returned in the reply."""
         try:
             if op in _WRITE_OPS:
                 response = self._write(connection, xid, op, body)
@@ -310,7 +311,7 @@ class ZooKeeperServer:
 
 
 _REFUSALS = {
-    # Whoever wants another ensemble or SASL is told that this server has them switched off.
+    # Reconfiguration and SASL are reported as disabled.
     OpCode.RECONFIG: Code.RECONFIG_DISABLED,
     OpCode.SASL: Code.AUTH_FAILED,
 }
