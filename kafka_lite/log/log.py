@@ -257,7 +257,7 @@ class Log:
     def roll(self, expected_next_offset: int = 0) -> LogSegment:
         """Start a new segment at the log end offset, or at ``expected_next_offset`` if that is greater.
 
-        The old segment's indexes are trimmed, and it is flushed in the background. If an empty active segment already
+        The old segment's files are trimmed, and it is flushed in the background. If an empty active segment already
         has that base offset, it is kept. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("rolling the log"):

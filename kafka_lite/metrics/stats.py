@@ -204,7 +204,7 @@ COUNTED_WITHIN_MS = 5_000
 def counted_since(collected_ms: float, now_ms: float) -> float:
     """When events that were counted since ``collected_ms`` happened: at that time, where their window began.
 
-    But at most ``COUNTED_WITHIN_MS`` ago, as long as a broker's collectors wait: otherwise an event after an idle hour
+    But at most ``COUNTED_WITHIN_MS`` ago, the interval of a broker's collectors: otherwise an event after an idle hour
     would be recorded as an hour old.
     """
     return max(collected_ms, now_ms - COUNTED_WITHIN_MS)

@@ -81,7 +81,7 @@ class CleanedSegment:
         self.segment.append(info, records)
 
     def complete(self) -> LogSegment:
-        """Flush everything, and set the modification time of the newest source: the messages are as old as before."""
+        """Flush everything, and copy the modification time of the newest source: the messages are no newer."""
         self._write_collected()
         self.segment.on_become_inactive_segment()
         self.segment.flush()

@@ -22,7 +22,7 @@ class CleanerFilter(RecordFilter):
 
     A record is retained if
 
-    * its offset is beyond the offset map, or
+    * the offset map does not cover its offset, or
     * no later record has its key, and it has a value or is a tombstone that is still needed.
 
     A tombstone (a null value) is needed as long as a reader may have seen the old value: a reader that started before
@@ -74,7 +74,7 @@ class CleanerFilter(RecordFilter):
         return BatchRetentionResult(retention, marker_for_empty_txn)
 
     def _is_last_of_producer(self, batch: RecordBatch) -> bool:
-        """Whether the batch has a known producer's last sequence number, or its epoch if there is none."""
+        """Whether the batch is a known producer's last data batch, or if it has none, a control batch of its epoch."""
         last = self._last_records.get(batch.producer_id) if batch.has_producer_id else None
         if last is None:
             return False

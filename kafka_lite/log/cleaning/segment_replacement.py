@@ -65,8 +65,8 @@ class SegmentReplacement:
         except OSError as error:
             # Only a restart can complete this. A log stays in use after ENOSPC, so ENOSPC must not be raised here.
             raise OSError(errno.EIO, f"stopped in the midst of replacing segments ({error.strerror})") from error
-        # The replacement is complete. A failure here, such as too many open files, must not take the log directory
-        # offline.
+        # The replacement is complete, so this is outside the try: a lack of file descriptors, for example, must not
+        # take the log directory offline.
         flush_file_or_directory(directory)
 
     def delete(self, segment: LogSegment, directory: Path, delete_delay_ms: int) -> None:

@@ -47,7 +47,7 @@ class SessionTracker:
         return session_id
 
     def touch_session(self, session_id: int, timeout_ms: int | None = None) -> bool:
-        """Extend a session whose client sent a message; ``timeout_ms`` sets its timeout. False if it has expired."""
+        """Extend a session; ``timeout_ms`` sets its timeout. Returns False if the session has expired."""
         if timeout_ms is not None:
             self._timeouts_ms[session_id] = timeout_ms
         elif session_id not in self._timeouts_ms:
