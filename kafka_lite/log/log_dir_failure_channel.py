@@ -41,7 +41,7 @@ class LogDirFailureChannel:
         self._lock = threading.Lock()
 
     def maybe_add_offline_log_dir(self, log_dir: Path, message: str, error: OSError) -> bool:
-        """Record that ``log_dir`` has failed. Returns False if it already had, or if the disk has not failed."""
+        """Record that ``log_dir`` has failed. Returns False if it already had, or if ``error`` is no disk failure."""
         if error.errno in _NOT_A_FAILURE:
             self._log_at_times(log_dir, message, error)
             return False

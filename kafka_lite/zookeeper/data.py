@@ -129,8 +129,7 @@ class BrokerRegistration:
     ``{"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},"endpoints":["PLAINTEXT://127.0.0.1:9092"],
     "rack":"r1","jmx_port":-1,"host":"127.0.0.1","timestamp":"1795248312128","port":9092,"version":4}``
 
-    ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8; if there is none, they are null and
-    -1.
+    ``host`` and ``port`` repeat the first PLAINTEXT end point for clients of 0.8, or are null and -1 without one.
     """
 
     endpoints: tuple[str, ...]
