@@ -1,1 +1,1 @@
-"""The command ``kafka-lite``: one module per tool of Kafka."""
+"""The ``kafka-lite`` command: one module per Kafka tool."""

@@ -1,4 +1,4 @@
-"""How the tools talk to a cluster: any of its brokers, the controller, or the leader of a partition.
+"""The tools' connection to a cluster: to any broker, the controller, or a partition's leader.
 
 Kafka 0.10.2: core/.../admin/AdminClient.scala; later clients/.../admin/KafkaAdminClient.java · book 7.3.2
 """
@@ -29,22 +29,22 @@ CLIENT_ID = "kafka-lite-admin"
 RETRY_BACKOFF_MS = 100
 MAX_CONTROLLER_RETRIES = 30
 SINCE_AUTO_CREATION = 4
-"""The first version of Metadata whose requests say whether topics may be created."""
+"""First Metadata version whose request has ``allow_auto_topic_creation``."""
 WITHOUT_TOPIC_IDS = 9
-"""The last version of Metadata in which topics are asked for by name only."""
+"""Last Metadata version that identifies topics by name only."""
 
 R = TypeVar("R", bound=Response)
 
 
 def check_error(code: int, message: str | None = None) -> None:
-    """Raise ToolError for an error code of an answer, with the broker's message or else the error's."""
+    """Raise ToolError for a response's error code, with the broker's message or else the error's own."""
     error = Errors.for_code(code)
     if error is not Errors.NONE:
         raise ToolError(message or f"{error.name}: {error.message}")
 
 
 def parse_bootstrap_servers(text: str) -> list[tuple[str, int]]:
-    """``host:port,host:port`` (an IPv6 address in brackets) as pairs; raises ToolError."""
+    """Parse ``host:port,host:port`` (IPv6 addresses in brackets) into (host, port) pairs. Raises ToolError."""
     servers = []
     for entry in filter(None, (part.strip() for part in text.split(","))):
         host, _, port = entry.rpartition(":")
@@ -57,9 +57,9 @@ def parse_bootstrap_servers(text: str) -> list[tuple[str, int]]:
 
 
 class AdminChannel:
-    """Connections to the brokers of a cluster; each request goes out in the highest version that both sides know.
+    """Connections to the brokers of a cluster; each request uses the highest version that both sides support.
 
-    Errors: ConnectionError, whose text says what to look at, and ToolError.
+    Raises ConnectionError, whose text says what to check, and ToolError.
     """
 
     def __init__(self, bootstrap_servers: str, client_id: str = CLIENT_ID, timeout_ms: float = 30_000) -> None:
@@ -80,7 +80,7 @@ class AdminChannel:
         self.close()
 
     def connect(self) -> None:
-        """Reach the first bootstrap server that answers, and learn who the brokers are."""
+        """Connect to the first bootstrap server that responds and fetch the list of brokers."""
         failure: ConnectionError | None = None
         for host, port in self._bootstrap:
             channel = BlockingChannel(host, port, client_id=self._client_id, read_timeout_ms=self._timeout_ms)
@@ -105,9 +105,9 @@ class AdminChannel:
     # ------------------------------------------------------------------------------------------------------- requests
 
     def send(self, request: Request, answer: type[R], broker_id: int | None = None, max_version: int = 1 << 15) -> R:
-        """Send a request to a broker (None: to the one that answered first) and wait for its answer.
+        """Send a request to a broker (None: the bootstrap broker) and wait for the response.
 
-        ``max_version``: do not go beyond it, though both sides could.
+        ``max_version`` caps the version, even if both sides support a higher one.
         """
         version = self._version_for(request.API_KEY, broker_id, max_version)
         response = self._channel(broker_id).exchange(request, version, self._timeout_ms)
@@ -115,9 +115,9 @@ class AdminChannel:
         return response
 
     def send_to_controller(self, request: Request, answer: type[R], errors: str, max_version: int = 1 << 15) -> R:
-        """Send a request to the controller; when it has moved, find out where to and try again.
+        """Send a request to the controller; if the controller has moved, find the new one and retry.
 
-        ``errors``: the field of the answer with the items that have an ``error_code`` each.
+        ``errors``: the response field whose items each have an ``error_code``.
         """
         for _ in range(MAX_CONTROLLER_RETRIES):
             if self.controller_id in self.brokers:
@@ -130,9 +130,9 @@ class AdminChannel:
         raise ToolError("the cluster has no controller: is ZooKeeper running, and what do the brokers' logs say?")
 
     def api_versions(self, broker_id: int | None = None) -> dict[int, tuple[int, int]]:
-        """API key -> lowest and highest version that a broker serves."""
+        """API key -> lowest and highest version that the broker serves."""
         if broker_id not in self._versions:
-            # Version 0 is understood by every broker that knows this request at all.
+            # Every broker that supports ApiVersions supports version 0.
             response = self._channel(broker_id).exchange(ApiVersionsRequest(), 0, self._timeout_ms)
             assert isinstance(response, ApiVersionsResponse)
             check_error(response.error_code)
@@ -163,11 +163,11 @@ class AdminChannel:
     # ------------------------------------------------------------------------------------------------------- metadata
 
     def refresh(self) -> None:
-        """Learn anew who the brokers are, and who the controller is."""
+        """Refresh the list of brokers and the controller id."""
         self.metadata([])
 
     def metadata(self, topics: Iterable[str] | None) -> list[MetadataResponseTopic]:
-        """Partitions and leaders of these topics (None: of all); no topic is created by asking."""
+        """Partitions and leaders of these topics (None: all topics). Never creates a topic."""
         names = None if topics is None else set(topics)
         response = self.send(self._metadata_request(names), MetadataResponse, max_version=WITHOUT_TOPIC_IDS)
         self.brokers = {broker.node_id: broker for broker in response.brokers}
@@ -176,7 +176,7 @@ class AdminChannel:
         return [topic for topic in response.topics if names is None or topic.name in names]
 
     def _metadata_request(self, names: set[str] | None) -> MetadataRequest:
-        """Where a broker of before 0.11 is asked for topics by name, it creates them: it is asked for all."""
+        """Brokers before 0.11 create topics that are requested by name, so ask them for all topics."""
         _, newest = self.api_versions().get(ApiKey.METADATA, (0, 0))
         if newest < SINCE_AUTO_CREATION:
             return MetadataRequest(topics=[] if newest == 0 or names == set() else None)
@@ -188,7 +188,7 @@ class AdminChannel:
         return sorted(topic.name for topic in self.metadata(None) if topic.name)
 
     def leaders(self, topics: Iterable[str] | None) -> dict[TopicPartition, int]:
-        """The leader of every partition of these topics (None: of all), -1 where there is none."""
+        """The leader of every partition of these topics (None: all topics); -1 if it has no leader."""
         return {
             TopicPartition(topic.name or "", partition.partition_index): partition.leader_id
             for topic in self.metadata(topics)

@@ -1,4 +1,4 @@
-"""The new and the old consumer behind one interface, for a tool that has both.
+"""The new and the old consumer behind one interface, for tools that support both.
 
 Kafka 0.10.2: core/.../consumer/BaseConsumer.scala (NewShinyConsumer, OldConsumer); Kafka 4.0:
 tools/.../ConsoleConsumer.java (ConsumerWrapper) · book 3.4.2
@@ -28,30 +28,30 @@ class StreamEndError(KafkaError):
 
 
 class BaseConsumer(Protocol):
-    """What a tool needs of a consumer. One thread uses it; ``stop`` is for others."""
+    """What a tool needs from a consumer. Used by one thread; only ``stop`` may be called from others."""
 
     def receive(self) -> ConsumerRecord:
         """Wait for a record; key and value are bytes.
 
-        Raises ConsumerTimeoutError when none came in time; StreamEndError or WakeupError after ``stop``.
+        Raises ConsumerTimeoutError if none arrives in time, StreamEndError or WakeupError after ``stop``.
         """
         ...
 
     def stop(self) -> None:
-        """End a ``receive`` that waits, and all later ones."""
+        """Interrupt a blocked ``receive`` and all later ones."""
         ...
 
     def cleanup(self) -> None:
-        """Let go of everything, committing if that is automatic."""
+        """Release all resources, committing first if auto-commit is enabled."""
         ...
 
     def commit(self) -> None:
-        """Commit what was received."""
+        """Commit the offsets of what was received."""
         ...
 
 
 class NewShinyConsumer:
-    """KafkaConsumer, of a topic, of one partition from an offset on, or of topics whose names match."""
+    """KafkaConsumer for one topic, for one partition from a given offset, or for topics that match a pattern."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class NewShinyConsumer:
         timeout_ms: float | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``offset`` may be EARLIEST_OFFSET or LATEST_OFFSET; ``timeout_ms`` None: wait for ever.
+        """``offset`` may be EARLIEST_OFFSET or LATEST_OFFSET; ``timeout_ms`` None waits forever.
 
-        Raises KafkaError for a pattern that is none, or options that do not go together.
+        Raises KafkaError for an invalid pattern or conflicting options.
         """
         self._consumer = KafkaConsumer(configs)
         self._timeout_ms = timeout_ms
@@ -89,7 +89,7 @@ class NewShinyConsumer:
             self._consumer.seek(partition, offset)
 
     def receive(self) -> ConsumerRecord:
-        """The next record. Raises ConsumerTimeoutError, WakeupError."""
+        """Return the next record. Raises ConsumerTimeoutError, WakeupError."""
         begin_ms = self._time.hi_res_ms()
         while (record := next(self._records, None)) is None:
             left_ms = float(POLL_MS)
@@ -101,11 +101,11 @@ class NewShinyConsumer:
         return record
 
     def stop(self) -> None:
-        """Wake it up."""
+        """Wake up the consumer."""
         self._consumer.wakeup()
 
     def cleanup(self) -> None:
-        """Close, and so leave the group; what was fetched and not handed out is not committed."""
+        """Close the consumer and leave the group; records fetched but not returned are not committed."""
         first_unconsumed: dict[TopicPartition, int] = {}
         for record in self._records:
             first_unconsumed.setdefault(record.topic_partition, record.offset)
@@ -115,12 +115,12 @@ class NewShinyConsumer:
         self._consumer.close()
 
     def commit(self) -> None:
-        """Commit the positions, those of records that were fetched but not handed out included."""
+        """Commit the positions, which include records fetched but not yet returned."""
         self._consumer.commit_sync()
 
 
 class OldConsumer:
-    """One stream of a ZookeeperConsumerConnector, for all topics that the filter lets through."""
+    """One stream of a ZookeeperConsumerConnector, for all topics that the filter allows."""
 
     def __init__(self, topic_filter: TopicFilter, configs: Mapping[str, object]) -> None:
         """Raises ConfigError, ZkConnectionError, ConsumerRebalanceFailedError."""
@@ -133,7 +133,7 @@ class OldConsumer:
         self._iterator = iter(stream)
 
     def receive(self) -> ConsumerRecord:
-        """The next message. Raises ConsumerTimeoutError, StreamEndError."""
+        """Return the next message. Raises ConsumerTimeoutError, StreamEndError."""
         each = next(self._iterator, None)
         if each is None:
             raise StreamEndError("the consumer was stopped")
@@ -142,11 +142,11 @@ class OldConsumer:
         )
 
     def stop(self) -> None:
-        """Shut it down."""
+        """Shut down the connector."""
         self._connector.shutdown()
 
     def cleanup(self) -> None:
-        """Shut it down, if nobody did."""
+        """Shut down the connector if that has not happened yet."""
         self._connector.shutdown()
 
     def commit(self) -> None:

@@ -1,4 +1,4 @@
-"""The new and the old producer behind one interface, for a tool that has both.
+"""The new and the old producer behind one interface, for tools that support both.
 
 Kafka 0.10.2: core/.../producer/BaseProducer.scala (NewShinyProducer, OldProducer),
 clients/.../internals/ErrorLoggingCallback.java · book 2.2.1
@@ -21,24 +21,24 @@ logger = logging.getLogger(__name__)
 
 
 class BaseProducer(Protocol):
-    """What a tool needs of a producer."""
+    """What a tool needs from a producer."""
 
     @property
     def failures(self) -> int:
-        """How many sends have failed so far."""
+        """Number of sends that have failed so far."""
         ...
 
     def send(self, record: ProducerRecord) -> None:
-        """Send it, or put it on its way; a synchronous producer raises what went wrong."""
+        """Send a record, synchronously or in the background. A synchronous producer raises the error."""
         ...
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining records and close the producer."""
         ...
 
 
 class NewShinyProducer:
-    """KafkaProducer; what cannot be sent is told in the log."""
+    """KafkaProducer; failed sends are logged."""
 
     def __init__(self, configs: Mapping[str, object], sync: bool = False) -> None:
         self._producer = KafkaProducer(configs)
@@ -47,11 +47,11 @@ class NewShinyProducer:
 
     @property
     def failures(self) -> int:
-        """How many records could not be sent."""
+        """Number of records that could not be sent."""
         return self._failures
 
     def send(self, record: ProducerRecord) -> None:
-        """Send a record, and wait for its acknowledgement if ``sync``; raises then what went wrong."""
+        """Send a record. If ``sync``, wait for its acknowledgement and raise the error if it failed."""
         if self._sync:
             self._producer.send(record).get()
         else:
@@ -66,29 +66,29 @@ class NewShinyProducer:
             )  # fmt: skip
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining records and close the producer."""
         self._producer.close()
 
 
 class OldProducer:
-    """The old producer; what an asynchronous one cannot send is told in the log by its thread."""
+    """The old producer; if it is asynchronous, its thread logs failed sends."""
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self._producer = Producer(configs)
 
     @property
     def failures(self) -> int:
-        """How many batches could not be sent, whatever the number of their messages."""
+        """Number of batches (not messages) that could not be sent."""
         return int(self._producer.stats.producer.failed_send_rate.count)
 
     def send(self, record: ProducerRecord) -> None:
-        """Send a message. Raises ToolError for one with headers: its format has none."""
+        """Send a message. Raises ToolError if it has headers, which the old format does not support."""
         if record.headers:
             raise ToolError("The old producer cannot send headers: leave out parse.headers, or --old-producer")
         self._producer.send(KeyedMessage(record.topic, record.value, record.key))
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining records and close the producer."""
         self._producer.close()
 
 

@@ -1,4 +1,4 @@
-"""``kafka-lite broker-api-versions``: which requests, in which versions, every broker serves.
+"""``kafka-lite broker-api-versions``: the requests and versions that every broker serves.
 
 Kafka 0.10.2: core/.../admin/BrokerApiVersionsCommand.scala, bin/kafka-broker-api-versions.sh · book 2.3.5
 """
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def api_name(key: int) -> str:
-    """``OffsetForLeaderEpoch`` for 23, as Kafka prints it; UNKNOWN for a key that we do not know."""
+    """``OffsetForLeaderEpoch`` for 23, as Kafka prints it; UNKNOWN for an unknown key."""
     if key not in _KNOWN:
         return "UNKNOWN"
     return "".join(word.capitalize() for word in _KNOWN[key].name.split("_"))
@@ -53,7 +53,7 @@ def _range(low: int, high: int) -> str:
 
 
 def usable(key: int, served: tuple[int, int]) -> int | None:
-    """The highest version that this program and the broker share; None: there is none."""
+    """The highest version that both this program and the broker support, or None."""
     spec = API_SPECS.get(_KNOWN[key]) if key in _KNOWN else None
     if spec is None:
         return None
@@ -62,7 +62,7 @@ def usable(key: int, served: tuple[int, int]) -> int | None:
 
 
 def api_lines(served: dict[int, tuple[int, int]]) -> str:
-    """As Kafka's tool prints them: the broker's requests by key, and what only we know as UNSUPPORTED."""
+    """The broker's requests by key, as Kafka's tool prints them; requests that only we support are UNSUPPORTED."""
     lines = []
     for key in sorted({*served, *API_SPECS}):
         if key not in served:

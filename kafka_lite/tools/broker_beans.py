@@ -1,6 +1,6 @@
-"""The beans of a running broker, over HTTP: finds where it shows them, and reads them.
+"""The beans of a running broker: finds its HTTP endpoint and reads them.
 
-Kafka 0.10.2: core/.../tools/JmxTool.scala, which connects to JMX for that · book 2.3
+Kafka 0.10.2: core/.../tools/JmxTool.scala, which uses a JMX connection · book 2.3
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Beans = dict[str, Attributes]
 """Object name → attribute → value."""
 
 METRICS_URL = "metrics.url"
-"""What a broker that runs says of itself, among other things."""
+"""Key of the endpoint's URL among the facts that a running broker publishes."""
 TIMEOUT_S = 5.0
 HOW_TO_SWITCH_ON = "set metrics.http.port=0 in its server.properties (or --override metrics.http.port=0) and restart it"
 
 
 def add_endpoint_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which broker."""
+    """Add the flags that choose a broker."""
     parser.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT",
@@ -38,7 +38,7 @@ def add_endpoint_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_endpoint(options: argparse.Namespace, brokers: RunningBrokers | None = None) -> BrokerBeans:
-    """The broker that the options name. Raises ToolError, which says what to do."""
+    """The endpoint of the broker that the options name. Raises ToolError, which says what to do."""
     if options.metrics_url:
         return BrokerBeans(_checked(options.metrics_url))
     broker = _chosen((brokers or RunningBrokers()).find(), options.bootstrap_server)
@@ -81,13 +81,13 @@ def _list(running: Sequence[RunningBroker]) -> str:
 
 
 class BrokerBeans:
-    """Where one broker shows its beans."""
+    """The metrics endpoint of one broker."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
     def read(self, pattern: str | None = None) -> Beans:
-        """All beans of now, or those whose names match. Raises ToolError when there is no answer."""
+        """Read all beans, or those whose names match. Raises ToolError if the endpoint does not respond."""
         query = f"?qry={quote(pattern)}" if pattern else ""
         try:
             with urllib.request.urlopen(f"{self.url}/jmx{query}", timeout=TIMEOUT_S) as answer:

@@ -1,4 +1,4 @@
-"""Properties of a client, as tools take them: from a file, and one by one as ``key=value``.
+"""Client properties as the tools accept them: from a file and as ``key=value`` flags.
 
 Kafka 0.10.2: core/.../utils/CommandLineUtils.scala (parseKeyValueArgs) · book 1.4.1
 """
@@ -13,7 +13,7 @@ from kafka_lite.tools.tool_errors import ToolError
 
 
 def parse_key_value_args(flag: str, entries: Iterable[str]) -> dict[str, str]:
-    """``key=value`` entries as a mapping; the value may contain ``=``. Raises ToolError, which names the flag."""
+    """Parse ``key=value`` entries into a mapping; values may contain ``=``. Raises ToolError naming the flag."""
     properties = {}
     for entry in entries:
         key, equals, value = entry.partition("=")
@@ -24,8 +24,8 @@ def parse_key_value_args(flag: str, entries: Iterable[str]) -> dict[str, str]:
 
 
 def client_properties(file: Path | None, flag: str, entries: Iterable[str]) -> dict[str, str]:
-    """What the file says, and above it what was given one by one.
+    """The file's properties, overridden by the ``key=value`` entries.
 
-    Raises ToolError, OSError when the file cannot be read, PropertiesError when it makes no sense.
+    Raises ToolError, OSError if the file cannot be read, PropertiesError if it is malformed.
     """
     return (load_properties(file) if file is not None else {}) | parse_key_value_args(flag, entries)

@@ -1,4 +1,4 @@
-"""``--command-config FILE``: what Kafka's administrators' tools take from a file of the client's properties.
+"""``--command-config FILE``: the client properties that the admin tools accept.
 
 Kafka 0.10.2: clients/.../clients/admin/AdminClientConfig.java (since 0.11) · book 7.3.2
 """
@@ -26,11 +26,11 @@ COMMAND_CONFIGS = (
         ValidString.in_("PLAINTEXT"),
     )
 )
-"""The keys that have an effect. Others are told of, as Kafka does, and bootstrap.servers gives way to the flag."""
+"""The keys that have an effect. As in Kafka, other keys are reported; bootstrap.servers is overridden by the flag."""
 
 
 def add_command_config_argument(parser: argparse.ArgumentParser) -> None:
-    """``--command-config FILE``."""
+    """Add ``--command-config FILE``."""
     parser.add_argument(
         "--command-config",
         type=Path,
@@ -40,9 +40,9 @@ def add_command_config_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def admin_channel(options: argparse.Namespace) -> AdminChannel:
-    """The channel to ``--bootstrap-server``, as ``--command-config`` wants it.
+    """A channel to ``--bootstrap-server``, configured by ``--command-config``.
 
-    Raises OSError for a file that cannot be read, ConfigError for a bad value.
+    Raises OSError if the file cannot be read, ConfigError for an invalid value.
     """
     properties = load_properties(options.command_config) if options.command_config else {}
     properties.pop("bootstrap.servers", None)

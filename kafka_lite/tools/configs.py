@@ -1,4 +1,4 @@
-"""``kafka-lite configs``: show and change the configurations of topics and brokers, and the levels of loggers.
+"""``kafka-lite configs``: show and change topic and broker configurations and logger levels.
 
 Kafka 0.10.2: core/.../admin/ConfigCommand.scala, bin/kafka-configs.sh; through brokers: Kafka 2.x · book 6.1.5
 """
@@ -54,7 +54,7 @@ _DYNAMIC_SOURCES = {
     BROKERS: ConfigSource.DYNAMIC_BROKER_CONFIG,
     BROKER_LOGGERS: ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG,
 }
-"""Of what was set for an entity itself; for all brokers together: DYNAMIC_DEFAULT_BROKER_CONFIG."""
+"""Source of the entity's own settings; those of all brokers have source DYNAMIC_DEFAULT_BROKER_CONFIG."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ class Entity:
 
     @property
     def path(self) -> str:
-        """Below /config."""
+        """The entity's path below /config."""
         return f"{self.type}/{self.name or DEFAULT_ENTITY}"
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Entity:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Show or change; 1 for an error."""
+    """Describe or alter configurations; returns 1 on error."""
     entity_type, names = _entities(options)
     if entity_type == BROKER_LOGGERS and not options.bootstrap_server:
         raise ToolError("--entity-type broker-loggers needs --bootstrap-server: levels are not kept in ZooKeeper")
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _entities(options: argparse.Namespace) -> tuple[str, Sequence[str | None] | None]:
-    """The type, and the names: [None] for the default entity, None for all."""
+    """The entity type and names: [None] for the default entity, None for all."""
     if options.topic is not None:
         return TOPICS, [options.topic]
     if options.broker is not None:
@@ -154,7 +154,7 @@ def _run_with_brokers(
 
 
 def _broker_of(channel: AdminChannel, entity: Entity) -> int | None:
-    """Only a broker itself knows its configuration."""
+    """Id of the broker to ask: only the broker itself knows its configuration. None for any broker."""
     if entity.type == TOPICS or entity.name is None:
         return None
     if not entity.name.isdecimal() or int(entity.name) not in channel.brokers:
@@ -256,7 +256,7 @@ def _run_with_zookeeper(
 
 
 def _changes(options: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
-    """What --add-config, --add-config-file and --delete-config ask for; raises ToolError."""
+    """The configs to set and the names to delete, from the flags. Raises ToolError."""
     added = load_properties(options.add_config_file) if options.add_config_file else {}
     if options.add_config:
         added |= parse_add_config(options.add_config)
@@ -267,7 +267,7 @@ def _changes(options: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
 
 
 def parse_add_config(text: str) -> dict[str, str]:
-    """``k1=v1,k2=[v1,v2]``: commas between brackets belong to the value; raises ToolError."""
+    """Parse ``k1=v1,k2=[v1,v2]``; commas in brackets belong to the value. Raises ToolError."""
     entries = re.split(r",(?![^\[]*\])", text)
     if any("=" not in entry for entry in entries):
         raise ToolError(f'--add-config {text}: all configs to be added must be in the format "key=val"')

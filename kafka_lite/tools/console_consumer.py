@@ -1,4 +1,4 @@
-"""``kafka-lite console-consumer``: prints the messages of topics, with the new consumer or the old one.
+"""``kafka-lite console-consumer``: prints messages, using the new or the old consumer.
 
 Kafka 0.10.2: core/.../tools/ConsoleConsumer.scala; flags also as in Kafka 3.9 · book 1.4.1, 1.4.3
 """
@@ -45,11 +45,11 @@ SUMMARY = "print the messages of topics, from now on or from the beginning"
 CLIENT_ID = "console-consumer"
 CSV_REPORTER = "kafka_lite.metrics.kafka_csv_metrics_reporter.KafkaCSVMetricsReporter"
 WITH_ZOOKEEPER = ("blacklist", "csv_reporter_enabled", "delete_consumer_offsets", "metrics_dir")
-"""Flags that have an effect with the old consumer only."""
+"""Flags that only affect the old consumer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of kafka-console-consumer.sh, of 0.10.2 and of today."""
+    """The flags of kafka-console-consumer.sh, both 0.10.2's and current ones."""
     parser.add_argument("--bootstrap-server", metavar="HOST:PORT", help="a broker, or several: the new consumer")
     parser.add_argument("--zookeeper", metavar="HOST:PORT[/PATH]", help="where ZooKeeper is: the old consumer")
     parser.add_argument("--new-consumer", action="store_true", help="nothing: --bootstrap-server says the same")
@@ -122,7 +122,7 @@ def _add_formatter_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Print until a signal comes, or as long as the options say; 1 when a message could not be shown."""
+    """Print messages until a signal or a limit set by the options; returns 1 if a message could not be printed."""
     configure_logging(default_level="WARN")
     check(options)
     formatter = create_formatter(options.formatter, formatter_properties(options))
@@ -151,12 +151,12 @@ def _run_old_consumer(options: argparse.Namespace, formatter: MessageFormatter) 
         try:
             return _Consumption(OldConsumer(_topic_filter(options), configs), formatter, options).run()
         finally:
-            if not has_group:  # nobody will ask for the offsets of a group that nobody has named
+            if not has_group:  # a generated group's offsets are of no further use
                 ConsumerGroups(zk_client).delete_group(group)
 
 
 def _prepare_group(zk: KafkaZkClient, group: str, options: argparse.Namespace) -> None:
-    """See to it that ``--from-beginning`` means what it says."""
+    """Make sure that ``--from-beginning`` is not overridden by committed offsets. Raises ToolError."""
     groups = ConsumerGroups(zk)
     if not zk.get_broker_ids():
         raise ToolError("No brokers found in ZK.")
@@ -170,9 +170,9 @@ def _prepare_group(zk: KafkaZkClient, group: str, options: argparse.Namespace) -
 
 
 class _Consumption:
-    """A thread that consumes and prints, while the main thread waits for signals.
+    """A thread that consumes and prints while the main thread waits for signals.
 
-    A signal raises an error wherever the main thread is, and that shall not be in the midst of a consumer.
+    A signal raises an exception in the main thread, which must not be inside consumer code at that point.
     """
 
     def __init__(self, consumer: BaseConsumer, formatter: MessageFormatter, options: argparse.Namespace) -> None:
@@ -184,14 +184,14 @@ class _Consumption:
         self.message_count = 0
 
     def run(self) -> int:
-        """The exit code; raises what the formatter has raised."""
+        """Run to completion and return the exit code. Re-raises the formatter's errors."""
         signals = StopSignals()
         thread = threading.Thread(target=self._consume, name="console-consumer", daemon=True)
         exit_code = 0
         try:
             signals.install()
             thread.start()
-            self._ended.wait()  # not join: Python takes a thread for ended whose join a signal has broken off
+            self._ended.wait()  # not join: if a signal interrupts it, Python considers the thread finished
         except StopRequested as stop:
             exit_code = stop.exit_code
             self._consumer.stop()
@@ -221,7 +221,7 @@ class _Consumption:
             print_to_stderr(f"Processed a total of {self.message_count} messages")
 
     def process(self, output: BinaryIO) -> None:
-        """Print messages, up to the limit or the end. Raises KafkaError when one cannot be shown."""
+        """Print messages up to the limit or the end. Raises KafkaError if one cannot be printed."""
         limit = self._options.max_messages
         while limit == -1 or self.message_count < limit:
             try:
@@ -248,7 +248,7 @@ class _Consumption:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raises ToolError for flags that do not go together."""
+    """Raise ToolError for conflicting flags."""
     if options.zookeeper and options.bootstrap_server:
         raise ToolError("Option [bootstrap-server] is not valid with [zookeeper].")
     if options.zookeeper and options.new_consumer:
@@ -279,7 +279,7 @@ def _check_partition(options: argparse.Namespace) -> None:
 
 
 def parse_offset(options: argparse.Namespace) -> int:
-    """``--offset`` as a number; raises ToolError."""
+    """Parse ``--offset`` into a number. Raises ToolError."""
     text = options.offset
     if text is None:
         return EARLIEST_OFFSET if options.from_beginning else LATEST_OFFSET
@@ -295,7 +295,7 @@ def parse_offset(options: argparse.Namespace) -> int:
 
 
 def formatter_properties(options: argparse.Namespace) -> dict[str, str]:
-    """From the file, the two flags for deserializers, and ``--property``, the later before the earlier."""
+    """Properties from the file, the two deserializer flags and ``--property``; later ones take precedence."""
     properties = load_properties(options.formatter_config) if options.formatter_config else {}
     for name in ("key.deserializer", "value.deserializer"):
         given = getattr(options, name.replace(".", "_"))
@@ -319,7 +319,7 @@ def new_consumer_configs(options: argparse.Namespace) -> dict[str, str]:
     if options.isolation_level:
         configs["isolation.level"] = options.isolation_level
     if not has_group:
-        # Nobody will ask for the offsets of a group that nobody has named.
+        # A generated group's offsets are of no further use.
         configs.setdefault("enable.auto.commit", "false")
     return configs | {"bootstrap.servers": options.bootstrap_server}
 
@@ -342,7 +342,7 @@ def old_consumer_configs(options: argparse.Namespace) -> tuple[dict[str, str], b
 
 
 def _given_configs(options: argparse.Namespace) -> tuple[dict[str, str], bool]:
-    """The properties with a group, and whether it was named; named differently in two places, it is a ToolError."""
+    """The properties with a group id, and whether the user named it. Raises ToolError if two places disagree."""
     configs = client_properties(options.consumer_config, "--consumer-property", options.consumer_property)
     from_file: Mapping[str, str] = load_properties(options.consumer_config) if options.consumer_config else {}
     groups = {each for each in (options.group, from_file.get("group.id"), configs.get("group.id")) if each}

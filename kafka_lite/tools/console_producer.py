@@ -1,6 +1,6 @@
-"""``kafka-lite console-producer``: sends what it reads from stdin, line by line.
+"""``kafka-lite console-producer``: sends the lines of stdin as messages.
 
-Other than Kafka's, it ends with exit code 1 when a message could not be sent: who pipes a file into it must hear of it.
+Unlike Kafka's, it exits with code 1 if a message could not be sent, so that scripts that pipe into it notice.
 
 Kafka 0.10.2: core/.../tools/ConsoleProducer.scala; flags and defaults also as in Kafka 3.9 · book 1.4.1, 2.2.1
 """
@@ -42,7 +42,7 @@ NEW_PRODUCER_CONFIGS: Mapping[str, tuple[str, object]] = {
     "metadata_expiry_ms": ("metadata.max.age.ms", 5 * 60 * 1000),
     "max_block_ms": ("max.block.ms", 60 * 1000),
 }
-"""Flag → key and default, of Kafka 3.9. A flag goes before the key of a file, that before the default."""
+"""Flag → key and default, as in Kafka 3.9. A flag overrides the key in a file, which overrides the default."""
 
 OLD_PRODUCER_CONFIGS: Mapping[str, tuple[str, object]] = {
     "batch_size": ("batch.num.messages", 200),
@@ -58,11 +58,11 @@ OLD_PRODUCER_CONFIGS: Mapping[str, tuple[str, object]] = {
     "socket_buffer_size": ("send.buffer.bytes", 100 * 1024),
     "metadata_expiry_ms": ("topic.metadata.refresh.interval.ms", 5 * 60 * 1000),
 }
-"""The same of 0.10.2 for ``--old-producer``."""
+"""The same for ``--old-producer``, as in 0.10.2."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of kafka-console-producer.sh, of 0.10.2 and of today."""
+    """The flags of kafka-console-producer.sh, both 0.10.2's and current ones."""
     parser.add_argument("--topic", required=True, help="where to send to")
     parser.add_argument(
         "--bootstrap-server", "--broker-list", required=True, metavar="HOST:PORT", help="a broker, or several"
@@ -102,7 +102,7 @@ def _add_reader_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_producer_arguments(parser: argparse.ArgumentParser) -> None:
-    """What has a key of the producer's configuration; see there which."""
+    """Add the flags that map to producer configs; see NEW_PRODUCER_CONFIGS and OLD_PRODUCER_CONFIGS."""
     for flag, kind, text in (
         ("--batch-size", int, "bytes of a batch; messages of a batch with --old-producer"),
         ("--message-send-max-retries", int, "how often to try again (3)"),
@@ -125,7 +125,7 @@ def _add_producer_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send until stdin ends, or a signal comes; 1 when anything was not sent."""
+    """Send until stdin ends or a signal arrives; returns 1 if anything was not sent."""
     configure_logging(default_level="WARN")
     servers = options.bootstrap_server.split(",")
     parse_and_validate_addresses(servers)
@@ -175,7 +175,7 @@ def new_producer_configs(options: argparse.Namespace) -> dict[str, Any]:
     """The configuration of the new producer. Raises ToolError, OSError."""
     configs = _given_configs(options)
     if options.sync:
-        configs.setdefault("linger.ms", 0)  # what waits for its answer cannot wait for others of its batch
+        configs.setdefault("linger.ms", 0)  # a synchronous send cannot wait for its batch to fill
     merge(configs, options, NEW_PRODUCER_CONFIGS)
     return configs | {
         "bootstrap.servers": options.bootstrap_server,
@@ -203,7 +203,7 @@ def _given_configs(options: argparse.Namespace) -> dict[str, Any]:
 def merge(
     configs: dict[str, Any], options: argparse.Namespace, keys_and_defaults: Mapping[str, tuple[str, object]]
 ) -> None:
-    """Enter flags that were given, and defaults of keys that nobody has set; the later of two flags counts."""
+    """Set the keys of given flags, and the defaults of keys not set yet; of two flags for a key, the later wins."""
     for flag, (key, default) in keys_and_defaults.items():
         given = getattr(options, flag)
         if given is not None:
@@ -213,7 +213,7 @@ def merge(
 
 
 def flags_without_effect(options: argparse.Namespace) -> list[str]:
-    """The flags that were given and that the chosen producer has no key for."""
+    """The given flags that the chosen producer has no key for."""
     mine, other = NEW_PRODUCER_CONFIGS, OLD_PRODUCER_CONFIGS
     if options.old_producer:
         mine, other = other, mine

@@ -1,4 +1,4 @@
-"""What ``consumer-groups`` asks brokers and coordinators: groups, their members, offsets, and where partitions end.
+"""The requests of ``consumer-groups`` to brokers and coordinators: groups, members, offsets and log ends.
 
 Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (KafkaConsumerGroupService, ConsumerGroupService),
 core/.../admin/AdminClient.scala · book 5.2.2
@@ -46,19 +46,19 @@ from kafka_lite.tools.get_offsets import SPECIAL_TIMES, list_offsets
 from kafka_lite.tools.tool_errors import ToolError
 
 CONSUMER_GROUPS = frozenset({"consumer", ""})
-"""Protocol types of consumer groups: a group that only has offsets has none."""
+"""Protocol types of consumer groups: empty for a group that only has offsets."""
 CLASSIC = "Classic"
 ONE_KEY = 3
-"""The last version of FindCoordinator that asks for one group."""
+"""Last FindCoordinator version that takes a single group."""
 ONE_GROUP = 7
-"""The last version of OffsetFetch that asks for one group."""
+"""Last OffsetFetch version that takes a single group."""
 SINCE_STATES = 4
 LATEST, EARLIEST = SPECIAL_TIMES["latest"], SPECIAL_TIMES["earliest"]
 
 MOVING = frozenset({
     Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR, Errors.COORDINATOR_LOAD_IN_PROGRESS,
 })  # fmt: skip
-"""The coordinator is another one by now, or will be there soon."""
+"""The coordinator has moved or is not ready yet."""
 
 Answer = TypeVar("Answer")
 Offsets = dict[TopicPartition, int]
@@ -66,7 +66,7 @@ Offsets = dict[TopicPartition, int]
 
 @dataclass(frozen=True)
 class GroupListing:
-    """A group, as the list of groups has it."""
+    """A group as ListGroups returns it."""
 
     group: str
     state: str = ""
@@ -75,7 +75,7 @@ class GroupListing:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a group, with its partitions while the group is stable."""
+    """A group member, with its partitions if the group is stable."""
 
     member_id: str
     instance_id: str
@@ -86,7 +86,7 @@ class Member:
 
 @dataclass(frozen=True)
 class GroupDescription:
-    """A group: state ``Dead`` is one that does not exist. ``assignor``: the protocol its members have agreed on."""
+    """A group; state ``Dead`` means that it does not exist. ``assignor``: the protocol its members agreed on."""
 
     group: str
     state: str
@@ -97,7 +97,7 @@ class GroupDescription:
 
 @dataclass(frozen=True)
 class PartitionRow:
-    """How far a group has come in a partition; a field is None where nothing is known, ``-`` is printed for it."""
+    """A group's progress in a partition. Unknown fields are None and printed as ``-``."""
 
     group: str
     topic: str | None = None
@@ -108,14 +108,14 @@ class PartitionRow:
 
     @property
     def lag(self) -> int | None:
-        """Messages that are yet to be consumed."""
+        """Number of messages still to be consumed."""
         if self.offset is None or self.log_end_offset is None:
             return None
         return self.log_end_offset - self.offset
 
 
 class ConsumerGroupService:
-    """Asks for one thing at a time; waits up to ``timeout_ms`` for coordinators that are moving or loading.
+    """Sends one request at a time; waits up to ``timeout_ms`` for coordinators that are moving or loading.
 
     Raises ToolError and ConnectionError.
     """
@@ -124,12 +124,12 @@ class ConsumerGroupService:
         self._channel = channel
         self._timeout_ms = timeout_ms
 
-    # ── Which groups there are ────────────────────────────────────────────────────────────────────────────────────
+    # ── Listing groups ────────────────────────────────────────────────────────────────────────────────────────────
 
     def list_groups(self, states: Collection[str] = (), types: Collection[str] = ()) -> list[GroupListing]:
-        """The consumer groups of all brokers, sorted; those in these states and of these types only, if any are named.
+        """The consumer groups of all brokers, sorted, optionally filtered by state and type.
 
-        A broker that is too old to tell a group's state is asked for each group by itself.
+        If a broker is too old to list states, its groups are described to find them.
         """
         listed = {each.group: each for broker in self._channel.brokers for each in self._list_of(broker)}
         groups = [listed[group] for group in sorted(listed)]
@@ -146,7 +146,7 @@ class ConsumerGroupService:
         groups = [each for each in response.groups if each.protocol_type in CONSUMER_GROUPS]
         _, newest = self._channel.api_versions(broker).get(ListGroupsRequest.API_KEY, (0, 0))
         if newest >= SINCE_STATES:
-            # A broker says "classic", and Kafka's tool "Classic".
+            # Brokers say "classic", Kafka's tool says "Classic".
             return [
                 GroupListing(each.group_id, each.group_state, (each.group_type or CLASSIC).capitalize())
                 for each in groups
@@ -154,17 +154,17 @@ class ConsumerGroupService:
         states = {each.group: each.state for each in self._describe_at(broker, [each.group_id for each in groups])}
         return [GroupListing(each.group_id, states.get(each.group_id, "")) for each in groups]
 
-    # ── What they are ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── Describing groups ─────────────────────────────────────────────────────────────────────────────────────────
 
     def describe(self, group: str) -> GroupDescription:
-        """Members, state and assignor of a group. Raises ToolError if its members are Connect workers, say."""
+        """Members, state and assignor of a group. Raises ToolError if it is not a consumer group."""
         return self._at_coordinator(group, partial(self._describe_one, group))
 
     def _describe_one(self, group: str, broker: int) -> tuple[Errors, GroupDescription]:
         response = self._channel.send(DescribeGroupsRequest(groups=[group]), DescribeGroupsResponse, broker)
         described = response.groups[0]
         error = Errors.for_code(described.error_code)
-        if error is Errors.GROUP_ID_NOT_FOUND:  # as Kafka 4 says it: to us that is a dead group
+        if error is Errors.GROUP_ID_NOT_FOUND:  # Kafka 4's reply for a group that does not exist
             described.group_state, error = "Dead", Errors.NONE
         if error is Errors.NONE and described.protocol_type not in CONSUMER_GROUPS:
             raise ToolError(f"GroupId {group} is not a consumer group ({described.protocol_type}).")
@@ -184,7 +184,7 @@ class ConsumerGroupService:
     # ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def committed_offsets(self, group: str) -> Offsets:
-        """Everything that the group has committed."""
+        """All offsets that the group has committed."""
         return self._at_coordinator(group, partial(self._fetch_offsets, group))
 
     def _fetch_offsets(self, group: str, broker: int) -> tuple[Errors, Offsets]:
@@ -199,7 +199,7 @@ class ConsumerGroupService:
         return Errors.for_code(response.error_code), offsets
 
     def commit_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit for a group that has no members. Raises ToolError, naming the partitions that were refused."""
+        """Commit for a group that has no members. Raises ToolError naming the partitions that were refused."""
         topics = [
             OffsetCommitRequestTopic(
                 name=topic,
@@ -233,9 +233,10 @@ class ConsumerGroupService:
             )
 
     def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
-        """Where partitions begin (EARLIEST), end (LATEST), or have the first record from a time on (ms).
+        """Offsets where partitions begin (EARLIEST), end (LATEST), or have their first record at or after a timestamp
+        (ms).
 
-        Without the partitions whose leaders do not answer, and those in which no record is so late.
+        Omits partitions whose leaders do not respond and those without a record that late.
         """
         wanted = set(partitions)
         if not wanted:
@@ -245,12 +246,12 @@ class ConsumerGroupService:
         return {each.partition: each.offset for each in found if each.error is Errors.NONE and each.offset >= 0}
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, list[int]]:
-        """Topic -> its partitions; topics that do not exist are missing."""
+        """Topic -> its partitions. Topics that do not exist are omitted."""
         known = by_topic(self._channel.leaders(set(topics)))
         return {topic: sorted(partitions) for topic, partitions in known.items()}
 
     def rows(self, description: GroupDescription) -> list[PartitionRow]:
-        """The table of ``--describe``: assigned partitions by member, those with most first; then the others."""
+        """The rows of ``--describe``: assigned partitions by member, largest assignment first, then unassigned ones."""
         group, offsets = description.group, self.committed_offsets(description.group)
         members = [member for member in description.members if member.assignment]
         members.sort(key=lambda member: len(member.assignment), reverse=True)
@@ -267,7 +268,7 @@ class ConsumerGroupService:
     # ── Deletion ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def delete_groups(self, groups: Iterable[str]) -> dict[str, Errors]:
-        """Forget groups without members; says for each what came of it."""
+        """Delete groups that have no members. Returns each group's result."""
         return {group: self._at_coordinator(group, partial(self._delete, group)) for group in groups}
 
     def _delete(self, group: str, broker: int) -> tuple[Errors, Errors]:
@@ -278,7 +279,7 @@ class ConsumerGroupService:
     def delete_offsets(
         self, group: str, partitions: Iterable[TopicPartition]
     ) -> tuple[Errors, dict[TopicPartition, Errors]]:
-        """Forget offsets; the group's error, and that of each partition."""
+        """Delete committed offsets. Returns the group's error and that of each partition."""
         topics = [
             OffsetDeleteRequestTopic(
                 name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=each) for each in numbers]
@@ -302,7 +303,7 @@ class ConsumerGroupService:
     # ── The coordinator ───────────────────────────────────────────────────────────────────────────────────────────
 
     def find_coordinator(self, group: str) -> int:
-        """The id of the broker that looks after the group."""
+        """Broker id of the group's coordinator."""
         return self._until_settled(group, lambda: self._find_coordinator(group))
 
     def _find_coordinator(self, group: str) -> tuple[Errors, int]:
@@ -313,7 +314,7 @@ class ConsumerGroupService:
         return Errors.for_code(response.error_code), response.node_id
 
     def _at_coordinator(self, group: str, ask: Callable[[int], tuple[Errors, Answer]]) -> Answer:
-        """Ask the coordinator; find it anew when it has moved."""
+        """Send a request to the coordinator; if it has moved, find the new one and retry."""
         return self._until_settled(group, lambda: ask(self.find_coordinator(group)))
 
     def _until_settled(self, group: str, ask: Callable[[], tuple[Errors, Answer]]) -> Answer:
@@ -333,7 +334,7 @@ class ConsumerGroupService:
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Topic -> numbers of its partitions, in order."""
+    """Topic -> its partition numbers, sorted."""
     grouped: dict[str, list[int]] = defaultdict(list)
     for partition in sorted(partitions):
         grouped[partition.topic].append(partition.partition)
@@ -347,7 +348,7 @@ def _member(described: DescribedGroupMember) -> Member:
 
 
 def assigned_partitions(assignment: bytes) -> tuple[TopicPartition, ...]:
-    """The partitions of a member's assignment; none while it has no assignment, or one that is not of this form."""
+    """The partitions of a member's assignment; empty if it has none or is in another format."""
     try:
         decoded = decode_with_version(ConsumerProtocolAssignment, assignment, lenient=True)
     except SchemaError:

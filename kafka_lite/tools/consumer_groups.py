@@ -120,7 +120,7 @@ def _add_reset(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """0 when all went well."""
+    """Run the chosen action; returns 0 if all went well."""
     _check(options)
     if options.zookeeper:
         return _run_with_zookeeper(options)
@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """What must go together. Raises ToolError."""
+    """Check which flags require or exclude each other. Raises ToolError."""
     if options.delete_offsets and not (len(options.group) == 1 and options.topic):
         raise ToolError("--delete-offsets needs one --group, and --topic")
     if options.zookeeper:
@@ -157,7 +157,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _check_zookeeper(options: argparse.Namespace) -> None:
-    """Old consumers can be listed, described and deleted. Raises ToolError."""
+    """Groups of old consumers can only be listed, described and deleted. Raises ToolError."""
     if options.reset_offsets or options.delete_offsets or options.watch or options.members or options.state is not None:
         raise ToolError("--zookeeper goes with --list, --describe and --delete, and shows offsets only")
     if options.describe and not options.group and not options.all_groups:
@@ -204,7 +204,7 @@ def _list(service: ConsumerGroupService, options: argparse.Namespace) -> int:
 
 
 def parse_names(text: str, valid: Iterable[str], what: str) -> list[str]:
-    """``stable,empty`` as Kafka spells them. Raises ToolError for a name that is none of the valid ones."""
+    """Parse ``stable,empty`` into the names as Kafka spells them. Raises ToolError for an invalid name."""
     names = {name.lower(): name for name in valid}
     given = [name.strip().lower() for name in text.split(",") if name.strip()]
     if any(name not in names for name in given):
@@ -232,7 +232,7 @@ def _describe(service: ConsumerGroupService, options: argparse.Namespace) -> int
 
 
 def _say_state(description: GroupDescription) -> bool:
-    """Say on stderr what is not as usual; false for a group that does not exist."""
+    """Report an unusual state on stderr; returns False if the group does not exist."""
     group, state = description.group, description.state
     if state == "Dead":
         print_error(f"Error: Consumer group '{group}' does not exist.")
@@ -245,7 +245,7 @@ def _say_state(description: GroupDescription) -> bool:
 
 
 def _watch(service: ConsumerGroupService, group: str) -> None:
-    """Draw the group again and again; the history shows the states that were seen."""
+    """Redraw the group periodically; the history shows the states seen so far."""
     from rich.console import Console
     from rich.live import Live
 
@@ -346,7 +346,7 @@ def _new_offsets(
 
 
 def scenario_of(options: argparse.Namespace, plan_of_group: offset_reset.Offsets, now_ms: float) -> Scenario:
-    """Where to, by the options; raises ToolError when they do not say."""
+    """The scenario that the options choose. Raises ToolError if they choose none."""
     if options.to_earliest:
         return offset_reset.to_earliest()
     if options.to_latest:
@@ -373,7 +373,7 @@ def scenario_of(options: argparse.Namespace, plan_of_group: offset_reset.Offsets
 def partitions_named(
     topics: Iterable[str], partitions_of: Callable[[Iterable[str]], dict[str, list[int]]]
 ) -> tuple[set[TopicPartition], set[str]]:
-    """``flights:0,2`` and ``flights`` as partitions; and the topics that do not exist. Raises ToolError."""
+    """Parse ``flights:0,2`` and ``flights`` into partitions and the set of unknown topics. Raises ToolError."""
     named: set[TopicPartition] = set()
     whole: set[str] = set()
     for each in topics:

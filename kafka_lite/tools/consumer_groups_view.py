@@ -1,4 +1,4 @@
-"""Shows consumer groups: Kafka's columns for scripts, tables for people, and a live picture of a group that rebalances.
+"""Prints consumer groups: Kafka's columns for scripts, tables for people, and a live view of a rebalancing group.
 
 Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (printAssignment) · book 5.4.1
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MISSING = "-"
 MIN_WIDTH = 15
 STATE_STYLES = {"Stable": "green", "Empty": "dim", "Dead": "red"}
-"""Other states are those of a rebalance."""
+"""All other states belong to a rebalance."""
 
 ROW_COLUMNS = (
     "GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID",
@@ -30,7 +30,7 @@ NUMBERS = ("PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "#PARTITIONS"
 
 
 def print_columns(columns: Sequence[str], rows: Sequence[Sequence[object]], widths: Sequence[int]) -> None:
-    """Kafka's plain columns on a pipe (``widths``: the least of each, the last has none), a table on a terminal."""
+    """Print Kafka's plain columns to a pipe (``widths``: minimum widths of all but the last), a table on a terminal."""
     cells = [[_text(cell) for cell in row] for row in rows]
     if on_terminal():
         print_table(columns, cells, right=[column for column in columns if column in NUMBERS])
@@ -48,7 +48,7 @@ def _text(cell: object) -> str:
 
 
 def print_listings(listings: Sequence[GroupListing], with_type: bool, with_state: bool) -> None:
-    """Names only, unless more was asked for."""
+    """Print groups: names only, unless types or states were requested."""
     if not with_type and not with_state:
         for each in listings:
             print(each.group)
@@ -60,9 +60,9 @@ def print_listings(listings: Sequence[GroupListing], with_type: bool, with_state
 
 
 def print_offsets(rows: Sequence[PartitionRow], with_host: bool = True) -> None:
-    """Each partition of a group: how far it has come, how far there is to go, and who consumes it.
+    """Print each partition of a group: its progress, its lag and its consumer.
 
-    Without ``with_host`` the last columns are left out: the ids of old consumers say as much.
+    Without ``with_host`` the last two columns are omitted: the ids of old consumers already contain the host.
     """
     widths = [15, 15, 10, 14, 14, 14, 15, 15]
     count = len(ROW_COLUMNS) if with_host else len(ROW_COLUMNS) - 2
@@ -76,7 +76,7 @@ def _row(row: PartitionRow) -> list[object]:
 
 
 def print_members(description: GroupDescription, verbose: bool) -> None:
-    """Each member of a group, and with ``verbose`` its partitions."""
+    """Print the members of a group, with their partitions if ``verbose``."""
     with_instance = any(member.instance_id for member in description.members)
     columns = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "ASSIGNMENT"]
     widths = [15, 15, 17, 15, 15, 15, 0]
@@ -91,7 +91,7 @@ def _member_row(group: str, member: Member) -> list[object]:
 
 
 def assignment_text(partitions: Collection[TopicPartition]) -> str:
-    """``flights(0,1), weather(3)``; ``-`` for nothing."""
+    """``flights(0,1), weather(3)``; ``-`` if there are none."""
     topics: dict[str, list[int]] = defaultdict(list)
     for topic, partition in sorted(partitions):
         topics[topic].append(partition)
@@ -99,7 +99,7 @@ def assignment_text(partitions: Collection[TopicPartition]) -> str:
 
 
 def print_state(description: GroupDescription) -> None:
-    """A group's coordinator, assignor, state and number of members."""
+    """Print a group's coordinator, assignor, state and number of members."""
     at = description.coordinator
     coordinator = f"{at.host}:{at.port}  ({at.node_id})"
     columns = ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
@@ -108,7 +108,7 @@ def print_state(description: GroupDescription) -> None:
 
 
 def print_plan(plan: Plan) -> None:
-    """Where the groups are put, or would be."""
+    """Print the new offsets of the groups, applied or planned."""
     rows = [
         [group, topic, partition, offset]
         for group, offsets in sorted(plan.items())
@@ -119,7 +119,7 @@ def print_plan(plan: Plan) -> None:
 
 
 def print_deleted_offsets(outcome: dict[TopicPartition, Errors]) -> None:
-    """What came of each partition."""
+    """Print the result for each partition."""
     rows = [
         [topic, partition if partition >= 0 else "Not Provided", _status(error)]
         for (topic, partition), error in sorted(outcome.items())
@@ -135,7 +135,7 @@ def _status(error: Errors) -> str:
 
 
 def live_view(description: GroupDescription, rows: Sequence[PartitionRow], history: Sequence[str]) -> RenderableType:
-    """A group as it is now: its members with their partitions as bars of progress, and how its state has changed."""
+    """The group's current state: members with progress bars for their partitions, and its recent states."""
     from rich.console import Group
     from rich.text import Text
 
@@ -164,7 +164,7 @@ def _members_table(description: GroupDescription, rows: Sequence[PartitionRow]) 
 
 
 def _name(member: Member) -> str:
-    """What a person tells members apart by: the id is long, and begins with the client's name."""
+    """A short name that tells members apart; the member id itself is long and begins with the client id."""
     return member.instance_id or f"{member.client_id}…{member.member_id[-6:]}"
 
 
@@ -191,7 +191,7 @@ def _add_rows(add: Callable[..., None], name: str, host: str, rows: Sequence[Par
 
 
 def _bar(row: PartitionRow, width: int = 20) -> RenderableType:
-    """How much of the partition has been consumed."""
+    """Progress bar: the consumed share of the partition."""
     from rich.progress_bar import ProgressBar
 
     if row.log_end_offset is None or row.offset is None:

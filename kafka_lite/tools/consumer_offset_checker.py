@@ -1,4 +1,4 @@
-"""``kafka-lite consumer-offset-checker``: how far a group of old consumers has come, and who owns what.
+"""``kafka-lite consumer-offset-checker``: offsets and partition owners of a group of old consumers.
 
 Kafka 0.10.2: core/.../tools/ConsumerOffsetChecker.scala · book 3.5.3
 """
@@ -32,7 +32,7 @@ SUMMARY = "show offsets and owners of an old consumers' group"
 
 CLIENT_ID = "ConsumerOffsetChecker"
 TRIES = 5
-"""How often the coordinator is looked for; Kafka's tool does so for ever."""
+"""Attempts to find the coordinator; Kafka's tool retries forever."""
 UNKNOWN = "unknown"
 _LINE = "{:<15} {:<30} {:<3} {:<15} {:<15} {:<15} {}"
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Print a line for each partition; 1 when something cannot be found out."""
+    """Print a line for each partition; returns 1 if a partition has no reachable leader."""
     configure_logging(default_level="WARN")
     print_error("ConsumerOffsetChecker is deprecated since Kafka 0.9.0: `kafka-lite consumer-groups` shows the same.")
     with zookeeper_client(options.zookeeper) as zk_client:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class OffsetChecker:
-    """Asks ZooKeeper for owners, the coordinator or ZooKeeper for offsets, the leaders for the ends of logs."""
+    """Reads owners from ZooKeeper, offsets from the coordinator or ZooKeeper, and log ends from the leaders."""
 
     def __init__(self, zk: KafkaZkClient, options: argparse.Namespace) -> None:
         self._zk = zk
@@ -75,7 +75,7 @@ class OffsetChecker:
         self._consumers: dict[int, SimpleConsumer] = {}
 
     def print_group(self) -> int:
-        """The table. Raises KafkaError, ConnectionError."""
+        """Print the table; returns the exit code. Raises KafkaError, ConnectionError."""
         topics = sorted((self._options.topic or "").split(",") if self._options.topic else self._topics())
         partitions = [
             TopicPartition(topic, number)
@@ -100,7 +100,7 @@ class OffsetChecker:
         return found
 
     def _offsets(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
-        """The coordinator's; of partitions that have none there, ZooKeeper's: the group may not have migrated."""
+        """The coordinator's offsets, or ZooKeeper's if it has none: the group may not have migrated yet."""
         timeout_ms = self._options.socket_timeout_ms
         request = OffsetFetchRequest(group_id=self._group, topics=fetch_topics(partitions))
         channel = self._channel(timeout_ms)
@@ -113,7 +113,7 @@ class OffsetChecker:
         return in_kafka | self._groups.get_offsets(self._group, others)
 
     def _channel(self, timeout_ms: int) -> BlockingChannel:
-        """To the coordinator, which may take a while to be there: the first who asks has its topic created."""
+        """Connect to the coordinator, retrying: the first request may have to create the offsets topic."""
         for _ in range(TRIES - 1):
             try:
                 return channel_to_offset_manager(self._group, self._zk, CLIENT_ID, timeout_ms)
@@ -123,7 +123,7 @@ class OffsetChecker:
         return channel_to_offset_manager(self._group, self._zk, CLIENT_ID, timeout_ms)
 
     def _print_partition(self, partition: TopicPartition, offsets: Mapping[TopicPartition, int]) -> bool:
-        """False when it has no leader that can be asked."""
+        """Print one partition; returns False if it has no reachable leader."""
         state = self._zk.get_partition_state(partition)
         consumer = None if state is None else self._consumer(state.leader_and_isr.leader)
         if consumer is None:

@@ -1,4 +1,4 @@
-"""``kafka-lite consumer-perf-test``: how many records a second a consumer reads, the new one or the old one.
+"""``kafka-lite consumer-perf-test``: records per second that the new or the old consumer reads.
 
 Kafka 0.10.2: core/.../tools/ConsumerPerformance.scala · book 1.4.3
 """
@@ -32,7 +32,7 @@ SUMMARY = "measure how fast a consumer is"
 POLL_MS = 100.0
 OLD_CONSUMER_TIMEOUT_MS = 1000
 OLD_CHUNK = 256
-"""Messages of an old consumer's stream between two looks at the clock."""
+"""Number of messages of an old consumer's stream between two clock reads."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Consume and print how it went; 1 when fewer records came than were asked for."""
+    """Consume and print the figures; returns 1 if fewer records arrived than requested."""
     configure_logging(default_level="WARN")
     if options.messages <= 0 or options.reporting_interval <= 0:
         raise ToolError("--messages and --reporting-interval must be greater than 0")
@@ -112,7 +112,7 @@ class NewConsumerTest(ConsumerRebalanceListener):
         self._counted = Consumption(0, self._date, with_rebalance=True, interval_ms=options.reporting_interval)
 
     def run(self) -> int:
-        """Consume, print, and say how many records came."""
+        """Consume and print the figures; returns the number of records."""
         counted = self._counted
         with KafkaConsumer(new_consumer_configs(self._options)) as consumer:
             consumer.subscribe([self._options.topic], self)
@@ -129,7 +129,7 @@ class NewConsumerTest(ConsumerRebalanceListener):
             if not self._options.show_detailed_stats:
                 figures = (counted.start_ms, end_ms, counted.messages, counted.bytes, counted.rebalance_ms)
                 print(total_line(self._date, *figures))
-        if self._options.print_metrics:  # of the closed consumer: the last fetch counts when it is consumed
+        if self._options.print_metrics:  # after close: metrics of the last fetch are recorded once it is consumed
             print_metrics(consumer.metrics())
         return counted.messages
 
@@ -142,16 +142,16 @@ class NewConsumerTest(ConsumerRebalanceListener):
             print(line, flush=True)
 
     def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
-        """The time until the next assignment is that of a rebalance."""
+        """Start measuring the rebalance, which lasts until the next assignment."""
         self._counted.partitions_revoked()
 
     def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
-        """So long it took."""
+        """Stop measuring the rebalance."""
         self._counted.partitions_assigned()
 
 
 def new_consumer_configs(options: argparse.Namespace) -> dict[str, object]:
-    """The flags go before the file."""
+    """The consumer's configuration; flags override the file."""
     return {"client.id": "perf-consumer-client"} | _configs_of_file(options) | {
         "bootstrap.servers": options.bootstrap_server,
         "group.id": _group(options),
@@ -163,7 +163,7 @@ def new_consumer_configs(options: argparse.Namespace) -> dict[str, object]:
 
 
 class OldConsumerTest:
-    """The ZooKeeper consumer, with a thread for each of its streams."""
+    """The ZooKeeper consumer, with one thread per stream."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -174,7 +174,7 @@ class OldConsumerTest:
         self._lock = threading.Lock()
 
     def run(self) -> int:
-        """Consume, print, and say how many messages came."""
+        """Consume and print the figures; returns the number of messages."""
         with Consumer.create(old_consumer_configs(self._options)) as connector:
             streams = connector.create_message_streams({self._options.topic: self._options.threads})
             counts = [self._consumption(number) for number in range(self._options.threads)]
@@ -222,7 +222,7 @@ class OldConsumerTest:
 
 
 def old_consumer_configs(options: argparse.Namespace) -> dict[str, object]:
-    """The flags go before the file."""
+    """The consumer's configuration; flags override the file."""
     return _configs_of_file(options) | {
         "zookeeper.connect": options.zookeeper,
         "group.id": _group(options),

@@ -1,4 +1,4 @@
-"""What the consumer's performance test counts, and the lines that it prints of that.
+"""The counters of the consumer performance test and the lines it prints.
 
 Kafka 0.10.2: core/.../tools/ConsumerPerformance.scala (printProgressMessage) · book 1.4.3
 """
@@ -25,12 +25,12 @@ _FIELDS = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "MMM": "%b", "dd": "%d", "HH": 
 
 
 def header(detailed: bool, with_rebalance: bool) -> str:
-    """The line above the figures; ``with_rebalance``: of a consumer that is assigned its partitions by a group."""
+    """The header line; ``with_rebalance`` adds the columns of a consumer that is in a group."""
     return (INTERVAL_HEADER if detailed else TOTAL_HEADER) + (REBALANCE_HEADER if with_rebalance else "")
 
 
 def date_format(pattern: str) -> DateFormat:
-    """A formatter of ms since 1970 (local time) by a pattern of Java's SimpleDateFormat. Raises ToolError."""
+    """A formatter of epoch ms (in local time) for a pattern of Java's SimpleDateFormat. Raises ToolError."""
     parts = [match.group() for match in re.finditer(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']+", pattern)]
     unknown = [part for part in parts if part.isalpha() and part not in _FIELDS and part != "SSS"]
     if unknown:
@@ -51,9 +51,9 @@ def _part_text(part: str, when: datetime, ms: int) -> str:
 
 
 class Consumption:
-    """Counts records and bytes of one thread; a line for every interval if that is wanted, and one for all.
+    """Counts the records and bytes of one thread, with figures per interval.
 
-    What passes each record is two additions: time is looked at once for each batch of records.
+    The cost per record is two additions; the clock is read once per batch of records.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Consumption:
         self._interval_rebalance_ms += elapsed_ms
 
     def add(self, messages: int, size_bytes: int) -> str | None:
-        """Some more; the line of an interval that is over."""
+        """Count a batch of records. Returns the interval's line if the interval is over, else None."""
         self.messages += messages
         self.bytes += size_bytes
         if self._time.milliseconds() - self._interval_start_ms < self._interval_ms:
@@ -105,7 +105,7 @@ class Consumption:
 def total_line(
     date: DateFormat, start_ms: float, end_ms: float, messages: int, size_bytes: int, rebalance_ms: float | None
 ) -> str:
-    """The figures of the whole; ``rebalance_ms`` is None for an old consumer."""
+    """The line of totals; ``rebalance_ms`` is None for an old consumer."""
     elapsed_ms = end_ms - start_ms
     figures = _figures(size_bytes, size_bytes, messages, messages, elapsed_ms)
     line = f"{date(start_ms)}, {date(end_ms)}, {figures}"

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Deletion:
-    """What a leader answered for a partition: where it begins now, or why nothing was deleted."""
+    """A leader's result for a partition: its new log start offset, or the error."""
 
     partition: TopicPartition
     low_watermark: int
@@ -59,7 +59,7 @@ class Deletion:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Print where each partition begins now; 1 when a partition has an error (Kafka's tool: 0 all the same)."""
+    """Print each partition's new log start offset; returns 1 if any failed (Kafka's tool returns 0)."""
     offsets = parse_offsets(options.offset_json_file.read_text(encoding="utf-8"))
     with admin_channel(options) as channel:
         print("Executing records delete operation")
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def parse_offsets(text: str) -> dict[TopicPartition, int]:
-    """Partition -> the first offset that is to stay. Raises ToolError for what is not of Kafka's form."""
+    """Partition -> the first offset to keep. Raises ToolError if the text is not in Kafka's format."""
     try:
         document = json.loads(text)
     except ValueError as error:
@@ -106,7 +106,7 @@ def _parse_entry(entry: object) -> tuple[TopicPartition, int]:
 
 
 def delete_records(channel: AdminChannel, offsets: Mapping[TopicPartition, int]) -> list[Deletion]:
-    """Ask each partition's leader; those whose leader is changing are asked again for a while."""
+    """Send the deletions to the partitions' leaders; retry partitions whose leader is changing."""
     done: dict[TopicPartition, Deletion] = {}
     for attempt in range(MAX_RETRIES):
         left = {p: offset for p, offset in offsets.items() if p not in done or done[p].error in RETRIABLE}
@@ -131,7 +131,7 @@ def _by_leader(
 
 
 def _refused(partitions: Iterable[TopicPartition], leaders: Mapping[TopicPartition, int]) -> Iterable[Deletion]:
-    """Partitions without a leader, and those that do not exist."""
+    """Results for partitions that have no leader or do not exist."""
     for partition in partitions:
         exists = partition in leaders
         yield Deletion(partition, -1, Errors.LEADER_NOT_AVAILABLE if exists else Errors.UNKNOWN_TOPIC_OR_PARTITION)

@@ -1,4 +1,4 @@
-"""Shows an index file, and checks each of its entries against the log it leads to.
+"""Prints an index file and checks each entry against the log.
 
 Kafka 0.10.2: core/.../tools/DumpLogSegments.scala (dumpIndex, dumpTimeIndex) · book 6.1.3
 """
@@ -28,7 +28,7 @@ Pairs = defaultdict[Path, list[tuple[int, int]]]
 
 
 def base_offset_of(file: Path) -> int:
-    """The offset that a segment's file is named after. Raises KafkaError when it is not."""
+    """The base offset in a segment file's name. Raises KafkaError if there is none."""
     digits = file.name.split(".")[0]
     if not digits.isdigit():
         raise KafkaError(f"{file} is not named after an offset, as the files of a log are")
@@ -36,28 +36,28 @@ def base_offset_of(file: Path) -> int:
 
 
 def open_offset_index(file: Path) -> OffsetIndex:
-    """A copy of an offset index. Raises OSError when the file is not there."""
+    """Open a copy of an offset index. Raises OSError if the file does not exist."""
     return _copy(OffsetIndex, file)
 
 
 def open_time_index(file: Path) -> TimeIndex:
-    """A copy of a time index. Raises OSError when the file is not there."""
+    """Open a copy of a time index. Raises OSError if the file does not exist."""
     return _copy(TimeIndex, file)
 
 
 def _copy(kind: type[Index], file: Path) -> Index:
-    """What a broker does with the file meanwhile does not reach the copy, nor back."""
+    """Open a copy of the file, so that the tool and a running broker cannot affect each other."""
     content = file.read_bytes()
     with TemporaryDirectory() as folder:
         copy = Path(folder) / file.name
         copy.write_bytes(content)
         index = kind(copy, base_offset_of(file), -1)
-    index.file = file  # for messages; the mapping of the copy outlives its name
+    index.file = file  # for messages; the mapping stays valid after the copy is unlinked
     return index
 
 
 class IndexMismatches:
-    """What is wrong, by file; told at the end, so that it does not drown in the entries."""
+    """Mismatches by file, reported at the end so that they do not drown in the entries."""
 
     def __init__(self) -> None:
         self.offsets: Pairs = defaultdict(list)
@@ -67,17 +67,17 @@ class IndexMismatches:
         self.out_of_order: Pairs = defaultdict(list)
         """(timestamp, the one before it)"""
         self.not_found: Pairs = defaultdict(list)
-        """(offset in the index, the offset that is there in the log instead)"""
+        """(offset in the index, offset found in the log instead)"""
 
     def offset_lines(self) -> Iterator[str]:
-        """Kafka's words about offset indexes; it begins with the last mismatch."""
+        """Kafka's report on offset indexes, last mismatch first."""
         for file, pairs in self.offsets.items():
             yield f"Mismatches in :{file}"
             for index_offset, log_offset in reversed(pairs):
                 yield f"  Index offset: {index_offset}, log offset: {log_offset}"
 
     def time_lines(self) -> Iterator[str]:
-        """Kafka's words about time indexes."""
+        """Kafka's report on time indexes."""
         for file, pairs in self.timestamps.items():
             yield f"Found timestamp mismatch in :{file}"
             for index_timestamp, log_timestamp in pairs:
@@ -93,7 +93,7 @@ class IndexMismatches:
 
 
 def check_offset_index(file: Path, mismatches: IndexMismatches, max_message_size: int) -> Iterator[OffsetPosition]:
-    """The entries of an ``.index`` file; what does not fit the log goes to ``mismatches``."""
+    """Yield the entries of an ``.index`` file, adding those that disagree with the log to ``mismatches``."""
     with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
         for entry in used_entries(open_offset_index(file)):
             batch = next(log.batches(entry.position, entry.position + max_message_size), None)
@@ -104,7 +104,7 @@ def check_offset_index(file: Path, mismatches: IndexMismatches, max_message_size
 
 
 def check_time_index(file: Path, mismatches: IndexMismatches) -> Iterator[TimestampOffset]:
-    """The entries of a ``.timeindex`` file; what does not fit the log goes to ``mismatches``."""
+    """Yield the entries of a ``.timeindex`` file, adding those that disagree with the log to ``mismatches``."""
     offset_index = open_offset_index(file.with_suffix(INDEX_FILE_SUFFIX))
     previous = NO_TIMESTAMP
     with LogFile(file.with_suffix(LOG_FILE_SUFFIX)) as log:
@@ -122,7 +122,7 @@ def _check_time_entry(
     previous: int,
     mismatches: IndexMismatches,
 ) -> None:
-    """The batch that ends with the entry's offset must be there, and have the entry's timestamp as its largest."""
+    """Check that a batch ends at the entry's offset and that its largest timestamp is the entry's."""
     position = offset_index.lookup(entry.offset).position
     batch = next((batch for batch in log.batches(position) if batch.last_offset >= entry.offset), None)
     if batch is None or batch.last_offset != entry.offset:
@@ -137,7 +137,7 @@ def _check_time_entry(
 
 
 def used_entries(index: AbstractIndex[E]) -> Iterator[E]:
-    """The entries up to the first that is zero: behind it lies the room that a running broker keeps for more."""
+    """The entries up to the first zero one: a running broker preallocates the space after it."""
     for number in range(index.entries):
         entry = index.entry(number)
         if number > 0 and index.relative_offset(entry.offset) == 0:

@@ -1,4 +1,4 @@
-"""``kafka-lite dump-log``: show what is in the files of a log, and whether it fits together.
+"""``kafka-lite dump-log``: prints the contents of log files and checks their consistency.
 
 Kafka 0.10.2: core/.../tools/DumpLogSegments.scala; the output is 3.9's · book 6.1.3
 """
@@ -52,7 +52,7 @@ SUMMARY = "show what is in the files of a log, and check its indexes"
 
 NO_LIMIT = 2**31 - 1
 ROWS_PER_TABLE = 1000
-"""A log may have millions of batches: on a terminal they come in several tables."""
+"""A log may have millions of batches, so a terminal shows them in several tables."""
 
 _LATEST_DATE_MS = 253_402_300_799_999  # the year 9999
 
@@ -64,7 +64,7 @@ _TIMESTAMP_TYPES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of kafka-dump-log.sh that apply to a log of topics."""
+    """The flags of kafka-dump-log.sh that apply to topic logs."""
     parser.add_argument(
         "--files", required=True, metavar="FILE,…", help=".log, .index, .timeindex, .txnindex, .snapshot files"
     )
@@ -100,9 +100,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Dump the files in order, then tell what does not fit. Exit code 1 when a file cannot be read to its end.
+    """Dump the files in order, then report inconsistencies. Returns 1 if a file cannot be read completely.
 
-    Mismatches are told but, as in Kafka, do not change the exit code.
+    As in Kafka, mismatches are reported but do not change the exit code.
     """
     dump = LogDump(options)
     exit_code = 0
@@ -120,13 +120,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _reason(error: Exception, name: str) -> str:
-    if isinstance(error, OSError) and error.strerror:  # the file may be another one: the log of an index
+    if isinstance(error, OSError) and error.strerror:  # may name another file: the log of an index
         return f"{error.filename or name}: {error.strerror}"
     return f"{name}: {error}"
 
 
 class LogDump:
-    """One run: what to show, and what was found."""
+    """One run: what to print, and the inconsistencies found."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -154,7 +154,7 @@ class LogDump:
         return key_and_value_decoder(self._options.key_decoder_class, self._options.value_decoder_class)
 
     def dump(self, file: Path) -> None:
-        """Show one file. Raises OSError, and KafkaError for contents that cannot be what the file's name says."""
+        """Print one file. Raises OSError, and KafkaError if the contents do not match the file's suffix."""
         print(f"Dumping {file}")
         dumpers: dict[str, Callable[[Path], None]] = {
             LOG_FILE_SUFFIX: self._dump_log,
@@ -170,7 +170,7 @@ class LogDump:
         dumper(file)
 
     def complaints(self) -> Iterator[str]:
-        """What does not fit, in Kafka's words and order."""
+        """The inconsistencies, in Kafka's wording and order."""
         yield from self._mismatches.offset_lines()
         yield from self._mismatches.time_lines()
         for file, pairs in self._non_consecutive.items():
@@ -203,7 +203,7 @@ class LogDump:
         if self._tables and not self._options.verify_index_only:
             _print_tables(names, ([str(first), str(second)] for first, second in entries))
             return
-        for first, second in entries:  # to walk over them is to check them
+        for first, second in entries:  # iterating checks the entries, even if none is printed
             if not self._options.verify_index_only:
                 print(f"{names[0]}: {first} {names[1]}: {second}")
 
@@ -277,7 +277,7 @@ class LogDump:
 
 
 class _Positioned:
-    """Batches with their positions; afterwards ``valid_bytes`` has the end of the last one."""
+    """Iterates over batches with their positions; afterwards ``valid_bytes`` is the end of the last one."""
 
     def __init__(self, batches: Iterator[RecordBatch]) -> None:
         self._batches = batches
@@ -290,7 +290,7 @@ class _Positioned:
 
 
 def batch_line(batch: RecordBatch, position: int) -> str:
-    """A batch's header as Kafka's tool shows it."""
+    """A batch's header, as Kafka's tool prints it."""
     line = f"offset: {batch.last_offset}"
     if isinstance(batch, DefaultRecordBatch):
         horizon = batch.delete_horizon_ms
@@ -310,7 +310,7 @@ def batch_line(batch: RecordBatch, position: int) -> str:
 
 
 def record_metadata(batch: RecordBatch, record: Record) -> str:
-    """A record without key and value, as Kafka's tool shows it."""
+    """A record without key and value, as Kafka's tool prints it."""
     line = (
         f"offset: {record.offset} {_TIMESTAMP_TYPES[record.timestamp_type]}: {record.timestamp} "
         f"keySize: {_size(record.key)} valueSize: {_size(record.value)}"
@@ -324,14 +324,14 @@ def record_metadata(batch: RecordBatch, record: Record) -> str:
 
 
 def _records(batch: RecordBatch) -> Iterator[tuple[Record, str]]:
-    """The records, each with what the formats before v2 can say of it: whether its own checksum is right."""
+    """The records, each with the validity of its own checksum in formats before v2 (empty for v2)."""
     if not isinstance(batch, MessageAndOffset):
         for record in batch.records():
             yield record, ""
         return
     messages = batch.inner_messages(batch.inner_data()) if batch.is_compressed else iter([batch])
     for record, message in zip(batch.records(), messages, strict=True):
-        # The unmatched brace is Kafka's.
+        # Kafka prints this unmatched brace too.
         yield record, f"isValid: {_java(message.is_valid())} crc: {message.crc}}}"
 
 
@@ -376,13 +376,13 @@ def _batch_row(batch: RecordBatch, position: int) -> list[str]:
 
 
 def _date(timestamp_ms: int) -> str:
-    if not 0 <= timestamp_ms <= _LATEST_DATE_MS:  # none, or not one of this calendar
+    if not 0 <= timestamp_ms <= _LATEST_DATE_MS:  # no timestamp, or outside the calendar's range
         return "" if timestamp_ms == NO_TIMESTAMP else str(timestamp_ms)
     return datetime.fromtimestamp(timestamp_ms / 1000, UTC).isoformat(" ", "milliseconds").removesuffix("+00:00") + "Z"
 
 
 def _print_tables(columns: list[str], rows: Iterator[list[str]]) -> None:
-    """Pages of rows, without the columns that are empty on all of a page."""
+    """Print pages of rows, without the columns that are empty on the whole page."""
     while page := list(islice(rows, ROWS_PER_TABLE)):
         kept = [number for number in range(len(columns)) if any(row[number] for row in page)]
         names = [columns[number] for number in kept]
@@ -391,7 +391,7 @@ def _print_tables(columns: list[str], rows: Iterator[list[str]]) -> None:
 
 
 def _producer_line(entry: ProducerStateEntry) -> str:
-    """A producer as Kafka's tool prints it, Java's optional number included."""
+    """A producer as Kafka's tool prints it, including Java's OptionalLong."""
     txn = entry.current_txn_first_offset
     line = (
         f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} "

@@ -1,4 +1,4 @@
-"""``kafka-lite dump-log --picture``: reads a segment's files and prints its picture, in colours or in ASCII.
+"""``kafka-lite dump-log --picture``: draws a segment's files, in colour or in ASCII.
 
 Kafka 0.10.2: core/.../tools/DumpLogSegments.scala shows the same as lines · book 6.1.3
 """
@@ -45,13 +45,13 @@ _CODEC_MASK = 7
 _HEADER_BYTES = 61
 _ABOVE, _BELOW = "offset index", "time index"
 _MARGIN = 14
-"""The room for the names of the lines, and for positions."""
+"""Columns reserved for line names and positions."""
 
 
 def print_picture(file: Path, colour_by: str) -> None:
-    """The picture of a ``.log`` file and of the indexes beside it; those that are not there are left out.
+    """Draw a ``.log`` file and the indexes beside it; missing indexes are omitted.
 
-    Raises OSError, and CorruptRecordError for what cannot be a batch.
+    Raises OSError, and CorruptRecordError if the file contains an invalid batch.
     """
     blocks: list[Block] = []
     broken: CorruptRecordError | None = None
@@ -59,7 +59,7 @@ def print_picture(file: Path, colour_by: str) -> None:
         try:
             blocks.extend(_blocks(log, colour_by))
         except CorruptRecordError as error:
-            broken = error  # what is whole is drawn all the same
+            broken = error  # draw the valid part first
     segment = Segment(blocks, log.size_in_bytes, _offset_entries(file), _time_entries(file))
     kinds = list(dict.fromkeys(block.kind for block in blocks))
     if terminal.on_terminal():
@@ -81,7 +81,7 @@ def _time_entries(file: Path) -> list[TimestampOffset]:
 
 
 def _has_entries(index: Path, entry_size: int) -> bool:
-    """Not where a running broker has made room but has written nothing yet: zeros, which are listed as one entry."""
+    """False if a running broker has preallocated the index but written nothing: the zeros would count as one entry."""
     if not index.exists():
         return False
     with index.open("rb") as opened:
@@ -97,7 +97,7 @@ def _blocks(log: LogFile, colour_by: str) -> Iterator[Block]:
 
 
 def _codec(header: bytes) -> str:
-    modern = header[_MAGIC_OFFSET] == 2  # its attributes take two bytes, the codec is in the second
+    modern = header[_MAGIC_OFFSET] == 2  # two bytes of attributes, with the codec in the second
     code = header[_ATTRIBUTES_OFFSET + 1 if modern else _LEGACY_ATTRIBUTES_OFFSET] & _CODEC_MASK
     return _CODECS.get(code, f"codec {code}")
 

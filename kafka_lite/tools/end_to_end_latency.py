@@ -1,4 +1,4 @@
-"""``kafka-lite end-to-end-latency``: how long a message takes from its producer to its consumer, one at a time.
+"""``kafka-lite end-to-end-latency``: latency from producer to consumer, one message at a time.
 
 Kafka 0.10.2: core/.../tools/EndToEndLatency.scala · book 1.4.1
 """
@@ -39,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send and read, one after the other; 1 when something else is read than was sent."""
+    """Send and read messages one by one. Raises ToolError if a message read differs from the one sent."""
     configure_logging(default_level="WARN")
     if options.num_messages < 1 or options.message_size_bytes < 1:
         raise ToolError("num_messages and message_size_bytes should be greater than zero")
     properties = load_properties(options.properties_file) if options.properties_file is not None else {}
     common = properties | {"bootstrap.servers": options.broker_list}
-    # Nothing is collected on the way: neither records into a batch nor bytes into an answer.
+    # No batching on the way: no linger in the producer, no fetch wait on the broker.
     sending = common | {"linger.ms": "0", "acks": options.producer_acks}
     reading = common | {"enable.auto.commit": "false", "auto.offset.reset": "latest", "fetch.max.wait.ms": "0"}
     with KafkaConsumer(reading) as consumer, KafkaProducer(sending) as producer:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def go_to_end(consumer: KafkaConsumer, topic: str) -> None:
-    """Read all partitions from their ends on: found out now, lest the first message be missed. Raises ToolError."""
+    """Seek to the ends of all partitions, looked up now so that no message is missed. Raises ToolError."""
     partitions = [TopicPartition(topic, info.partition) for info in consumer.partitions_for(topic)]
     if not partitions:
         raise ToolError(f"there is no topic {topic}: create it with `kafka-lite topics --create --topic {topic} …`")
@@ -70,7 +70,7 @@ def go_to_end(consumer: KafkaConsumer, topic: str) -> None:
 
 
 def measure(consumer: KafkaConsumer, producer: KafkaProducer, options: argparse.Namespace) -> list[int]:
-    """The latency of each message in ns, from before it is sent until it has been read. Raises ToolError."""
+    """Each message's latency in ns, from just before the send until it has been read. Raises ToolError."""
     chance = random.Random(0)
     latencies = []
     for number in range(options.num_messages):

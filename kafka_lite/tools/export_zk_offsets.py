@@ -1,4 +1,4 @@
-"""``kafka-lite export-zk-offsets``: write the offsets that groups keep in ZooKeeper to a file.
+"""``kafka-lite export-zk-offsets``: write the offsets that groups store in ZooKeeper to a file.
 
 Kafka 0.10.2: core/.../tools/ExportZkOffsets.scala · book 3.5.3
 """
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Write a line for each offset; 1 when ZooKeeper cannot be read or the file not written."""
+    """Write one line per offset; returns 1 if ZooKeeper cannot be read or the file cannot be written."""
     configure_logging(default_level="WARN")
     with zookeeper_client(options.zkconnect) as zk_client:
         lines = list(exported(ConsumerGroups(zk_client), options.group))
@@ -44,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def exported(groups: ConsumerGroups, names: Sequence[str]) -> Iterator[str]:
-    """``/consumers/g/offsets/t/0:33`` for each offset, by group, topic and partition; of all groups if none is named.
+    """``/consumers/g/offsets/t/0:33`` per offset, by group, topic and partition; of all groups if none is named.
 
-    Raises ToolError for a group that was named and has none.
+    Raises ToolError if a named group has no offsets.
     """
     for group in names or groups.get_groups():
         offsets = groups.get_all_offsets(group)

@@ -26,30 +26,30 @@ MAX_PORT = 65535
 
 
 class ForegroundServer(Protocol):
-    """What can be run in the foreground."""
+    """A server that can run in the foreground."""
 
     def startup(self) -> None:
-        """Start; raises KafkaError or OSError with nothing left running."""
+        """Start. Raises KafkaError or OSError, leaving nothing running."""
         ...
 
     def ready_line(self) -> str:
-        """What to say once it has started."""
+        """The line to print once the server has started."""
         ...
 
     def await_shutdown(self) -> None:
-        """Return when the server has stopped by itself."""
+        """Block until the server stops by itself."""
         ...
 
     def shutdown(self) -> None:
-        """Stop; does nothing when it does not run."""
+        """Stop; no-op if it is not running."""
         ...
 
 
 def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_config: Path | None = None) -> int:
-    """Create a server, start it, say so, and stop it on SIGTERM or Ctrl-C: exit code 0.
+    """Create and start a server, print its ready line, and stop it on SIGTERM or Ctrl-C with exit code 0.
 
-    ``log_config`` says where its log goes: see ``configure_logging``.
-    What keeps it from starting is told in one line on stderr: exit code 1, as when it stops by itself.
+    ``log_config`` configures its log: see ``configure_logging``.
+    If it cannot start, the reason is one line on stderr and the exit code is 1, as it is if it stops by itself.
     """
     signals = StopSignals()
     server: ForegroundServer | None = None
@@ -81,9 +81,9 @@ def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_con
 
 @contextmanager
 def _making_what_stays() -> Iterator[None]:
-    """Do not look for garbage meanwhile, nor ever after in what was made: modules, configuration, tables.
+    """Disable the garbage collector during startup and exempt what startup created (modules, config, tables) for good.
 
-    A tenth of the time of a start goes into such looking; later a full search would stop all threads for tens of ms.
+    Collections take a tenth of the startup time; later, a full collection would pause all threads for tens of ms.
     """
     gc.disable()
     try:
@@ -94,7 +94,7 @@ def _making_what_stays() -> Iterator[None]:
 
 
 def add_override_argument(parser: argparse.ArgumentParser) -> None:
-    """``--override property=value``, as often as one likes."""
+    """Add ``--override property=value``, which may be repeated."""
     parser.add_argument(
         "--override",
         action="append",
@@ -105,7 +105,7 @@ def add_override_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_log_config_argument(parser: argparse.ArgumentParser) -> None:
-    """``--log-config FILE``; Kafka's scripts take it from KAFKA_LOG4J_OPTS."""
+    """Add ``--log-config FILE``; Kafka's scripts use KAFKA_LOG4J_OPTS."""
     parser.add_argument(
         "--log-config",
         type=Path,
@@ -115,7 +115,7 @@ def add_log_config_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def overrides(entries: Iterable[str]) -> dict[str, str]:
-    """``property=value`` entries as a mapping; the last one of a property counts. Raises KafkaError."""
+    """Parse ``property=value`` entries into a mapping; the last entry of a property wins. Raises KafkaError."""
     result = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
@@ -142,7 +142,7 @@ _ADVICE = {
 
 
 def explain(error: Exception) -> str:
-    """The error in words, and what to do about it where that is known."""
+    """The error's text, with advice if the cause is known."""
     from kafka_lite.network.acceptor import PortInUseError
     from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
 
@@ -168,7 +168,7 @@ def _free_port_near(host: str, port: int) -> int:
 
 
 def _port_in_use(host: str, port: int) -> str:
-    """Which process has the port, and how to start this broker beside it."""
+    """Advice for a port in use: who listens there, and how to start this broker anyway."""
     command = terminal.own_command()
     another = f"{command} server-start --override listeners=PLAINTEXT://{host}:{_free_port_near(host, port)}"
     for broker in RunningBrokers().find():

@@ -27,7 +27,7 @@ KAFKA_FORMATTERS: Mapping[str, type[MessageFormatter]] = {
 
 
 def create_formatter(name: str, properties: Mapping[str, str]) -> MessageFormatter:
-    """A formatter by the name of Kafka's class, or by ``package.module.Class``. Raises ToolError, ConfigError."""
+    """Create a formatter, given Kafka's class name or ``package.module.Class``. Raises ToolError, ConfigError."""
     match = KAFKA_CLASS.fullmatch(name)
     if match is None:
         formatter: MessageFormatter = new_instance("formatter", MessageFormatter, name)

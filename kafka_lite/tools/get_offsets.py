@@ -1,4 +1,4 @@
-"""``kafka-lite get-offsets``: where partitions begin and end, or where a point in time lies.
+"""``kafka-lite get-offsets``: start and end offsets of partitions, or offsets by timestamp.
 
 Kafka 0.10.2: core/.../tools/GetOffsetShell.scala; filters as in Kafka 3.0 · book 3.6.3
 """
@@ -30,7 +30,7 @@ SUMMARY = "show the offsets of partitions: latest, earliest, or at a time"
 
 SPECIAL_TIMES = {"latest": -1, "earliest": -2, "max-timestamp": -3}
 WITHOUT_TIERED_STORAGE = 7
-"""The last version of ListOffsets whose answers do not depend on remote storage."""
+"""Last ListOffsets version whose responses do not depend on remote storage."""
 
 PartitionFilter = Callable[[TopicPartition], bool]
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Offset:
-    """What a leader said of a partition; offset -1: there is no record so late."""
+    """A leader's result for a partition; offset -1 means no record is that late."""
 
     partition: TopicPartition
     offset: int
@@ -71,7 +71,7 @@ class Offset:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Print ``topic:partition:offset`` lines; 1 when there is no such topic or a partition has an error."""
+    """Print ``topic:partition:offset`` lines; returns 1 if no topic matches or a partition has an error."""
     timestamp = parse_time(options.time)
     wanted = partition_filter(options)
     with admin_channel(options) as channel:
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def parse_time(text: str) -> int:
-    """``--time`` as a timestamp of the protocol; raises ToolError."""
+    """Parse ``--time`` into a protocol timestamp. Raises ToolError."""
     if text in SPECIAL_TIMES:
         return SPECIAL_TIMES[text]
     if re.fullmatch(r"-?\d+", text):
@@ -100,7 +100,7 @@ def parse_time(text: str) -> int:
 
 
 def list_offsets(channel: AdminChannel, leaders: dict[TopicPartition, int], timestamp: int) -> list[Offset]:
-    """Ask every leader for its partitions."""
+    """Ask each leader for the offsets of its partitions."""
     found = [Offset(p, -1, Errors.LEADER_NOT_AVAILABLE) for p, leader in leaders.items() if leader < 0]
     for leader in sorted(set(leaders.values()) - {-1}):
         mine = [partition for partition, led_by in leaders.items() if led_by == leader]
@@ -127,7 +127,7 @@ def _by_topic(partitions: Iterable[TopicPartition], timestamp: int) -> list[List
 
 
 def partition_filter(options: argparse.Namespace) -> PartitionFilter:
-    """Which partitions the options ask for; raises ToolError."""
+    """A filter for the partitions that the options select. Raises ToolError."""
     if options.topic_partitions and (options.topic or options.partitions):
         raise ToolError("--topic-partitions cannot be used with --topic or --partitions")
     if options.topic_partitions:
@@ -151,7 +151,7 @@ def _topic_and_partitions(topic: str | None, partitions: str | None) -> Partitio
 
 
 def parse_topic_partitions(text: str) -> PartitionFilter:
-    """``t1:1,t2:0-3,t3,t4:5-,:-3`` as a filter: any of the entries; raises ToolError."""
+    """Parse ``t1:1,t2:0-3,t3,t4:5-,:-3`` into a filter that accepts what any entry matches. Raises ToolError."""
     filters = [_parse_entry(entry) for entry in text.split(",")]
     return lambda partition: any(matches(partition) for matches in filters)
 

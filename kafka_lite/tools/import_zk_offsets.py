@@ -1,4 +1,4 @@
-"""``kafka-lite import-zk-offsets``: set the offsets that groups keep in ZooKeeper to those of a file.
+"""``kafka-lite import-zk-offsets``: set the offsets that groups store in ZooKeeper from a file.
 
 Kafka 0.10.2: core/.../tools/ImportZkOffsets.scala · book 3.5.3
 """
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Set all of them; 1 when the file makes no sense, in which case nothing was set, or ZooKeeper fails."""
+    """Import all offsets; returns 1 if the file is malformed (then nothing is set) or ZooKeeper fails."""
     configure_logging(default_level="WARN")
     with options.input_file.open(encoding="utf-8", errors="replace") as file:
         offsets = parse(file)
@@ -57,10 +57,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def parse(lines: Iterable[str]) -> GroupOffsets:
-    """``/consumers/g/offsets/t/0:33`` line by line; of a partition that is there twice the last counts.
+    """Parse lines of the form ``/consumers/g/offsets/t/0:33``; for a repeated partition the last line wins.
 
-    Raises ToolError for a line that is something else. Kafka's tool would set whatever znode it names, and ends at the
-    first empty line without a word.
+    Raises ToolError for any other line. Kafka's tool would set whatever znode the line names, and silently stops at the
+    first empty line.
     """
     offsets: GroupOffsets = {}
     for number, line in enumerate(lines, 1):

@@ -1,4 +1,4 @@
-"""``kafka-lite jmx``: prints attributes of beans as lines of CSV, again and again.
+"""``kafka-lite jmx``: prints bean attributes as CSV at regular intervals.
 
 Kafka 0.10.2: core/.../tools/JmxTool.scala · book 2.3
 """
@@ -21,7 +21,7 @@ ALL_BEANS = "*:*"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of kafka.tools.JmxTool, and which broker."""
+    """The flags of kafka.tools.JmxTool, and those that choose the broker."""
     add_endpoint_arguments(parser)
     parser.add_argument(
         "--object-name",
@@ -50,7 +50,7 @@ def _interval(text: str) -> int:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """A line of names, then a line of values at each interval until Ctrl-C."""
+    """Print a line of names, then a line of values at each interval until Ctrl-C."""
     endpoint = find_endpoint(options)
     patterns = [_checked(name) for name in options.object_name]
     wanted = [name.strip() for name in options.attributes.split(",")] if options.attributes else None
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
             if not keys:
                 raise ToolError("No bean, or none with such an attribute, has this name.")
             print(",".join(f'"{key}"' for key in [TIME, *keys]))
-        # A bean that has gone, such as one of a deleted topic, leaves its place empty.
+        # A bean that no longer exists, such as a deleted topic's, leaves its column empty.
         print(",".join([str(SYSTEM_TIME.milliseconds()), *(values.get(key, "") for key in keys)]), flush=True)
         if once:
             return 0

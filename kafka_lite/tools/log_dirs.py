@@ -1,4 +1,4 @@
-"""``kafka-lite log-dirs``: how much of which partition lies in which directory of which broker.
+"""``kafka-lite log-dirs``: the size of each partition in each broker's log directories.
 
 Kafka 1.0: core/.../admin/LogDirsCommand.scala, bin/kafka-log-dirs.sh · book 6.1.5
 """
@@ -70,7 +70,7 @@ def _describe(channel: AdminChannel, broker_id: int) -> list[DescribeLogDirsResu
 
 
 def as_json(results: dict[int, list[DescribeLogDirsResult]], topics: Collection[str]) -> dict[str, object]:
-    """Kafka's document: version, brokers, their directories, the partitions in them."""
+    """Kafka's JSON document: version, brokers, their directories and the partitions in them."""
     return {
         "version": 1,
         "brokers": [
@@ -100,7 +100,7 @@ def _directory(result: DescribeLogDirsResult, topics: Collection[str]) -> dict[s
 
 
 def _java_name(error: Errors) -> str:
-    """The exception of the Java client, which is what Kafka's tool shows: ``…errors.KafkaStorageException``."""
+    """The Java client's exception class, as Kafka's tool shows it: ``…errors.KafkaStorageException``."""
     name = error.name.removesuffix("_ERROR").title().replace("_", "")
     return f"org.apache.kafka.common.errors.{name}Exception"
 

@@ -1,4 +1,4 @@
-"""The log of a server process: lines in the layout of Kafka's log4j.properties, on stderr or as a file says.
+"""Logging of a server process: in the layout of Kafka's log4j.properties, to stderr or as a file configures it.
 
 Kafka 0.10.2: config/log4j.properties, tools-log4j.properties · book 1.4.1
 """
@@ -19,7 +19,7 @@ CONFIG_VARIABLE = "KAFKA_LITE_LOG_CONFIG"
 
 _STYLES = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "bold red"}
 
-logging.addLevelName(TRACE, "TRACE")  # so that a file can name it
+logging.addLevelName(TRACE, "TRACE")  # so that config files can name it
 
 
 class KafkaFormatter(logging.Formatter):
@@ -29,26 +29,26 @@ class KafkaFormatter(logging.Formatter):
         super().__init__("[%(asctime)s] %(level)s %(message)s (%(name)s)")
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and the traceback below it if there is one."""
+        """Format one line, followed by the traceback if there is one."""
         record.level = level_name(record.levelno)
         return super().format(record)
 
 
 class TerminalFormatter(KafkaFormatter):
-    """The same for stderr: warnings and errors are coloured when that is a terminal."""
+    """The same for stderr, with coloured warnings and errors if it is a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and the traceback below it if there is one."""
+        """Format one line, followed by the traceback if there is one."""
         line = super().format(record)
         style = _STYLES.get(record.levelno)
         return terminal.styled(line, style, sys.stderr) if style else line
 
 
 def configure_logging(file: Path | None = None, default_level: str = "INFO") -> None:
-    """Send the log of this process where a file says: ``file``, or else the one in ``KAFKA_LITE_LOG_CONFIG``.
+    """Configure this process's logging from ``file``, or else from the file in ``KAFKA_LITE_LOG_CONFIG``.
 
-    Without any, to stderr, from the level in ``KAFKA_LITE_LOG_LEVEL`` (or else ``default_level``) on. Raises KafkaError
-    for a level that does not exist, and for a file that cannot be read or says what cannot be done.
+    Without either, log to stderr at the level in ``KAFKA_LITE_LOG_LEVEL`` (or else ``default_level``). Raises
+    KafkaError for an unknown level and for a file that cannot be read or is invalid.
     """
     if file is None and os.environ.get(CONFIG_VARIABLE):
         file = Path(os.environ[CONFIG_VARIABLE])
@@ -61,7 +61,7 @@ def configure_logging(file: Path | None = None, default_level: str = "INFO") -> 
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # kazoo tells of every attempt to connect; what matters of that, the ZooKeeper client says itself.
+    # kazoo logs every connection attempt; the ZooKeeper client logs what matters itself.
     logging.getLogger("kazoo").setLevel(level if level < logging.INFO else logging.ERROR)
 
 
@@ -74,14 +74,14 @@ def _level_of_environment(default: str) -> int:
 
 
 def _configure_from(file: Path) -> None:
-    """A TOML file with the tables of ``logging.config.dictConfig``."""
-    # Not needed by whoever is content with stderr.
+    """Apply a TOML file with the tables of ``logging.config.dictConfig``."""
+    # Imported here: not needed for logging to stderr.
     import logging.config
     import tomllib
 
     try:
         config = tomllib.loads(file.read_text(encoding="utf-8"))
-        # The broker's modules have made their loggers already; a file that does not name them does not mute them.
+        # The broker's loggers already exist; a file that does not name them must not disable them.
         logging.config.dictConfig({"version": 1, "disable_existing_loggers": False, **config})
     except OSError as error:
         raise KafkaError(f"cannot read the log configuration {file}: {error.strerror}") from error

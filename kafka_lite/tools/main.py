@@ -1,4 +1,4 @@
-"""The command ``kafka-lite``: finds the tool that is asked for, and only then imports it.
+"""The ``kafka-lite`` command: finds the requested tool and imports only that one.
 
 Kafka 0.10.2: bin/*.sh, bin/kafka-run-class.sh · book 1.4.1
 """
@@ -23,7 +23,7 @@ USAGE_ERROR = 2
 
 @dataclass(frozen=True)
 class Tool:
-    """One row of the table: the subcommand, and the module that has it.
+    """One row of the table: a subcommand and its module.
 
     A tool's module has ``NAME``, ``SUMMARY``, ``add_arguments(parser)`` and ``run(options) -> exit code``.
     """
@@ -40,7 +40,7 @@ class Tool:
         return importlib.import_module(self.module if "." in self.module else f"{__package__}.{self.module}")
 
 
-# Kafka's order: servers first. The summaries stand here too, so that --help imports no tool (a test compares them).
+# Kafka's order: servers first. The summaries are repeated here so that --help imports no tool (a test compares them).
 TOOLS = (
     Tool("server-start", "server_start", "start a broker in the foreground"),
     Tool("server-stop", "server_stop", "stop the brokers that this user has started"),
@@ -100,7 +100,7 @@ TOOLS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the tool that the arguments name; returns the exit code of the process."""
+    """Run the tool that the arguments name; returns the process's exit code."""
     terminal.accept_all_characters()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """One parser of all tools: the site's reference page is made of it. Imports every tool's module."""
+    """One parser for all tools, from which the site's reference page is generated. Imports every tool's module."""
     parser = argparse.ArgumentParser(prog=PROGRAM)
     subparsers = parser.add_subparsers(required=True, metavar="TOOL")
     for tool in TOOLS:
@@ -139,7 +139,7 @@ def _description(tool: Tool) -> str:
 
 
 def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
-    """Run a tool. A reader that goes away (``| head``) ends it quietly, and so does Ctrl-C."""
+    """Run a tool. A closed pipe (``| head``) or Ctrl-C ends it quietly."""
     try:
         code = run(options)
         sys.stdout.flush()
@@ -155,7 +155,7 @@ def _run(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) 
 def _unknown(name: str) -> str:
     import difflib
 
-    # Kafka's own names, kafka-topics.sh, are understood as a question.
+    # Suggest the right tool for Kafka's script names too, such as kafka-topics.sh.
     asked = name.removeprefix("kafka-").removesuffix(".sh")
     close = difflib.get_close_matches(asked, [tool.name for tool in TOOLS], n=1)
     meant = f" Did you mean `{PROGRAM} {close[0]}`?" if close else ""

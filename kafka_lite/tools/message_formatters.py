@@ -1,4 +1,4 @@
-"""How the console consumer shows a record.
+"""The formatters with which the console consumer prints records.
 
 Kafka 0.10.2: core/.../tools/ConsoleConsumer.scala (the formatters, LoggingMessageFormatter, NoOpMessageFormatter,
 ChecksumMessageFormatter), common/MessageFormatter.scala; properties also as in Kafka 4.0:
@@ -25,35 +25,35 @@ logger = logging.getLogger(__name__)
 _CRC_BEGINS, _CRC_ENDS = 12, 16
 _TIMESTAMP_NAMES = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
 KAFKA_CLASS = re.compile(r"(?:kafka\.|org\.apache\.kafka\.).*[.$](\w+)|(\w+)")
-"""A class of Kafka by its full name, or by its last word alone."""
+"""A Kafka class by its full name or by its simple name."""
 
 
 class MessageFormatter(ABC):
-    """To be subclassed; ``--formatter package.module.Class`` names it."""
+    """Base class of formatters; ``--formatter package.module.Class`` selects a subclass."""
 
     def configure(self, properties: Mapping[str, str]) -> None:  # noqa: B027 - some need none
-        """Called first: what ``--property`` and ``--formatter-config`` have given. Raises KafkaError."""
+        """Called first, with the properties of ``--property`` and ``--formatter-config``. Raises KafkaError."""
 
     @abstractmethod
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """Show a record, whose key and value are bytes. Raises OSError, and KafkaError for one that it cannot show."""
+        """Write a record, whose key and value are bytes. Raises OSError, and KafkaError if it cannot be formatted."""
 
     def close(self) -> None:  # noqa: B027 - most need none
         """Called last."""
 
 
 class DefaultMessageFormatter(MessageFormatter):
-    r"""The value, a line each; before it what the properties ask for, in this order::
+    r"""Writes the value of each record on a line, preceded by the fields that the properties enable, in this order::
 
         --property print.timestamp=true --property print.key=true …
 
         CreateTime:1500000000000 ⇥ Partition:0 ⇥ Offset:7 ⇥ Epoch:3 ⇥ h1:v1,h2:v2 ⇥ key ⇥ value
         print.timestamp            .partition    .offset    .epoch    .headers      .key  .value
 
-    ``key.separator`` (a tab) stands between them all, ``line.separator`` behind, ``headers.separator`` (a comma)
-    between headers, ``null.literal`` for null. ``key.deserializer``, ``value.deserializer`` and
-    ``headers.deserializer`` name classes that make text of bytes, otherwise bytes are written as they are; properties
-    that begin with such a name and a dot are theirs.
+    ``key.separator`` (a tab) separates the fields, ``line.separator`` ends the line, ``headers.separator`` (a comma)
+    separates headers, and ``null.literal`` stands for null. ``key.deserializer``, ``value.deserializer`` and
+    ``headers.deserializer`` name classes that convert bytes to text; without them, bytes are written unchanged.
+    Properties prefixed with such a name and a dot are passed to that deserializer.
     """
 
     DEFAULTS: Mapping[str, str] = {
@@ -75,7 +75,7 @@ class DefaultMessageFormatter(MessageFormatter):
         self._deserializers: dict[str, Deserializer[Any]] = {}
 
     def configure(self, properties: Mapping[str, str]) -> None:
-        """Take the properties; raises ConfigError for a class that is not there."""
+        """Apply the properties. Raises ConfigError for a class that does not exist."""
         self._properties |= properties
         for part in ("key", "value", "headers"):
             name = f"{part}.deserializer"
@@ -94,12 +94,12 @@ class DefaultMessageFormatter(MessageFormatter):
         return found
 
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """One line. Raises SerializationError."""
+        """Write one line. Raises SerializationError."""
         columns = [column for name, column in self._columns(record) if self._is_wanted(name)]
         output.write(self._bytes_of("key.separator").join(columns) + self._bytes_of("line.separator"))
 
     def _columns(self, record: ConsumerRecord) -> list[tuple[str, bytes]]:
-        """Only what is cheap, or wanted."""
+        """All columns; those that cost something are only computed if enabled."""
         epoch = record.leader_epoch if record.leader_epoch >= 0 else "NOT_PRESENT"
         return [
             ("timestamp", timestamp_text(record).encode() or b"NO_TIMESTAMP"),
@@ -133,23 +133,23 @@ class DefaultMessageFormatter(MessageFormatter):
 
 
 def timestamp_text(record: ConsumerRecord) -> str:
-    """``CreateTime:1500000000000``; nothing for a record without a time."""
+    """``CreateTime:1500000000000``; empty for a record without a timestamp."""
     name = _TIMESTAMP_NAMES.get(record.timestamp_type)
     return f"{name}:{record.timestamp}" if name else ""
 
 
 class LoggingMessageFormatter(MessageFormatter):
-    """As the default one, and a line in the log of this module at level INFO."""
+    """Like DefaultMessageFormatter, and also logs each record with this module's logger at level INFO."""
 
     def __init__(self) -> None:
         self._default_writer = DefaultMessageFormatter()
 
     def configure(self, properties: Mapping[str, str]) -> None:
-        """Those of the default one."""
+        """Accepts the properties of DefaultMessageFormatter."""
         self._default_writer.configure(properties)
 
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """Both."""
+        """Write the record and log it."""
         self._default_writer.write_to(record, output)
         timestamp = timestamp_text(record)
         logger.info("%skey:%s, value:%s", timestamp and f"{timestamp}, ", _shown(record.key), _shown(record.value))
@@ -160,30 +160,30 @@ def _shown(data: bytes | None) -> str:
 
 
 class NoOpMessageFormatter(MessageFormatter):
-    """Nothing: to measure."""
+    """Writes nothing; for measurements."""
 
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """Nothing."""
+        """Write nothing."""
 
 
 class ChecksumMessageFormatter(MessageFormatter):
-    """``topic:checksum:CRC`` of what the record is as a message of its own, uncompressed, of format v1 (v0 without a
-    time); the topic only as ``--property topic=…`` says."""
+    """Writes ``topic:checksum:CRC``, the CRC of the record as an uncompressed message of format v1 (v0 if it has no
+    timestamp); the topic only if ``--property topic=…`` gives it."""
 
     def __init__(self) -> None:
         self._topic = ""
 
     def configure(self, properties: Mapping[str, str]) -> None:
-        """``topic``."""
+        """Accepts ``topic``, the prefix of each line."""
         self._topic = f"{properties['topic']}:" if "topic" in properties else ""
 
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """One line."""
+        """Write one line."""
         output.write(f"{self._topic}checksum:{checksum(record)}\n".encode())
 
 
 def checksum(record: ConsumerRecord) -> int:
-    """CRC-32 of the message from the magic on."""
+    """CRC-32 of the message, from the magic byte on."""
     has_time = record.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE
     attributes = (record.timestamp_type << 3) if has_time else 0
     magic = MAGIC_V1 if has_time else MAGIC_V0

@@ -1,4 +1,4 @@
-"""Where ``consumer-groups --reset-offsets`` puts a group: what is asked for, held against what the logs have.
+"""The new offsets of ``consumer-groups --reset-offsets``: what was requested, limited to what the logs contain.
 
 Kafka 0.11: core/.../admin/ConsumerGroupCommand.scala (prepareOffsetsToReset; KIP-122) · book 3.2.5
 """
@@ -20,7 +20,7 @@ EARLIEST, LATEST = -2, -1
 
 Offsets = dict[TopicPartition, int]
 Plan = dict[str, Offsets]
-"""Group -> partition -> the offset that it shall go on from."""
+"""Group -> partition -> new offset."""
 
 _DURATION = re.compile(
     r"(?P<sign>[+-])?P(?:(?P<days>[+-]?\d+)D)?"
@@ -30,38 +30,38 @@ _DURATION = re.compile(
 
 
 class Logs(Protocol):
-    """What a reset must know of partitions."""
+    """The offset lookups that a reset needs."""
 
     def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
-        """Offsets at a time in ms, at the beginning (-2) or at the end (-1); without those that have none."""
+        """Offsets at a timestamp (ms), at the beginning (-2) or the end (-1); partitions without one are omitted."""
         ...
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One of the ways to say where to. ``offsets``: partitions, what is committed, the logs -> the new offsets."""
+    """A way to choose new offsets. ``offsets``: (partitions, committed offsets, logs) -> new offsets."""
 
     flag: str
     offsets: Callable[[Collection[TopicPartition], Mapping[TopicPartition, int], Logs], Offsets]
 
 
 def to_earliest() -> Scenario:
-    """To the first record that is still there."""
+    """Reset to the first record still in the log."""
     return Scenario("--to-earliest", lambda partitions, _, logs: _known(partitions, logs, EARLIEST, "starting offset"))
 
 
 def to_latest() -> Scenario:
-    """To what is written next."""
+    """Reset to the log end, the offset of the next record."""
     return Scenario("--to-latest", lambda partitions, _, logs: _known(partitions, logs, LATEST, "ending offset"))
 
 
 def to_offset(offset: int) -> Scenario:
-    """To one and the same offset everywhere, as far as the logs go."""
+    """Reset all partitions to the same offset, limited to each log's range."""
     return Scenario("--to-offset", lambda partitions, _, logs: within_logs(dict.fromkeys(partitions, offset), logs))
 
 
 def shift_by(count: int) -> Scenario:
-    """On by ``count`` records, or back."""
+    """Shift the committed offsets by ``count`` records; backwards if negative."""
 
     def offsets(partitions: Collection[TopicPartition], committed: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
         for partition in partitions:
@@ -75,7 +75,7 @@ def shift_by(count: int) -> Scenario:
 
 
 def to_time(flag: str, timestamp_ms: int) -> Scenario:
-    """To the first record from a time on; to the end where none is so late."""
+    """Reset to the first record at or after a timestamp (ms), or to the log end if there is none."""
 
     def offsets(partitions: Collection[TopicPartition], _: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
         found = logs.log_offsets(partitions, timestamp_ms)
@@ -85,7 +85,7 @@ def to_time(flag: str, timestamp_ms: int) -> Scenario:
 
 
 def to_current() -> Scenario:
-    """To where it is; to the end where nothing is committed."""
+    """Keep the committed offset, or use the log end if nothing is committed."""
 
     def offsets(partitions: Collection[TopicPartition], committed: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
         kept = {partition: committed[partition] for partition in partitions if partition in committed}
@@ -95,12 +95,12 @@ def to_current() -> Scenario:
 
 
 def from_file(wanted: Offsets) -> Scenario:
-    """To what a file says, as far as the logs go."""
+    """Reset to the offsets of a file, limited to each log's range."""
     return Scenario("--from-file", lambda _partitions, _committed, logs: within_logs(wanted, logs))
 
 
 def within_logs(wanted: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
-    """The offsets wanted, moved to the beginning or the end of their logs where they lie outside."""
+    """The wanted offsets, clamped to the start and end of their logs."""
     starts, ends = logs.log_offsets(wanted, EARLIEST), logs.log_offsets(wanted, LATEST)
     return {
         partition: max(min(offset, ends.get(partition, offset)), starts.get(partition, offset))
@@ -120,7 +120,7 @@ def _known(partitions: Collection[TopicPartition], logs: Logs, timestamp: int, w
 
 
 def parse_datetime(text: str) -> int:
-    """``2026-11-21T12:30:00.000`` (UTC unless an offset such as ``+02:00`` follows) as ms since 1970."""
+    """Parse ``2026-11-21T12:30:00.000`` (UTC unless it ends in an offset such as ``+02:00``) into ms since 1970."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError as error:
@@ -131,7 +131,7 @@ def parse_datetime(text: str) -> int:
 
 
 def parse_duration(text: str) -> timedelta:
-    """``PnDTnHnMnS`` (ISO 8601, as java.time.Duration reads it)."""
+    """Parse ``PnDTnHnMnS`` (ISO 8601, as java.time.Duration accepts it). Raises ToolError."""
     match = _DURATION.fullmatch(text)
     parts = (
         {name: float(value) for name, value in match.groupdict().items() if value and name != "sign"} if match else {}
@@ -146,7 +146,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def plan_as_csv(plan: Mapping[str, Offsets], with_group: bool) -> str:
-    """``topic,partition,offset`` lines, the group in front where there are several."""
+    """``topic,partition,offset`` lines, preceded by the group if ``with_group``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for group, offsets in sorted(plan.items()):
@@ -156,7 +156,7 @@ def plan_as_csv(plan: Mapping[str, Offsets], with_group: bool) -> str:
 
 
 def parse_plan(text: str, groups: Collection[str]) -> Plan:
-    """What ``--export`` has printed. Lines of three columns are for the only group; raises ToolError."""
+    """Parse the output of ``--export``. Lines of three columns apply to the only group. Raises ToolError."""
     plan: Plan = {}
     for number, row in enumerate(csv.reader(io.StringIO(text)), start=1):
         if row:

@@ -1,4 +1,4 @@
-"""Formatters for ``__consumer_offsets``: committed offsets, or generations of groups; the others are passed over.
+"""Formatters for ``__consumer_offsets``: committed offsets or group metadata; other records are skipped.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (OffsetsMessageFormatter, GroupMetadataMessageFormatter);
 as JSON in Kafka 4.0: tools/.../consumer/OffsetsMessageFormatter.java, ApiMessageFormatter.java · book 3.5.2
@@ -27,19 +27,19 @@ M = TypeVar("M", bound=Message)
 
 
 class GroupRecordFormatter(MessageFormatter):
-    """Shows the records with one kind of key. Raises SchemaError for bytes that are no such record."""
+    """Formats the records with one kind of key. Raises SchemaError for bytes that cannot be decoded."""
 
     KEY: type[Message]
     VALUE: type[Message]
 
     def write_to(self, record: ConsumerRecord, output: BinaryIO) -> None:
-        """One line for a record of this kind."""
+        """Write one line if the record is of this kind."""
         if record.key is not None and read_version(record.key) in self.KEY.VERSIONS:
             output.write(self.line(record).encode() + b"\n")
 
     @abstractmethod
     def line(self, record: ConsumerRecord) -> str:
-        """The record in words."""
+        """The record as one line of text."""
 
 
 class OffsetsMessageFormatter(GroupRecordFormatter):
@@ -48,7 +48,7 @@ class OffsetsMessageFormatter(GroupRecordFormatter):
     KEY, VALUE = OffsetCommitKey, OffsetCommitValue
 
     def line(self, record: ConsumerRecord) -> str:
-        """``NULL`` where an offset was deleted; an expiration of -1 is that of formats without one."""
+        """The line; ``NULL`` for a deleted offset. Expiration is -1 in formats that have none."""
         key = decode_with_version(OffsetCommitKey, record.key)
         shown = "NULL"
         if record.value is not None:
@@ -66,7 +66,7 @@ class GroupMetadataMessageFormatter(GroupRecordFormatter):
     KEY, VALUE = GroupMetadataKey, GroupMetadataValue
 
     def line(self, record: ConsumerRecord) -> str:
-        """``NULL`` where the group was deleted."""
+        """The line; ``NULL`` for a deleted group."""
         group = decode_with_version(GroupMetadataKey, record.key).group
         if record.value is None:
             return f"{group}::NULL"
@@ -86,13 +86,13 @@ class JsonOffsetsMessageFormatter(GroupRecordFormatter):
     VALUE: type[Message] = OffsetCommitValue
 
     def line(self, record: ConsumerRecord) -> str:
-        """``"value":null`` where it was deleted."""
+        """The line; ``"value":null`` for a tombstone."""
         value = None if record.value is None else _as_json(self.VALUE, record.value)
         return json.dumps({"key": _as_json(self.KEY, record.key), "value": value}, separators=(",", ":"))
 
 
 class JsonGroupMetadataMessageFormatter(JsonOffsetsMessageFormatter):
-    """The same of groups; subscriptions and assignments in base64."""
+    """The same for group metadata; subscriptions and assignments in base64."""
 
     KEY, VALUE = GroupMetadataKey, GroupMetadataValue
 

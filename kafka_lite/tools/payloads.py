@@ -1,4 +1,4 @@
-"""What the performance tool sends.
+"""The payloads that the producer performance tool sends.
 
 Kafka 0.10.2: tools/.../tools/ProducerPerformance.java · book 1.4.1
 """
@@ -16,31 +16,31 @@ Payload = Callable[[int], bytes]
 """The value of the n-th record."""
 
 SEED = 0
-"""Two runs send the same."""
+"""Fixed, so that every run sends the same payloads."""
 _LETTERS = bytes(ord(string.ascii_uppercase[byte % 26]) for byte in range(256))
 
 
 def random_letters(size_bytes: int) -> Payload:
-    """Capital letters at random, so that codecs find as much to do as in text without repetitions."""
+    """Random capital letters, which compress like text without repetitions."""
     source = random.Random(SEED)
     return lambda _number: source.randbytes(size_bytes).translate(_LETTERS)
 
 
 def monotonic() -> Payload:
-    """Its number, in decimal digits."""
+    """The record's number, in decimal digits."""
     return lambda number: str(number).encode()
 
 
 def any_of(payloads: Sequence[bytes]) -> Payload:
-    """One of these at random."""
+    """A random one of these payloads."""
     source = random.Random(SEED)
     return lambda _number: source.choice(payloads)
 
 
 def read_payloads(file: Path, delimiter: str) -> list[bytes]:
-    r"""The payloads in a file of UTF-8 text; the delimiter ``\n``, written as these two characters, is a new line.
+    r"""Read the payloads of a UTF-8 text file. The delimiter ``\n``, given as these two characters, is a newline.
 
-    Raises ToolError for a file that is empty or no text, OSError.
+    Raises OSError, and ToolError if the file is empty or not UTF-8 text.
     """
     try:
         text = file.read_bytes().decode()

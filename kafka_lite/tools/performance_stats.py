@@ -1,4 +1,4 @@
-"""What the performance tool counts, and the lines that it prints of that.
+"""The counters of the producer performance tool and the lines it prints.
 
 Kafka 0.10.2: tools/.../tools/ProducerPerformance.java (Stats) · book 1.4.1
 """
@@ -16,9 +16,9 @@ PERCENTILES = (0.5, 0.95, 0.99, 0.999)
 
 
 class Stats:
-    """Counts completions; a line for every window of ``interval_ms``, and one for all.
+    """Counts completed sends; produces a line for every window of ``interval_ms`` and one in total.
 
-    Latencies are those of every n-th record, so that at most half a million are kept.
+    The latency of every n-th record is kept, at most MAX_SAMPLES in total.
     """
 
     def __init__(self, num_records: int, interval_ms: float = 5000, time: Time = SYSTEM_TIME) -> None:
@@ -29,7 +29,7 @@ class Stats:
         self._latencies: list[int] = []
         self._start_ms = time.hi_res_ms()
         self.count = 0
-        """Records that were acknowledged."""
+        """Number of acknowledged records."""
         self.bytes = 0
         self._total_latency_ms = self._max_latency_ms = 0
         self._new_window(self._start_ms)
@@ -39,7 +39,7 @@ class Stats:
         self._window_count = self._window_bytes = self._window_latency_ms = self._window_max_ms = 0
 
     def record(self, start_ms: float, size_bytes: int) -> str | None:
-        """A record that was sent at ``start_ms`` (hi_res_ms) is acknowledged; the line of a window that is over."""
+        """Count an acknowledged record sent at ``start_ms`` (hi_res_ms). Returns the window's line at its end."""
         now_ms = self._time.hi_res_ms()
         latency_ms = int(now_ms - start_ms)
         with self._lock:
@@ -66,11 +66,11 @@ class Stats:
         return f"{rates}, {average_ms:.1f} ms avg latency, {self._window_max_ms:.1f} ms max latency."
 
     def rates(self) -> str:
-        """How fast it went so far, on average."""
+        """The average rate so far."""
         return rate_text(self.count, self.bytes, self._time.hi_res_ms() - self._start_ms)
 
     def total_line(self) -> str:
-        """The last line: how fast it went in all, and how long records took."""
+        """The last line: overall rate and latencies."""
         with self._lock:
             average = f"{self._total_latency_ms / self.count:.2f}" if self.count else "NaN"
             max_ms = max(self._max_latency_ms, self._window_max_ms)
@@ -81,12 +81,12 @@ class Stats:
 
 
 def rate_text(count: int, size_bytes: int, elapsed_ms: float, decimals: int = 1) -> str:
-    """``50000 records sent, 9960.2 records/sec (9.50 MB/sec)``; a MB has 2²⁰ bytes, as Kafka's tool has it."""
+    """``50000 records sent, 9960.2 records/sec (9.50 MB/sec)``; an MB is 2²⁰ bytes, as in Kafka's tool."""
     seconds = max(elapsed_ms, 1e-3) / 1000
     return f"{count} records sent, {count / seconds:.{decimals}f} records/sec ({size_bytes / seconds / MIB:.2f} MB/sec)"
 
 
 def percentiles(values: Sequence[int], fractions: Sequence[float]) -> list[int]:
-    """The values below which such parts of all values lie; 0 of none."""
+    """The percentiles of the values at these fractions; 0 if there are no values."""
     ordered = sorted(values)
     return [ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else 0 for p in fractions]

@@ -1,4 +1,4 @@
-"""The metrics of a client as text.
+"""Prints a client's metrics.
 
 Kafka 0.10.2: tools/.../tools/ToolsUtils.java · book 10.1
 """
@@ -14,7 +14,7 @@ from kafka_lite.tools.terminal import on_terminal, print_table
 
 
 def print_metrics(metrics: Mapping[KafkaMetricName, KafkaMetric]) -> None:
-    """A line for each, ``group:name:{tags} : value``, in alphabetical order; a table on a terminal."""
+    """Print a ``group:name:{tags} : value`` line per metric in alphabetical order; a table on a terminal."""
     rows = [(name, value_text(value)) for name, value in sorted_metrics(metrics)]
     if on_terminal():
         print_table(["metric", "value"], rows, right=["value"])
@@ -41,7 +41,7 @@ def display_name(name: KafkaMetricName) -> str:
 
 
 def value_text(value: AttributeValue) -> str:
-    """As Java writes it: three digits behind the point of a double, anything else as it is."""
+    """The value as Java prints it: doubles with three decimals, anything else unchanged."""
     if not isinstance(value, float):
         return str(value)
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""``kafka-lite producer-perf-test``: how many records a second a producer sends, and how long they take.
+"""``kafka-lite producer-perf-test``: a producer's throughput in records per second, and its latencies.
 
 Kafka 0.10.2: tools/.../tools/ProducerPerformance.java · book 1.4.1
 """
@@ -29,7 +29,7 @@ SUMMARY = "measure how fast a producer is"
 
 CLIENT_ID = "perf-producer-client"
 REFRESH_MS = 250.0
-"""How often the progress is drawn."""
+"""Interval at which progress is redrawn."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send the records and print how it went; 1 when some of them were not acknowledged."""
+    """Send the records and print the figures; returns 1 if some were not acknowledged."""
     configure_logging(default_level="WARN")
     configs = producer_configs(options)
     check_numbers(options)
@@ -95,7 +95,7 @@ def producer_configs(options: argparse.Namespace) -> dict[str, str]:
 
 
 def check_numbers(options: argparse.Namespace) -> None:
-    """Raises ToolError for numbers with which nothing would be sent, or for ever."""
+    """Raise ToolError for numbers with which nothing would be sent or the test would never end."""
     if options.num_records <= 0:
         raise ToolError("--num-records should be greater than zero")
     if options.record_size is not None and options.record_size <= 0:
@@ -105,7 +105,7 @@ def check_numbers(options: argparse.Namespace) -> None:
 
 
 def payload_of(options: argparse.Namespace) -> Payload:
-    """What to send. Raises ToolError, OSError."""
+    """The payloads that the options choose. Raises ToolError, OSError."""
     if options.payload_monotonic:
         return monotonic()
     if options.record_size is not None:
@@ -117,20 +117,20 @@ def payload_of(options: argparse.Namespace) -> Payload:
 
 
 class Failures:
-    """Records that were not acknowledged: the first with each reason is told of at once, all at the end."""
+    """Counts records that were not acknowledged: the first of each kind is reported at once, totals at the end."""
 
     def __init__(self) -> None:
         self._reasons: Counter[str] = Counter()
         self.ignore_more = False
-        """Set when the user ends the test: what is given up then is no failure."""
+        """Set when the user ends the test: sends abandoned then are not failures."""
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """Number of failed records."""
         return self._reasons.total()
 
     def add(self, error: Exception) -> None:
-        """One more."""
+        """Count a failed record."""
         if self.ignore_more:
             return
         kind = type(error).__name__ if not hasattr(error, "error") else error.error.name
@@ -139,7 +139,7 @@ class Failures:
             print_error(f"A record was not sent: {error}")
 
     def report(self) -> None:
-        """How many there were of each kind."""
+        """Print the number of failures of each kind."""
         for kind, count in self._reasons.most_common():
             print_error(f"{count} records were not sent: {kind}")
 
@@ -150,7 +150,7 @@ Show = Callable[[Stats], None]
 def send_all(
     producer: KafkaProducer, options: argparse.Namespace, payload: Payload, stats: Stats, failures: Failures, show: Show
 ) -> None:
-    """Send, at the pace that was asked for, and wait until all is acknowledged."""
+    """Send the records at the requested rate and wait until all are acknowledged."""
     topic, now = options.topic, SYSTEM_TIME.hi_res_ms
 
     def completed(start_ms: float, size_bytes: int, _metadata: RecordMetadata | None, error: Exception | None) -> None:
@@ -177,7 +177,7 @@ def send_all(
 
 @contextlib.contextmanager
 def progress(total: int) -> Iterator[Show]:
-    """A bar on a terminal, above which the lines of the windows appear; nothing in a pipe."""
+    """A progress bar below the window lines on a terminal; nothing in a pipe."""
     if not on_terminal():
         yield lambda _stats: None
         return

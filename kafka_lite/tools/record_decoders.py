@@ -1,4 +1,4 @@
-"""Shows keys and values of records: as text, or as what the coordinators' topics hold.
+"""Decodes keys and values of records: as text, or as records of the coordinators' internal topics.
 
 Kafka 3.9: core/.../tools/DumpLogSegments.scala (MessageParser), TransactionLog.scala · book 3.5.2
 """
@@ -26,7 +26,7 @@ from kafka_lite.protocol.version_prefixed import decode_with_version, read_versi
 from kafka_lite.record.record import Record
 
 Texts = tuple[str | None, str | None]
-"""What to show as the key and as the payload; None: nothing."""
+"""What to print as key and payload; None prints nothing."""
 
 Decoder = Callable[[Record], Texts]
 
@@ -37,7 +37,7 @@ _GROUP_RECORDS: Mapping[int, tuple[type[Message], type[Message]]] = {
     1: (OffsetCommitKey, OffsetCommitValue),
     2: (GroupMetadataKey, GroupMetadataValue),
 }
-"""The version of a key tells what the record is."""
+"""A key's version determines the record type."""
 
 _TRANSACTION_STATES = (
     "Empty",
@@ -53,17 +53,17 @@ _TRANSACTION_STATES = (
 
 VALUE_DECODERS: Mapping[str, Callable[[bytes], str]] = {
     "StringDecoder": lambda data: data.decode("utf-8", "replace"),
-    "DefaultDecoder": bytes.hex,  # Kafka prints the address of the array
+    "DefaultDecoder": bytes.hex,  # Kafka prints the array's address
     "IntegerDecoder": lambda data: str(_number("IntegerDecoder", ">i", data)),
     "LongDecoder": lambda data: str(_number("LongDecoder", ">q", data)),
 }
-"""What Kafka has in kafka.serializer and org.apache.kafka.tools.api, by the name of the class."""
+"""Kafka's decoders in kafka.serializer and org.apache.kafka.tools.api, by simple class name."""
 
 DECODER_PACKAGES = ("kafka.serializer.", "org.apache.kafka.tools.api.")
 
 
 def key_and_value_decoder(key_class: str | None, value_class: str | None) -> Decoder:
-    """A decoder of two of Kafka's classes, default StringDecoder. Raises KafkaError for one that is not there."""
+    """A decoder made of two of Kafka's classes (default StringDecoder). Raises KafkaError for an unknown class."""
     key_decoder, value_decoder = _decoder(key_class), _decoder(value_class)
 
     def decode(record: Record) -> Texts:
@@ -89,7 +89,7 @@ def _number(name: str, layout: str, data: bytes) -> object:
 
 
 def decode_offsets(record: Record) -> Texts:
-    """A record of ``__consumer_offsets`` as JSON."""
+    """Decode a record of ``__consumer_offsets`` to JSON."""
     try:
         version = read_version(record.key or b"")
         if version not in _GROUP_RECORDS:
@@ -114,7 +114,7 @@ def _group_value(value_type: type[Message], data: bytes) -> str:
 
 
 def _embedded(message: type[Message], data: bytes, otherwise: object) -> object:
-    """What consumers said to each other; the bytes as they are where that cannot be read."""
+    """An embedded consumer-protocol message as JSON fields, or ``otherwise`` if it cannot be decoded."""
     try:
         return json_fields(decode_with_version(message, data), read_version(data))
     except SchemaError:
@@ -122,7 +122,7 @@ def _embedded(message: type[Message], data: bytes, otherwise: object) -> object:
 
 
 def decode_transactions(record: Record) -> Texts:
-    """A record of ``__transaction_state`` in Kafka's words."""
+    """Decode a record of ``__transaction_state`` to Kafka's text."""
     try:
         version = read_version(record.key or b"")
         if version not in TransactionLogKey.VERSIONS:
@@ -147,7 +147,7 @@ def _transaction(data: bytes) -> str:
 
 
 def json_fields(struct: Struct, version: int) -> dict[str, Any]:
-    """A struct as Kafka's JSON converters write it: camelCase names, bytes in base64, tagged fields unless default."""
+    """A struct's fields as Kafka's JSON converters write them: camelCase, base64, no default tagged fields."""
     return {
         _camel_case(field.name): _json_value(getattr(struct, field.name), version)
         for field in struct.FIELDS

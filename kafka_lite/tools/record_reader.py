@@ -1,4 +1,4 @@
-"""Makes records of what the console producer is given on stdin: one of each line, or as a class of yours does.
+"""Turns the console producer's stdin into records: one per line, or with a reader class of your own.
 
 Kafka 0.10.2: core/.../tools/ConsoleProducer.scala (LineMessageReader), common/MessageReader.scala;
 headers and null.marker as in Kafka 3.2's LineMessageReader.java · book 1.4.1
@@ -18,21 +18,21 @@ Headers = list[tuple[str, bytes | None]]
 
 
 class RecordReader(ABC):
-    """To be subclassed; ``--line-reader package.module.Class`` names it."""
+    """Base class of readers; ``--line-reader package.module.Class`` selects a subclass."""
 
     def configure(self, properties: Mapping[str, str]) -> None:  # noqa: B027 - some need none
-        """Called first: what ``--property`` has given, and the ``topic``."""
+        """Called first, with the properties of ``--property`` and the ``topic``."""
 
     @abstractmethod
     def read_records(self, stream: BinaryIO) -> Iterator[ProducerRecord]:
-        """The records in ``stream``, to its end; keys and values are bytes."""
+        """Yield the records of ``stream`` up to its end; keys and values are bytes."""
 
     def close(self) -> None:  # noqa: B027 - most need none
         """Called last."""
 
 
 class LineMessageReader(RecordReader):
-    r"""A record of each line. What it consists of, the properties say::
+    r"""Makes one record per line. The properties define its parts::
 
         --property parse.headers=true --property parse.key=true
 
@@ -42,9 +42,9 @@ class LineMessageReader(RecordReader):
           │  └ headers.separator (,)
           └ headers.key.separator (:)
 
-    ``ignore.error=true`` takes a line without the separator as a value, where otherwise the tool ends.
-    ``null.marker=TEXT``: a key, value or header that is TEXT becomes null; a null value is a tombstone.
-    Bytes are passed on as they are, whatever their encoding.
+    With ``ignore.error=true``, a line without the separator becomes a value; otherwise it ends the tool.
+    With ``null.marker=TEXT``, a key, value or header equal to TEXT becomes null; a null value is a tombstone.
+    Bytes are passed on unchanged, whatever their encoding.
     """
 
     DEFAULTS: Mapping[str, str] = {
@@ -72,7 +72,7 @@ class LineMessageReader(RecordReader):
         self._prompt = sys.stdin.isatty() and sys.stdout.isatty()
 
     def configure(self, properties: Mapping[str, str]) -> None:
-        """Raises ToolError for a property that there is not, and for separators that cannot be told apart."""
+        """Apply the properties. Raises ToolError for an unknown property and for separators that are equal or empty."""
         unknown = sorted(properties.keys() - {*self.DEFAULTS, "null.marker", "topic"})
         if unknown:
             known = ", ".join([*self.DEFAULTS, "null.marker"])
@@ -95,12 +95,12 @@ class LineMessageReader(RecordReader):
         self._null_marker = values["null.marker"].encode() if "null.marker" in values else None
 
     def read_records(self, stream: BinaryIO) -> Iterator[ProducerRecord]:
-        """A record of each line. Raises ToolError for a line without its separators."""
+        """Yield a record per line. Raises ToolError for a line without its separators."""
         for line in self._lines(stream):
             yield self.parse(line)
 
     def parse(self, line: bytes) -> ProducerRecord:
-        """The record of one line, which comes without its end. Raises ToolError."""
+        """Parse one line, without its line ending, into a record. Raises ToolError."""
         self._line_number += 1
         headers, line = self._split(self._parse_headers, line, self._headers_delimiter, "headers delimiter")
         key, value = self._split(self._parse_key, line, self._key_separator, "key separator")
@@ -113,7 +113,7 @@ class LineMessageReader(RecordReader):
         )
 
     def _lines(self, stream: BinaryIO) -> Iterator[bytes]:
-        r"""The lines, without their ends: ``\n``, ``\r\n`` or ``\r``, as Java's readers have it."""
+        r"""The lines without their endings (``\n``, ``\r\n`` or ``\r``, as in Java's readers)."""
         while True:
             if self._prompt:
                 print(">", end="", flush=True)
@@ -123,7 +123,7 @@ class LineMessageReader(RecordReader):
             yield from line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r")
 
     def _split(self, wanted: bool, line: bytes, separator: bytes, name: str) -> tuple[bytes | None, bytes]:
-        """What stands before the separator, and what behind it."""
+        """The parts before and after the separator; the first is None if there is no separator."""
         if not wanted:
             return None, line
         first, found, rest = line.partition(separator)

@@ -1,4 +1,4 @@
-"""``kafka-lite replay-log-producer``: reads a topic from its beginning and sends what it reads to another.
+"""``kafka-lite replay-log-producer``: reads a topic from the beginning and sends its messages to another topic.
 
 Kafka 0.10.2: core/.../tools/ReplayLogProducer.scala (ZKConsumerThread) · book 1.4.1
 """
@@ -35,7 +35,7 @@ SUMMARY = "send the messages of a topic to another topic"
 
 GROUP_ID = "replay-log-producer"
 CONSUMER_TIMEOUT_MS = 10_000
-"""The end of the topic is where no message comes for so long."""
+"""After this long without a message, the topic is considered read to the end."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send until no message comes for ten seconds, or there were enough; 1 when some could not be sent."""
+    """Send until no message arrives for ten seconds or the limit is reached; returns 1 if some were not sent."""
     configure_logging(default_level="WARN")
     if options.threads < 1 or options.reporting_interval < 1:
         raise ToolError("--threads and --reporting-interval should be greater than zero")
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def consumer_configs(zookeeper_connect: str) -> dict[str, object]:
-    """The configuration of the old consumer: everything, from the beginning."""
+    """The configuration of an old consumer that reads the topic from the beginning."""
     return {
         "group.id": GROUP_ID,
         "zookeeper.connect": zookeeper_connect,
@@ -91,13 +91,13 @@ def consumer_configs(zookeeper_connect: str) -> dict[str, object]:
 
 
 def forget_group(zookeeper_connect: str) -> None:
-    """Remove where an earlier replay has ended, so that this one begins at the beginning."""
+    """Delete the offsets of an earlier replay, so that this one starts at the beginning."""
     with zookeeper_client(zookeeper_connect) as zk_client:
         ConsumerGroups(zk_client).delete_group(GROUP_ID)
 
 
 def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.Namespace) -> int:
-    """A thread for each stream; returns the exit code that a signal makes, or 0."""
+    """Run one thread per stream; returns a signal's exit code, or 0."""
     streams = connector.create_message_streams({options.inputtopic: options.threads})[options.inputtopic]
     threads = [ZKConsumerThread(f"replay-{number}", stream, replay) for number, stream in enumerate(streams)]
     signals = StopSignals()
@@ -108,7 +108,7 @@ def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.
         for thread in threads:
             thread.join()
     except StopRequested as stop:
-        connector.shutdown()  # which ends the streams
+        connector.shutdown()  # this ends the streams
         return stop.exit_code
     finally:
         signals.disarm()
@@ -118,7 +118,7 @@ def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.
 
 
 class Replay:
-    """What the threads share: the producer, and how many messages there were."""
+    """State shared by the threads: the producer and the message counts."""
 
     def __init__(self, producer: KafkaProducer, options: argparse.Namespace) -> None:
         self._producer = producer
@@ -130,12 +130,12 @@ class Replay:
         self.sent = self.failed = 0
 
     def may_go_on(self) -> bool:
-        """Whether one more message is to be sent; to be asked once for each."""
+        """Whether to send one more message; must be called once per message."""
         with self._lock:
             return next(self._tickets, None) is not None
 
     def send(self, message: MessageAndMetadata[Any, Any]) -> None:
-        """Send a message on, with its timestamp if it has one."""
+        """Forward a message, with its timestamp if it has one."""
         timestamp = message.timestamp if message.timestamp >= 0 else None
         record = ProducerRecord(self._topic, message.message, message.key, timestamp=timestamp)
         future = self._producer.send(record, self._completed)
@@ -154,7 +154,7 @@ class Replay:
 
 
 class ZKConsumerThread(ShutdownableThread):
-    """Reads one stream."""
+    """Forwards the messages of one stream."""
 
     def __init__(self, name: str, stream: KafkaStream[Any, Any], replay: Replay) -> None:
         super().__init__(name)
@@ -162,7 +162,7 @@ class ZKConsumerThread(ShutdownableThread):
         self._replay = replay
 
     def do_work(self) -> None:
-        """One message; the end when there were enough, or none comes any more."""
+        """Forward one message; stop when the limit is reached or no more arrive."""
         try:
             if self._replay.may_go_on():
                 self._replay.send(next(self._messages))

@@ -1,9 +1,9 @@
-"""Which brokers of this user run on this machine: a file for each, locked by its broker as long as that lives.
+"""This user's running brokers on this machine: each has a file that it keeps locked while it runs.
 
 Kafka 0.10.2: bin/kafka-server-stop.sh · book 1.4.1
 
-Kafka's script searches the list of processes for ``kafka.Kafka``. A lock is surer: it cannot be mistaken for another
-program, it does not outlive the broker, however that ends, and it tells when the broker has gone.
+Kafka's script searches the process list for ``kafka.Kafka``. A lock is more reliable: it cannot be mistaken for another
+program, it never outlives the broker, however the broker ends, and it shows when the broker is gone.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ def default_directory() -> Path:
 
 @dataclass(frozen=True)
 class RunningBroker:
-    """A broker that runs: its process id, and what it said of itself (``broker.id``, ``listeners``, ``log.dirs``)."""
+    """A running broker: its process id and the facts in its file (``broker.id``, ``listeners``, ``log.dirs``, …)."""
 
     pid: int
     facts: Mapping[str, str]
     file: Path
 
     def stop(self) -> None:
-        """Ask it to shut down, with SIGTERM. Raises ProcessLookupError when it has just gone."""
+        """Send SIGTERM. Raises ProcessLookupError if the broker has just exited."""
         os.kill(self.pid, signal.SIGTERM)
 
     def is_running(self) -> bool:
-        """Whether the broker still holds its file."""
+        """Whether the broker still holds the lock on its file."""
         return _is_held(self.file)
 
 
 class RunningBrokers:
-    """The directory of those files, ``<pid>.properties`` each."""
+    """The directory of these files, named ``<pid>.properties``."""
 
     def __init__(self, directory: Path | None = None) -> None:
         self.directory = directory or default_directory()
@@ -56,7 +56,7 @@ class RunningBrokers:
         self._fd = -1
 
     def enter(self, facts: Mapping[str, str]) -> None:
-        """Enter this process. When the directory cannot be written to, ``server-stop`` will not find the broker."""
+        """Register this process. If the directory is not writable, ``server-stop`` will not find the broker."""
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.find()
@@ -69,14 +69,14 @@ class RunningBrokers:
             )
 
     def leave(self) -> None:
-        """Remove this process; does nothing when it has not entered."""
+        """Unregister this process; no-op if it is not registered."""
         if self._fd >= 0:
             self._file.unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = -1
 
     def find(self) -> list[RunningBroker]:
-        """The brokers that run. Files that brokers left behind when they were killed are removed."""
+        """The running brokers. Removes files left behind by killed brokers."""
         found = []
         for file in sorted(self.directory.glob(f"*{_SUFFIX}")):
             if not file.stem.isdigit():
@@ -89,7 +89,7 @@ class RunningBrokers:
 
 
 def _is_held(file: Path) -> bool:
-    """Whether a process holds the lock; a file that is gone is held by nobody."""
+    """Whether a process holds the lock; False if the file does not exist."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -106,5 +106,5 @@ def _is_held(file: Path) -> bool:
 def _facts(file: Path) -> Mapping[str, str]:
     try:
         return load_properties(file)
-    except (OSError, PropertiesError):  # it is being written, or has just gone
+    except (OSError, PropertiesError):  # being written, or just removed
         return {}

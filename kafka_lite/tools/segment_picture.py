@@ -1,4 +1,4 @@
-"""A segment as a picture of characters: its batches in their sizes, and where the entries of its indexes lead.
+"""Draws a segment with characters: its batches to scale, and where its index entries point.
 
     offset index   ▼22            ▼24                    ▼28
     log            ▐█████████▐████▐███████▐██████████████▐███████
@@ -19,11 +19,11 @@ from typing import NamedTuple
 from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 
 MAX_STRIPS = 6
-"""How many lines of blocks a picture has at the most; a larger segment is drawn on a smaller scale."""
+"""Maximum number of lines of blocks; a larger segment is drawn at a smaller scale."""
 
 
 class Block(NamedTuple):
-    """A batch in the log. ``kind`` decides its colour: the codec, or who produced it."""
+    """A batch in the log. ``kind`` determines its colour: the codec or the producer."""
 
     position: int
     size_in_bytes: int
@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """What is drawn. ``size_in_bytes`` may be beyond the last batch: what follows is no batch."""
+    """What to draw. ``size_in_bytes`` may extend past the last batch if invalid bytes follow."""
 
     blocks: Sequence[Block]
     size_in_bytes: int
@@ -42,7 +42,7 @@ class Segment:
 
 
 class Cell(NamedTuple):
-    """One column of a strip: the kind of the batch that has it (None: no batch), and whether that begins here."""
+    """One column of a strip: the kind of its batch (None: no batch), and whether the batch begins here."""
 
     kind: str | None
     begins: bool
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Strip:
-    """A line of blocks, with the position of its first byte, and the lines of marks above and below it."""
+    """A line of blocks: the position of its first byte, its cells, and the lines of marks above and below."""
 
     position: int
     cells: tuple[Cell, ...]
@@ -74,7 +74,7 @@ def bytes_per_column(size_in_bytes: int, width: int) -> int:
 
 
 def draw(segment: Segment, width: int, pen: Pen = UNICODE_PEN) -> list[Strip]:
-    """The strips of a segment, each ``width`` columns wide, the last one as long as it must be."""
+    """The strips of a segment, each ``width`` columns wide; the last may be shorter."""
     scale = bytes_per_column(segment.size_in_bytes, width)
     columns = math.ceil(segment.size_in_bytes / scale)
     cells = _cells(segment, scale, columns)
@@ -92,7 +92,7 @@ def _cells(segment: Segment, scale: int, columns: int) -> list[Cell]:
     end = starts[-1] + segment.blocks[-1].size_in_bytes if starts else 0
     cells, previous = [], -1
     for column in range(columns):
-        # The batch that begins in the column last, so that it begins where an index entry's mark points.
+        # The last batch that begins in the column, so that index marks point at the start of their batch.
         number = bisect_right(starts, (column + 1) * scale - 1) - 1 if column * scale < end else -1
         kind = segment.blocks[number].kind if number >= 0 else None
         cells.append(Cell(kind, number != previous))
@@ -101,7 +101,7 @@ def _cells(segment: Segment, scale: int, columns: int) -> list[Cell]:
 
 
 def _time_marks(segment: Segment, scale: int, pen: Pen) -> list[tuple[int, str]]:
-    """An entry of the time index leads to an offset, and that to the batch that has it."""
+    """Marks of the time index: each entry gives an offset, and the offset its batch."""
     lasts = [block.last_offset for block in segment.blocks]
     marks = []
     for entry in segment.time_entries:
@@ -112,7 +112,7 @@ def _time_marks(segment: Segment, scale: int, pen: Pen) -> list[tuple[int, str]]
 
 
 def clock_time(timestamp_ms: int) -> str:
-    """``12:00:01.250`` (UTC), or the number where that is no time of this age."""
+    """``12:00:01.250`` (UTC), or the number itself if it is out of range."""
     try:
         return datetime.fromtimestamp(timestamp_ms / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
     except (ValueError, OverflowError, OSError):
@@ -120,9 +120,9 @@ def clock_time(timestamp_ms: int) -> str:
 
 
 def _marks(columns: int, width: int, marks: Sequence[tuple[int, str]]) -> str:
-    """Marks with their labels in a line of ``columns``: all marks, and the labels for which there is room.
+    """A line of ``columns`` with all marks, and the labels that fit.
 
-    No label runs over the end of a strip, or into the next mark.
+    No label crosses the end of a strip or runs into the next mark.
     """
     line = [" "] * columns
     marks = sorted(mark for mark in marks if mark[0] < columns)

@@ -1,4 +1,4 @@
-"""``kafka-lite server-start``: one broker in the foreground, until it is told to stop.
+"""``kafka-lite server-start``: runs a broker in the foreground until it is stopped.
 
 Kafka 0.10.2: core/.../Kafka.scala, bin/kafka-server-start.sh · book 1.4.1
 """
@@ -23,16 +23,16 @@ SUMMARY = "start a broker in the foreground"
 
 _HERE = Path(__file__).resolve()
 SHIPPED_FILES = (_HERE.with_name("server.properties"), _HERE.parents[2] / "config" / "server.properties")
-"""Where the shipped configuration lies: beside this module when installed from a wheel, or in the source tree."""
+"""Possible places of the shipped configuration: beside this module (installed from a wheel) or in the source tree."""
 
 
-# The first line of the log: which build runs, and how to get the other.
+# For the first line of the log: which build runs, and how to get the other one.
 _PLAIN = "plain Python. Compiled it is faster: `make compiled broker` in a clone, or a wheel built for this platform"
 _COMPILED = "compiled. Plain Python: `make broker BUILD=plain` in a clone, or the wheel py3-none-any"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Kafka's: the file and ``--override``; and ``--log-config``."""
+    """Kafka's arguments, the file and ``--override``, plus ``--log-config``."""
     parser.add_argument(
         "file", nargs="?", type=Path, metavar="FILE", help="its server.properties (default: as shipped)"
     )
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def shipped_properties() -> Path:
-    """The configuration that comes with kafka_lite. Raises KafkaError when somebody has removed it."""
+    """The configuration shipped with kafka_lite. Raises KafkaError if it is missing."""
     for file in SHIPPED_FILES:
         if file.is_file():
             return file
@@ -63,7 +63,7 @@ class ForegroundBroker:
     """A KafkaServer that ``kafka-lite server-stop`` can find."""
 
     def __init__(self, properties: dict[str, str]) -> None:
-        # Imported here: whoever asked for --help, or gave a file that is not there, need not wait for the whole broker.
+        # Imported here so that --help and a missing file do not wait for the import of the whole broker.
         from kafka_lite.server.kafka_config import KafkaConfig
         from kafka_lite.server.kafka_server import KafkaServer
         from kafka_lite.tools.running_brokers import RunningBrokers
@@ -72,7 +72,7 @@ class ForegroundBroker:
         self._brokers = RunningBrokers()
 
     def startup(self) -> None:
-        """Start the broker and enter it in the list of those that run."""
+        """Start the broker and register it as running."""
         self._server.startup()
         config = self._server.config
         facts = {
@@ -86,7 +86,7 @@ class ForegroundBroker:
         self._brokers.enter(facts)
 
     def ready_line(self) -> str:
-        """What the user, and whoever waits for the broker, wants to know: where it is, and where its data lie."""
+        """The line for users and scripts that wait for the broker: its addresses and data directories."""
         config, embedded = self._server.config, self._server.embedded_zookeeper
         zookeeper = f"{self._zookeeper()}{' (embedded)' if embedded is not None else ''}"
         started = terminal.styled(f"kafka_lite {__version__} ({build_name()}) started", "bold green")
@@ -94,11 +94,11 @@ class ForegroundBroker:
         return f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
 
     def await_shutdown(self) -> None:
-        """Wait until the broker has stopped by itself."""
+        """Block until the broker has stopped by itself."""
         self._server.await_shutdown()
 
     def shutdown(self) -> None:
-        """Stop the broker; only then leave the list, so that ``server-stop`` can wait for it."""
+        """Stop the broker, then unregister it, so that ``server-stop`` can wait for it."""
         self._server.shutdown()
         self._brokers.leave()
 

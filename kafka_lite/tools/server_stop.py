@@ -18,7 +18,7 @@ _POLL_MS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--node-id`` as Kafka 3.9 has it; and how long to wait."""
+    """``--node-id``, as in Kafka 3.9, and how long to wait."""
     parser.add_argument("--node-id", type=int, metavar="ID", help="only the broker with this broker.id")
     parser.add_argument(
         "--timeout-ms",
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit code 0 once they have stopped, 1 when there is none or one does not stop in time."""
+    """Stop the brokers; returns 0 once all have stopped, 1 if there are none or one does not stop in time."""
     brokers = [
         broker
         for broker in RunningBrokers().find()
@@ -53,11 +53,11 @@ def _stop(broker: RunningBroker) -> None:
     try:
         broker.stop()
     except ProcessLookupError:
-        return  # it was on its way out
+        return  # it has just exited
 
 
 def _wait(brokers: list[RunningBroker], timeout_ms: int, time: Time) -> list[RunningBroker]:
-    """Those that still run when the time is up; nobody is late when nobody waits."""
+    """Wait for the brokers; returns those still running at the deadline (none if ``timeout_ms`` is 0)."""
     deadline_ms = time.hi_res_ms() + timeout_ms
     left = brokers if timeout_ms else []
     while left := [broker for broker in left if broker.is_running()]:

@@ -1,4 +1,4 @@
-"""``kafka-lite simple-consumer-shell``: prints the messages of one partition, read from the replica that one names.
+"""``kafka-lite simple-consumer-shell``: prints the messages of a partition, read from a given replica.
 
 Kafka 0.10.2: core/.../tools/SimpleConsumerShell.scala · book 3.6.1, 3.6.2
 """
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Print until the end of the log, if wanted, or until Ctrl-C; 1 when that does not go on."""
+    """Print messages to the end of the log or until Ctrl-C; returns 1 on error."""
     configure_logging(default_level="WARN")
     if options.offset < EARLIEST_TIME:
         raise ToolError(f"Invalid starting offset: {options.offset}")
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def find_replica(metadata: MetadataResponse, partition: TopicPartition, replica_id: int) -> BrokerEndPoint:
-    """The broker to ask: the leader, or the one of that id. Raises ToolError."""
+    """The broker to read from: the leader, or the replica with this id. Raises ToolError."""
     found = _partition_metadata(metadata, partition)
     brokers = {each.node_id: BrokerEndPoint(each.node_id, each.host, each.port) for each in metadata.brokers}
     if replica_id == USE_LEADER_REPLICA:
@@ -114,7 +114,7 @@ def _partition_metadata(metadata: MetadataResponse, partition: TopicPartition) -
 
 
 class _Shell:
-    """Fetches and prints."""
+    """Fetches and prints messages."""
 
     def __init__(self, consumer: SimpleConsumer, formatter: MessageFormatter, options: argparse.Namespace) -> None:
         self._consumer = consumer
@@ -126,7 +126,7 @@ class _Shell:
         self._consumed = 0
 
     def consume(self, output: BinaryIO) -> None:
-        """Fetch after fetch. Raises KafkaError, ConnectionError."""
+        """Fetch and print until done. Raises KafkaError, ConnectionError."""
         offset = self._options.offset
         if offset < 0:
             offset = self._consumer.earliest_or_latest_offset(self._partition, offset, DEBUGGING_CONSUMER_ID)

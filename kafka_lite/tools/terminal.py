@@ -1,6 +1,6 @@
-"""What a tool shows: tables and colours to a person at a terminal, Kafka's plain text to a pipe.
+"""Output of the tools: tables and colours on a terminal, Kafka's plain text in a pipe.
 
-Scripts that read Kafka's tools read ours: nothing but the plain text ever reaches a file or another program.
+Scripts that parse Kafka's tools work with ours: only plain text ever reaches a file or another program.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _RESET = "\x1b[0m"
 
 
 def show_what_cannot_be_encoded(error: UnicodeError) -> tuple[bytes, int]:
-    """What is written of characters that the terminal's encoding does not have, and where they end.
+    """Codec error handler: the replacement for characters that the encoding lacks, and the position after them.
 
-    Bytes of a file name that are no text in this locale are written as they are; other characters as ``\\u6570``.
+    Bytes of a file name that are not text in this locale are written unchanged, other characters as ``\\u6570``.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -38,30 +38,30 @@ codecs.register_error(SHOW, show_what_cannot_be_encoded)
 
 
 def accept_all_characters() -> None:
-    """Let stdout and stderr take any text, whatever their encoding: ``LC_ALL=POSIX`` must not end a tool."""
+    """Make stdout and stderr accept any text, whatever their encoding: ``LC_ALL=POSIX`` must not crash a tool."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=SHOW)
 
 
 def own_command() -> str:
-    """What to type for ``kafka-lite`` here: the path that was typed if the shell does not find the name."""
+    """The command to type for ``kafka-lite``: the path as typed if it is not on the PATH."""
     typed = sys.argv[0] if Path(sys.argv[0]).name == COMMAND else COMMAND
     return COMMAND if shutil.which(COMMAND) else typed
 
 
 def on_terminal(stream: TextIO | None = None) -> bool:
-    """Whether somebody looks at this stream (default: stdout) on a terminal that can do more than plain text."""
+    """Whether the stream (default: stdout) is a terminal that supports more than plain text."""
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def has_colour(stream: TextIO | None = None) -> bool:
-    """Whether colours are welcome there; ``NO_COLOR`` refuses them (no-color.org)."""
+    """Whether to use colours on the stream; ``NO_COLOR`` disables them (no-color.org)."""
     return on_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
-    """The text in a style such as ``"bold red"``, unchanged where colours are not welcome."""
+    """The text in a style such as ``"bold red"``, unchanged if colours are disabled."""
     if not has_colour(stream):
         return text
     codes = ";".join(_CODES[word] for word in style.split())
@@ -69,13 +69,13 @@ def styled(text: str, style: str, stream: TextIO | None = None) -> str:
 
 
 def print_error(message: object) -> None:
-    """One line to stderr, red on a terminal. Line breaks in the message become spaces: an error is one line."""
+    """Print one line to stderr, red on a terminal. Line breaks in the message become spaces."""
     line = " ".join(str(message).split())
     print(styled(line, "red", sys.stderr), file=sys.stderr)
 
 
 def print_to_stderr(line: str) -> None:
-    """A line that belongs to the result, but not to what a script reads from stdout."""
+    """Print a line that is part of the result but not of what scripts read from stdout."""
     print(line, file=sys.stderr)
 
 
@@ -87,9 +87,9 @@ def print_table(
     right: Iterable[str] = (),
     styles: dict[str, str] | None = None,
 ) -> None:
-    """A table by ``rich`` on stdout, as wide as the terminal. For terminals only: a pipe gets Kafka's text instead.
+    """Print a ``rich`` table on stdout, as wide as the terminal. For terminals only: a pipe gets Kafka's text.
 
-    ``right`` names the columns of numbers, which are flushed right; ``styles`` gives columns a ``rich`` style.
+    ``right`` names the right-aligned columns; ``styles`` maps columns to ``rich`` styles.
     """
     from rich import box
     from rich.console import Console
@@ -106,5 +106,5 @@ def print_table(
         table.add_row(*(Text(str(cell)) for cell in row))
     console = Console(highlight=False)
     if title:
-        console.print(Text(title, style="bold"), soft_wrap=True)  # a title of the table would be broken at its width
+        console.print(Text(title, style="bold"), soft_wrap=True)  # a table title would wrap at the table's width
     console.print(table)

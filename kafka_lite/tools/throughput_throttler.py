@@ -1,4 +1,4 @@
-"""Keeps a tool to so many messages a second.
+"""Limits a tool's rate of messages per second.
 
 Kafka 0.10.2: tools/.../tools/ThroughputThrottler.java · book 1.4.1
 """
@@ -10,13 +10,13 @@ import threading
 from kafka_lite.common.time import SYSTEM_TIME, Time
 
 MIN_SLEEP_MS = 2.0
-"""Shorter than this nobody sleeps reliably: what is due is gathered until it is worth it."""
+"""Shorter sleeps are unreliable, so sleep time is accumulated until it reaches this."""
 
 
 class ThroughputThrottler:
-    """Between two sends: ``if throttler.should_throttle(sent, now_ms): throttler.throttle()``.
+    """Call between sends: ``if throttler.should_throttle(sent, now_ms): throttler.throttle()``.
 
-    ``target`` messages per second; none below 0, and at 0 ``throttle`` never returns.
+    ``target`` is in messages per second; a negative target is no limit, and at 0 ``throttle`` never returns.
     """
 
     def __init__(self, target: float, start_ms: float, time: Time = SYSTEM_TIME) -> None:
@@ -27,19 +27,19 @@ class ThroughputThrottler:
         self._deficit_ms = 0.0
 
     def should_throttle(self, amount_so_far: int, now_ms: float) -> bool:
-        """Whether that were too many by now."""
+        """Whether ``amount_so_far`` messages exceed the target rate at ``now_ms``."""
         if self._target < 0:
             return False
         elapsed_s = (now_ms - self._start_ms) / 1000
         return elapsed_s > 0 and amount_so_far / elapsed_s > self._target
 
     def throttle(self) -> None:
-        """Sleep for the time of one message, or remember that it is due."""
+        """Sleep for the time of one message, or add it to the accumulated sleep time."""
         if self._target == 0:
             threading.Event().wait()
         self._deficit_ms += self._sleep_ms
         if self._deficit_ms >= MIN_SLEEP_MS:
             begin_ms = self._time.hi_res_ms()
             self._time.sleep(self._deficit_ms)
-            # Who wakes up too late need not sleep as long the next time.
+            # Oversleeping is deducted from the next sleep.
             self._deficit_ms -= self._time.hi_res_ms() - begin_ms

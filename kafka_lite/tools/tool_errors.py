@@ -1,4 +1,4 @@
-"""How a tool fails: one line that says what to do, and exit code 1.
+"""Error handling of the tools: one line that says what to do, and exit code 1.
 
 Kafka 0.10.2: core/.../utils/CommandLineUtils.scala · book 1.4.1
 """
@@ -16,11 +16,11 @@ Run = Callable[[argparse.Namespace], int]
 
 
 class ToolError(KafkaError):
-    """What a user can mend; the text says how, in one line."""
+    """An error that the user can fix; the message says how, in one line."""
 
 
 def reports_errors(run: Run) -> Run:
-    """A tool's ``run`` whose errors become one line on stderr and exit code 1; bugs still show their traceback."""
+    """Decorator for a tool's ``run``: errors become one line on stderr and exit code 1; bugs still show a traceback."""
 
     @functools.wraps(run)
     def reporting(options: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def reports_errors(run: Run) -> Run:
 
 
 def _in_words(error: Exception) -> str:
-    """Without the number that Python puts before what the system says of a file."""
+    """The error's text, without the errno that Python adds to file errors."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error)

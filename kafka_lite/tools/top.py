@@ -1,6 +1,6 @@
-"""``kafka-lite top``: what a broker is doing, live: topics with their rates, requests with their phases.
+"""``kafka-lite top``: a live view of a broker: topics with their rates, requests with their phases.
 
-Kafka has no such tool; one looks at the beans with jconsole, or at a dashboard · book 2.3
+Kafka has no such tool; its users look at the beans with jconsole or a dashboard · book 2.3
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WIDTH_OF_PIPES = 120
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which broker, and how often."""
+    """The flags that choose the broker and the interval."""
     add_endpoint_arguments(parser)
     parser.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS", help="how often (default: 2)")
     parser.add_argument("--once", action="store_true", help="print one picture and end, as without a terminal")
@@ -43,7 +43,7 @@ def _seconds(text: str) -> float:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Show it until Ctrl-C, or once."""
+    """Show the broker until Ctrl-C, or once."""
     endpoint = find_endpoint(options)
     if options.once or not on_terminal():
         _print_once(endpoint, options.partitions)
@@ -62,7 +62,7 @@ def _print_once(endpoint: BrokerBeans, partitions: bool) -> None:
 
 
 def _watch(endpoint: BrokerBeans, interval_s: float, partitions: bool) -> None:
-    """Fill the terminal, on the screen that editors use, so that what was there comes back."""
+    """Use the terminal's alternate screen, so that its previous contents are restored at the end."""
     from rich.console import Console
     from rich.live import Live
 
@@ -78,7 +78,7 @@ def _watch(endpoint: BrokerBeans, interval_s: float, partitions: bool) -> None:
 
 
 class Watch:
-    """Frame after frame: remembers the last beans, of which the rates are the difference."""
+    """Produces frames; keeps the previous beans to compute rates."""
 
     def __init__(self, endpoint: BrokerBeans, time: Time, partitions: bool) -> None:
         self._endpoint = endpoint
@@ -88,7 +88,7 @@ class Watch:
         self._before_ms = 0.0
 
     def next_frame(self, console: Console) -> RenderableType:
-        """What there is now. While the broker does not answer, the reason; the first time that is an error."""
+        """The current view, or the reason if the broker does not respond (ToolError in the first frame)."""
         from rich.console import Group
         from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""What ``kafka-lite top`` shows, worked out of a broker's beans: numbers only, no screen.
+"""The data of ``kafka-lite top``, computed from a broker's beans; the display is elsewhere.
 
 Kafka has no such tool; it reads the beans of core/.../server/KafkaRequestHandler.scala (BrokerTopicMetrics),
 network/RequestChannel.scala (RequestMetrics), log/Log.scala and others.
@@ -22,7 +22,7 @@ PHASES: dict[str, str] = {
     "answer queue": "ResponseQueueTimeMs",
     "send": "ResponseSendTimeMs",
 }
-"""What a phase is called → its metric."""
+"""Phase name → metric."""
 
 BROKER_STATES = {0: "not running", 1: "starting", 2: "recovering", 3: "running", 6: "stopping", 7: "shutting down"}
 
@@ -50,7 +50,7 @@ class TopicRow:
 
     @property
     def size_bytes(self) -> int:
-        """All logs together."""
+        """The total size of the partitions' logs."""
         return sum(partition.size_bytes for partition in self.partitions)
 
     @property
@@ -60,13 +60,13 @@ class TopicRow:
 
     @property
     def log_end(self) -> int:
-        """The sum of their log end offsets."""
+        """The sum of the partitions' log end offsets."""
         return sum(partition.log_end for partition in self.partitions)
 
 
 @dataclass(frozen=True)
 class RequestRow:
-    """One kind of request: how many per second, how many ever, and (p50, p99) in ms of each phase."""
+    """One kind of request: rate per second, total count, and (p50, p99) in ms of each phase."""
 
     name: str
     rate: float
@@ -76,7 +76,7 @@ class RequestRow:
 
 @dataclass(frozen=True)
 class TopSnapshot:
-    """All that is shown at one moment."""
+    """Everything shown in one frame."""
 
     broker_id: str
     cluster_id: str
@@ -86,7 +86,7 @@ class TopSnapshot:
     requests: list[RequestRow]
     totals: TopicRow
     purgatories: Mapping[str, int]
-    """Name → operations that wait."""
+    """Name → number of waiting operations."""
     network_idle: float
     handlers_idle: float
     request_queue: int
@@ -96,11 +96,11 @@ class TopSnapshot:
     offline: int
     is_controller: bool
     over_s: float | None
-    """The rates are those of so many seconds; None: a moving average over about a minute."""
+    """Seconds over which the rates were measured; None: a moving average over about a minute."""
 
 
 class BeanReader:
-    """Reads numbers out of beans, and rates by comparing with the beans of ``over_s`` seconds before."""
+    """Reads numbers from beans, and rates by comparison with the beans of ``over_s`` seconds ago."""
 
     def __init__(self, beans: Beans, before: Beans | None = None, over_s: float | None = None) -> None:
         self.beans = beans
@@ -108,18 +108,18 @@ class BeanReader:
         self.over_s = over_s if before else None
 
     def number(self, name: str, attribute: str = "Value") -> float:
-        """An attribute; 0 when there is no such bean (yet)."""
+        """An attribute's value; 0 if the bean does not exist (yet)."""
         return _number(self.beans.get(name, {}), attribute)
 
     def rate(self, name: str) -> float:
-        """Events per second of a meter."""
+        """A meter's events per second."""
         if self.over_s is None:
             return self.number(name, "OneMinuteRate")
         events = self.number(name, "Count") - _number(self._before.get(name, {}), "Count")
         return max(events, 0) / self.over_s
 
     def tagged(self, prefix: str) -> Iterable[tuple[str, Mapping[str, str], Attributes]]:
-        """The beans whose names begin so, with all their properties."""
+        """The beans whose names start with ``prefix``, with their properties."""
         for name, attributes in self.beans.items():
             if name.startswith(prefix):
                 yield name, dict(ObjectNamePattern.parse(name).properties), attributes
@@ -131,7 +131,7 @@ def _number(attributes: Attributes, attribute: str) -> float:
 
 
 def snapshot_of(beans: Beans, before: Beans | None = None, over_s: float | None = None) -> TopSnapshot:
-    """The moment of ``beans``. Rates are those since ``before``, ``over_s`` seconds earlier, or of about a minute."""
+    """The snapshot of ``beans``, with rates since ``before``, ``over_s`` seconds earlier, or one-minute rates."""
     reader = BeanReader(beans, before, over_s)
     app_info = next(reader.tagged("kafka.server:type=app-info"), ("", {}, {}))  # type: ignore[call-overload]
     server = "kafka.server:type=KafkaServer,name="
@@ -167,14 +167,14 @@ def snapshot_of(beans: Beans, before: Beans | None = None, over_s: float | None 
 
 
 def _handlers_idle(reader: BeanReader) -> float:
-    """The meter counts nanoseconds of idleness per thread, so its rate per second is 10⁹ when all are idle."""
+    """The meter counts idle nanoseconds per thread, so its rate per second is 10⁹ if all threads are idle."""
     name = "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent"
     rate = reader.rate(name)
     return min(rate / 1e9 if reader.over_s is not None else rate, 1.0)
 
 
 def _topics(reader: BeanReader) -> list[TopicRow]:
-    """Every topic that has a log here; those with the most traffic first."""
+    """Every topic with a log on this broker, busiest first."""
     logs: dict[str, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     for _, properties, attributes in reader.tagged("kafka.log:type=Log,"):
         numbers = logs[properties["topic"]][int(properties["partition"])]
@@ -208,7 +208,7 @@ def _partition(number: int, values: Mapping[str, int]) -> PartitionRow:
 
 
 def _requests(reader: BeanReader) -> list[RequestRow]:
-    """The kinds of requests that there have been, the most frequent first. Fetch is shown as its two halves."""
+    """The kinds of requests received, most frequent first. Fetch is split into FetchConsumer and FetchFollower."""
     rows = []
     for name, properties, attributes in reader.tagged("kafka.network:type=RequestMetrics,name=RequestsPerSec"):
         request, count = properties["request"], int(_number(attributes, "Count"))

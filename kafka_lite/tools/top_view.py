@@ -1,4 +1,4 @@
-"""Draws what ``kafka-lite top`` shows, with ``rich``."""
+"""Renders the snapshots of ``kafka-lite top`` with ``rich``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rich.text import Text
 from kafka_lite.tools.top_snapshot import PHASES, PartitionRow, RequestRow, TopicRow, TopSnapshot
 
 WIDE = 104
-"""Columns of a terminal from which on there is room for two percentiles of every phase."""
+"""Minimum terminal width for showing two percentiles of every phase."""
 LINES_AROUND = 16
-"""Lines of the screen that are neither topics nor requests: headings, totals, empty ones."""
+"""Lines of the screen other than topics and requests: headings, totals, empty lines."""
 MAX_REQUEST_ROWS = 8
 _UNITS = ("kB", "MB", "GB", "TB")
 
@@ -23,7 +23,7 @@ _UNITS = ("kB", "MB", "GB", "TB")
 def view(
     snapshot: TopSnapshot, console: Console, *, partitions: bool, url: str = "", max_rows: int | None = None
 ) -> RenderableType:
-    """The whole picture. ``max_rows``: so many lines of topics and requests fit; the others are only counted."""
+    """The whole view. ``max_rows``: how many lines of topics and requests fit; the others are only counted."""
     requests, topics = snapshot.requests, snapshot.topics
     if max_rows is not None:
         requests = requests[: min(MAX_REQUEST_ROWS, max(max_rows // 2, 1))]
@@ -72,7 +72,7 @@ def _topics(
     topics: Sequence[TopicRow], snapshot: TopSnapshot, partitions: bool, max_rows: int | None
 ) -> RenderableType:
     table = _table()
-    # The one column that may be cut when there is no room: the others are no_wrap.
+    # The only column that may be truncated: the others are no_wrap.
     table.add_column("topic", style="cyan", overflow="ellipsis", max_width=60)
     for name in ("parts", "log start", "log end", "size", "msgs in/s", "in/s", "out/s"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -115,7 +115,7 @@ def _rates(topic: TopicRow) -> list[str]:
 def _requests(requests: Sequence[RequestRow], snapshot: TopSnapshot, wide: bool) -> RenderableType:
     if not requests:
         return Text("no requests yet", "dim")
-    # What no request has waited for need not take room.
+    # Omit phases in which no request has spent time.
     phases = [p for p in PHASES if p == "total" or any(row.phases[p][1] > 0 for row in snapshot.requests)]
     table = _table()
     table.add_column("request", style="cyan", no_wrap=True)

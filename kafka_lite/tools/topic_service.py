@@ -1,4 +1,4 @@
-"""What the ``topics`` tool needs of a cluster, through a broker or straight from ZooKeeper.
+"""The operations of the ``topics`` tool, through a broker or directly in ZooKeeper.
 
 Kafka 0.10.2: core/.../admin/TopicCommand.scala (ZooKeeper); 2.2–3.0: TopicService (both) · book 7.1.3
 """
@@ -40,12 +40,12 @@ DEFAULT_CONFIG = 5
 UNSET = -1
 REQUEST_TIMEOUT_MS = 30_000
 DELETE_BY_NAME = 5
-"""The last version of DeleteTopics that names topics instead of giving their ids."""
+"""Last DeleteTopics version that identifies topics by name instead of id."""
 
 
 @dataclass(frozen=True)
 class PartitionDescription:
-    """One partition; leader -1: none."""
+    """One partition; leader -1 means no leader."""
 
     partition: int
     leader: int
@@ -55,7 +55,7 @@ class PartitionDescription:
 
 @dataclass(frozen=True)
 class TopicDescription:
-    """One topic. ``configs``: what is not default; ``min_isr``: min.insync.replicas, None when it is not known."""
+    """One topic. ``configs``: non-default values; ``min_isr``: min.insync.replicas, None if unknown."""
 
     topic: str
     partitions: list[PartitionDescription]
@@ -65,13 +65,13 @@ class TopicDescription:
 
     @property
     def replication_factor(self) -> int:
-        """Replicas of the first partition, as Kafka counts it."""
+        """Number of replicas of the first partition, as in Kafka."""
         return len(self.partitions[0].replicas) if self.partitions else 0
 
 
 @dataclass(frozen=True)
 class NewTopic:
-    """A topic to create; without an assignment the brokers are chosen, and -1 stands for the broker's default."""
+    """A topic to create; without an assignment the replicas are placed automatically. -1 means the broker's default."""
 
     topic: str
     partitions: int = UNSET
@@ -82,10 +82,10 @@ class NewTopic:
 
 
 class TopicService(Protocol):
-    """Errors are ApiErrors and ConnectionErrors; their texts are for the user."""
+    """Raises ApiError and ConnectionError, whose texts are shown to the user."""
 
     def list_topics(self) -> list[str]:
-        """All names, sorted."""
+        """All topic names, sorted."""
         ...
 
     def create(self, topic: NewTopic) -> None:
@@ -93,11 +93,11 @@ class TopicService(Protocol):
         ...
 
     def describe(self, topics: Sequence[str]) -> list[TopicDescription]:
-        """What is to be known of topics that exist."""
+        """Describe existing topics."""
         ...
 
     def live_brokers(self) -> set[int]:
-        """Ids of the brokers that are alive."""
+        """Ids of the live brokers."""
         ...
 
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
@@ -116,13 +116,13 @@ def _check(code: int, message: str | None) -> None:
 
 
 class BrokerTopicService:
-    """Asks the brokers."""
+    """Sends requests to the brokers."""
 
     def __init__(self, channel: AdminChannel) -> None:
         self._channel = channel
 
     def list_topics(self) -> list[str]:
-        """All names, sorted."""
+        """All topic names, sorted."""
         return self._channel.topic_names()
 
     def create(self, topic: NewTopic) -> None:
@@ -141,7 +141,7 @@ class BrokerTopicService:
             _check(result.error_code, result.error_message)
 
     def describe(self, topics: Sequence[str]) -> list[TopicDescription]:
-        """From metadata and configurations."""
+        """Describe topics from metadata and configurations."""
         configs = self._configs(topics)
         described = []
         for topic in sorted(self._channel.metadata(topics), key=lambda topic: topic.name or ""):
@@ -156,7 +156,7 @@ class BrokerTopicService:
         return described
 
     def _configs(self, topics: Sequence[str]) -> dict[str, tuple[dict[str, str], int | None]]:
-        """Topic -> what is not default, and min.insync.replicas."""
+        """Topic -> its non-default configs and min.insync.replicas."""
         resources = [
             DescribeConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configuration_keys=None)
             for topic in topics
@@ -173,7 +173,7 @@ class BrokerTopicService:
         return found
 
     def live_brokers(self) -> set[int]:
-        """From metadata."""
+        """Ids of the live brokers, from metadata."""
         self._channel.refresh()
         return set(self._channel.brokers)
 
@@ -203,14 +203,14 @@ def _text_of(code: int) -> str:
 
 
 class ZooKeeperTopicService:
-    """Reads and writes the znodes; the controller does the rest. The brokers need not run."""
+    """Reads and writes the znodes; the controller does the rest. No broker needs to be running."""
 
     def __init__(self, zk_client: KafkaZkClient) -> None:
         self._zk_client = zk_client
         self._admin_utils = AdminUtils(zk_client)
 
     def list_topics(self) -> list[str]:
-        """All names, sorted."""
+        """All topic names, sorted."""
         return self._zk_client.get_all_topics()
 
     def create(self, topic: NewTopic) -> None:
@@ -219,11 +219,11 @@ class ZooKeeperTopicService:
             self._admin_utils.create_topic_with_assignment(topic.topic, topic.assignment, topic.configs or {})
             return
         mode = RackAwareMode.ENFORCED if topic.rack_aware else RackAwareMode.DISABLED
-        # Without a broker in between nobody knows the broker's defaults.
+        # The brokers' defaults are not available without a broker.
         self._admin_utils.create_topic(topic.topic, topic.partitions, topic.replication_factor, topic.configs, mode)
 
     def describe(self, topics: Sequence[str]) -> list[TopicDescription]:
-        """From the assignment, the states of the partitions, the overrides and the marks."""
+        """Describe topics from their assignments, partition states, overrides and deletion marks."""
         marked = set(self._zk_client.get_topics_marked_for_deletion())
         described = []
         for topic in sorted(topics):
@@ -243,11 +243,11 @@ class ZooKeeperTopicService:
         return PartitionDescription(partition, state.leader_and_isr.leader, replicas, state.leader_and_isr.isr)
 
     def live_brokers(self) -> set[int]:
-        """From /brokers/ids."""
+        """Ids of the live brokers, from /brokers/ids."""
         return set(self._zk_client.get_broker_ids())
 
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
-        """Write the bigger assignment."""
+        """Write the extended assignment."""
         self._admin_utils.add_partitions(topic, count, self._admin_utils.get_broker_metadatas(), new_replicas)
 
     def delete(self, topics: Sequence[str]) -> None:

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_report_arguments(parser: argparse.ArgumentParser) -> None:
-    """What narrows --describe."""
+    """Add the flags that filter --describe."""
     reports = parser.add_mutually_exclusive_group()
     reports.add_argument("--under-replicated-partitions", action="store_true", help="only partitions with a small ISR")
     reports.add_argument("--unavailable-partitions", action="store_true", help="only partitions without a leader")
@@ -78,7 +78,7 @@ def _add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--bootstrap-server`` or ``--zookeeper``."""
+    """Add ``--bootstrap-server`` and ``--zookeeper``, of which exactly one is required."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--bootstrap-server", metavar="HOST:PORT", help="a broker, or several with commas between")
     where.add_argument("--zookeeper", metavar="HOST:PORT[/PATH]", help="the ZooKeeper of the cluster")
@@ -86,7 +86,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def topic_service(options: argparse.Namespace) -> Iterator[TopicService]:
-    """The service that the options ask for, connected."""
+    """A connected service, through a broker or ZooKeeper as the options choose."""
     if options.bootstrap_server:
         with admin_channel(options) as channel:
             yield BrokerTopicService(channel)
@@ -97,7 +97,7 @@ def topic_service(options: argparse.Namespace) -> Iterator[TopicService]:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Do the action; 1 for an error."""
+    """Run the chosen action; returns 1 on error."""
     if not options.topic and not (options.list or options.describe):
         raise ToolError("--topic is missing: name the topic")
     actions: dict[str, Callable[[TopicService, argparse.Namespace], None]] = {
@@ -140,7 +140,7 @@ def create_topic(service: TopicService, options: argparse.Namespace) -> None:
 
 
 def list_topics(service: TopicService, options: argparse.Namespace) -> None:
-    """Print the names."""
+    """Print the topic names."""
     names = _matching_topics(service, options)
     if on_terminal():
         print_table(["topic", "internal"], [(name, "yes" if is_internal(name) else "") for name in names])
@@ -173,7 +173,7 @@ def alter_topics(service: TopicService, options: argparse.Namespace) -> None:
     for name in _existing_topics(service, options):
         new_replicas = None
         if assignment is not None:
-            # As in Kafka the list has all partitions, the old ones first.
+            # As in Kafka, the list covers all partitions, existing ones first.
             old_count = len(service.describe([name])[0].partitions)
             new_replicas = [replicas for partition, replicas in assignment.items() if partition >= old_count]
         service.add_partitions(name, options.partitions, new_replicas)
@@ -210,7 +210,7 @@ def _matching_topics(service: TopicService, options: argparse.Namespace) -> list
 
 
 def _existing_topics(service: TopicService, options: argparse.Namespace) -> list[str]:
-    """The topics that --topic matches; raises ToolError when there is none, unless --if-exists."""
+    """The topics that --topic matches. Raises ToolError if there are none, unless --if-exists."""
     names = _matching_topics(service, options)
     if options.topic and not names and not options.if_exists:
         raise ToolError(f"Topic '{options.topic}' does not exist as expected")
@@ -218,7 +218,7 @@ def _existing_topics(service: TopicService, options: argparse.Namespace) -> list
 
 
 def topic_pattern(text: str) -> re.Pattern[str]:
-    """``--topic`` as Kafka reads it: a regular expression, or several with commas between; raises ToolError."""
+    """Compile ``--topic`` as Kafka does: one regular expression, or several separated by commas. Raises ToolError."""
     pattern = text.strip().strip("\"'").replace(",", "|").replace(" ", "")
     try:
         return re.compile(pattern)
@@ -227,7 +227,7 @@ def topic_pattern(text: str) -> re.Pattern[str]:
 
 
 def parse_replica_assignment(text: str) -> Assignment:
-    """``0:1,1:0`` as {0: [0, 1], 1: [1, 0]}; raises ToolError."""
+    """Parse ``0:1,1:0`` into {0: [0, 1], 1: [1, 0]}. Raises ToolError."""
     assignment: Assignment = {}
     for partition, entry in enumerate(text.split(",")):
         brokers = [broker.strip() for broker in entry.split(":")]
@@ -242,7 +242,7 @@ def parse_replica_assignment(text: str) -> Assignment:
 
 
 def parse_configs(entries: Sequence[str]) -> dict[str, str]:
-    """``name=value`` entries; raises ToolError."""
+    """Parse ``name=value`` entries. Raises ToolError."""
     without = [entry for entry in entries if "=" not in entry]
     if without:
         raise ToolError(f"--config {without[0]}: name=value is needed")
@@ -254,7 +254,7 @@ PartitionFilter = Callable[[TopicDescription, PartitionDescription], bool]
 
 
 def _partition_filter(service: TopicService, options: argparse.Namespace) -> PartitionFilter | None:
-    """Which partitions to show; None for all."""
+    """A filter for the partitions to show; None for all."""
     if options.under_replicated_partitions:
         return lambda _topic, partition: len(partition.isr) < len(partition.replicas)
     if options.unavailable_partitions:
@@ -273,7 +273,7 @@ def _partition_filter(service: TopicService, options: argparse.Namespace) -> Par
 def _print_topic_text(
     topic: TopicDescription, partitions: Sequence[PartitionDescription], *, header: bool, rows: bool
 ) -> None:
-    """As kafka-topics.sh prints it."""
+    """Print a topic in the format of kafka-topics.sh."""
     mark = "\tMarkedForDeletion: true" if topic.marked_for_deletion else ""
     if header:
         configs = ",".join(f"{name}={value}" for name, value in topic.configs.items())

@@ -1,4 +1,4 @@
-"""``kafka-lite update-offsets-in-zk``: put a group to the beginning or the end of a topic, in ZooKeeper.
+"""``kafka-lite update-offsets-in-zk``: set a group's ZooKeeper offsets to a topic's beginning or end.
 
 Kafka 0.10.2: core/.../tools/UpdateOffsetsInZK.scala · book 3.5.3
 """
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Set the offset of each partition; 1 when one cannot be found out."""
+    """Set the offset of each partition; returns 1 if one cannot be determined."""
     configure_logging(default_level="WARN")
     config = ConsumerConfig(load_properties(options.config))
     with zookeeper_client(config["zookeeper.connect"]) as zk_client:
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def log_offset(zk_client: KafkaZkClient, partition: TopicPartition, time: int) -> int:
-    """Where the leader's log begins or ends. Raises ToolError, ApiError, ConnectionError."""
+    """The start or end offset of the leader's log. Raises ToolError, ApiError, ConnectionError."""
     state = zk_client.get_partition_state(partition)
     broker = None if state is None else get_plaintext_end_point(zk_client, state.leader_and_isr.leader)
     if broker is None:

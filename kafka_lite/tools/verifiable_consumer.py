@@ -1,4 +1,4 @@
-"""``kafka-lite verifiable-consumer``: consumes in a group, and tells as JSON what it gets, commits, gains and loses.
+"""``kafka-lite verifiable-consumer``: consumes in a group and reports records, commits and rebalances as JSON.
 
 Kafka 0.10.2: tools/.../tools/VerifiableConsumer.java · book 1.4.3
 """
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Consume until there were enough, or SIGTERM or Ctrl-C comes."""
+    """Consume up to the limit, or until SIGTERM or Ctrl-C."""
     configure_logging(default_level="WARN")
     text = StringDeserializer()
     consumer = KafkaConsumer(consumer_configs(options), text, text)
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def consumer_configs(options: argparse.Namespace) -> dict[str, object]:
-    """Raises OSError for a file that cannot be read."""
+    """The consumer's configuration. Raises OSError if the file cannot be read."""
     configs: dict[str, object] = {}
     if options.consumer_config is not None:
         configs |= load_properties(options.consumer_config)
@@ -98,7 +98,7 @@ def consumer_configs(options: argparse.Namespace) -> dict[str, object]:
 
 
 class VerifiableConsumer(ConsumerRebalanceListener):
-    """Prints one event a line::
+    """Prints one event per line::
 
     {"timestamp":…,"name":"startup_complete"}
     {"timestamp":…,"name":"partitions_assigned","partitions":[{"topic":"t","partition":0}]}
@@ -128,7 +128,7 @@ class VerifiableConsumer(ConsumerRebalanceListener):
         self.consumed = 0
 
     def run(self) -> None:
-        """Consume until there were enough, or ``wakeup`` is called."""
+        """Consume up to the limit, or until ``wakeup`` is called."""
         try:
             self._events.print("startup_complete")
             self._consumer.subscribe([self._topic], self)
@@ -137,7 +137,7 @@ class VerifiableConsumer(ConsumerRebalanceListener):
                 if offsets and not self._auto_commit:
                     self._commit(offsets)
         except WakeupError:
-            pass  # it is how an endless run ends
+            pass  # the normal end of a run without limit
         finally:
             self._consumer.close()
             self._events.print("shutdown_complete")
@@ -147,15 +147,15 @@ class VerifiableConsumer(ConsumerRebalanceListener):
         return 0 <= self._max_messages <= self.consumed
 
     def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
-        """Tell of it."""
+        """Print the assigned partitions."""
         self._events.print("partitions_assigned", partitions=[_json(each) for each in sorted(partitions)])
 
     def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
-        """Tell of it."""
+        """Print the revoked partitions."""
         self._events.print("partitions_revoked", partitions=[_json(each) for each in sorted(partitions)])
 
     def _received(self, records: ConsumerRecords) -> dict[TopicPartition, OffsetAndMetadata]:
-        """Tell of the records; what to commit for them. Those beyond ``max_messages`` are as if they had not come."""
+        """Print the records and return the offsets to commit. Records beyond ``max_messages`` are ignored."""
         offsets: dict[TopicPartition, OffsetAndMetadata] = {}
         summaries: list[dict[str, object]] = []
         for partition in sorted(records.partitions):
@@ -182,7 +182,7 @@ class VerifiableConsumer(ConsumerRebalanceListener):
         )  # fmt: skip
 
     def _commit(self, offsets: Offsets) -> None:
-        """Commit and tell of it; when woken up meanwhile, once more, for what was consumed shall be committed."""
+        """Commit and print the result. If interrupted by a wakeup, commit again: consumed records must be committed."""
         try:
             self._consumer.commit_sync(offsets)
         except WakeupError:

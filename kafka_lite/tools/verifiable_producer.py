@@ -1,4 +1,4 @@
-"""``kafka-lite verifiable-producer``: sends increasing numbers, and says as JSON of each what became of it.
+"""``kafka-lite verifiable-producer``: sends increasing numbers and reports the outcome of each as JSON.
 
 Kafka 0.10.2: tools/.../tools/VerifiableProducer.java · book 1.4.1
 """
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send until there were enough, or SIGTERM or Ctrl-C comes; then wait for what is under way, and sum up."""
+    """Send up to the limit, or until SIGTERM or Ctrl-C; then wait for records in flight and print a summary."""
     configure_logging(default_level="WARN")
     if options.repeating_keys is not None and options.repeating_keys <= 0:
         raise ToolError("--repeating-keys should be greater than zero")
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         tool.send_all()
     except StopRequested:
-        pass  # it is how an endless run ends
+        pass  # the normal end of a run without limit
     finally:
         signals.disarm()
         tool.close()
@@ -75,13 +75,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def producer_configs(options: argparse.Namespace) -> dict[str, object]:
-    """No retries, so that every error shows. Raises OSError for a file that cannot be read."""
+    """The producer's configuration: no retries, so that every error shows. Raises OSError."""
     file = load_properties(options.producer_config) if options.producer_config is not None else {}
     return {"bootstrap.servers": options.bootstrap_server, "acks": str(options.acks), "retries": "0", **file}
 
 
 class VerifiableProducer:
-    """Prints one event a line::
+    """Prints one event per line::
 
     {"timestamp":1795281906604,"name":"startup_complete"}
     {"timestamp":1795281906617,"name":"producer_send_success","key":null,"value":"0","topic":"t","partition":0,"offset":0}
@@ -106,7 +106,7 @@ class VerifiableProducer:
         self.sent = self.acked = 0
 
     def send_all(self) -> None:
-        """Send as many as were asked for."""
+        """Send up to the limit."""
         self._events.print("startup_complete")
         throttler = ThroughputThrottler(self._throughput, self._start_ms, self._time)
         for number in itertools.count() if self._max_messages < 0 else range(self._max_messages):
@@ -116,7 +116,7 @@ class VerifiableProducer:
                 throttler.throttle()
 
     def send(self, key: str | None, value: str) -> None:
-        """Send a message; its fate is printed when it is known."""
+        """Send a message; its outcome is printed once known."""
         record = ProducerRecord(self._topic, value, key, timestamp=self._timestamp())
         self.sent += 1
         try:
@@ -125,7 +125,7 @@ class VerifiableProducer:
             self._failed(key, value, error)
 
     def close(self) -> None:
-        """Wait for what is under way, and sum up."""
+        """Wait for records in flight and print the summary."""
         self._producer.close()
         self._events.print("shutdown_complete")
         elapsed_s = max(self._time.hi_res_ms() - self._start_ms, 1) / 1000
@@ -165,10 +165,10 @@ class VerifiableProducer:
 
 
 def values(prefix: int | None) -> Iterator[str]:
-    """``0``, ``1``, …; or ``7.0``, ``7.1``, …"""
+    """``0``, ``1``, …, or with prefix 7: ``7.0``, ``7.1``, …"""
     return (str(number) if prefix is None else f"{prefix}.{number}" for number in itertools.count())
 
 
 def keys(repeating: int | None) -> Iterator[str | None]:
-    """No keys; or ``0`` to one below ``repeating``, again and again."""
+    """No keys, or ``0`` to ``repeating`` - 1 in an endless cycle."""
     return itertools.repeat(None) if repeating is None else (str(n) for n in itertools.cycle(range(repeating)))

@@ -1,4 +1,4 @@
-"""``kafka-lite verify-consumer-rebalance``: whether every partition of an old consumers' group has an owner.
+"""``kafka-lite verify-consumer-rebalance``: checks that every partition of an old consumer group has an owner.
 
 Kafka 0.10.2: core/.../tools/VerifyConsumerRebalance.scala · book 3.2.4
 """
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Say whether it is; 1 when it is not, or ZooKeeper cannot be read. Kafka's tool ends with 0 in any case."""
+    """Print the result; returns 1 if a partition lacks a valid owner or ZooKeeper cannot be read (Kafka: always 0)."""
     configure_logging(default_level="WARN")
     with zookeeper_client(options.zookeeper) as zk_client:
         problems = list(problems_of(zk_client, options.group))
@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def problems_of(zk_client: KafkaZkClient, group: str) -> Iterator[str]:
-    """What is wrong: a partition without an owner, or with one that is no (longer a) member of the group.
+    """The problems: partitions without an owner, or whose owner is not a member of the group.
 
-    A group without members has no topics, and nothing is wrong with it.
+    A group without members has no topics and therefore no problems.
     """
     groups = ConsumerGroups(zk_client)
     threads = threads_by_topic(zk_client, groups, group)
@@ -64,7 +64,7 @@ def problems_of(zk_client: KafkaZkClient, group: str) -> Iterator[str]:
 
 
 def threads_by_topic(zk_client: KafkaZkClient, groups: ConsumerGroups, group: str) -> dict[str, set[str]]:
-    """The threads of all members that subscribe to a topic, as owners are written."""
+    """Topic -> consumer thread ids of all its subscribers, in the format of owner znodes."""
     threads: dict[str, set[str]] = {}
     for consumer, registration in groups.get_registrations(group).items():
         topic_count = construct_topic_count(consumer, registration, zk_client.get_all_topics, False)

@@ -1,6 +1,6 @@
-"""``kafka-lite where``: where a class of Kafka, of the book, or of kafka_lite stands.
+"""``kafka-lite where``: finds a class of Kafka, the book or kafka_lite.
 
-Kafka has no such tool; the book's readers have an index of classes · book 1.5
+Kafka has no such tool; it is the class index for the book's readers · book 1.5
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SUMMARY = "find a class: its module here, its file in Kafka, its sections in the
 
 NOT_FOUND = 1
 _SHOWN_IN_FULL = 3
-"""If more classes than that match, each gets one line."""
+"""If more classes match, each gets one line."""
 _LONGER_NAMES = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The name to look for."""
+    """The name to search for."""
     parser.add_argument(
         "name",
         metavar="NAME",
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the index has of a name. Returns 1 if it has nothing."""
+    """Print the index entries for a name. Returns 1 if there are none."""
     index = load_class_index()
     found = index.find(options.name)
     if not found:
@@ -69,7 +69,7 @@ def _one_line_each(found: Sequence[ClassEntry]) -> Iterator[str]:
 
 
 def _facts(entry: ClassEntry, book: Book) -> Iterator[tuple[str, str]]:
-    """Lines of ``title, text``; a title that is the same as above is left out."""
+    """(title, text) lines; a title equal to the one above is left empty."""
     if entry.module and entry.symbol not in ("", entry.name):
         yield "here", f"{_place(entry)}, as {entry.symbol}"
     else:
@@ -88,7 +88,7 @@ def _rows(title: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _place(entry: ClassEntry) -> str:
-    """``kafka_lite/log/log.py:61`` in a clone, the whole path where the package is installed."""
+    """``kafka_lite/log/log.py:61`` in a clone, the full path if the package is installed."""
     if not entry.module:
         return f"no room yet ({entry.reason})"
     root = "" if (PACKAGE.parent / "chapters").is_dir() else f"{PACKAGE.parent}/"

@@ -1,4 +1,4 @@
-"""What ``consumer-groups --zookeeper`` reads and deletes: the groups of consumers that keep themselves in ZooKeeper.
+"""The operations of ``consumer-groups --zookeeper``: reads and deletes the groups of old consumers.
 
 Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (ZkConsumerGroupService), core/.../admin/AdminUtils.scala
 (deleteConsumerGroupInZK and its kind) · book 3.2.1
@@ -19,12 +19,12 @@ from kafka_lite.zookeeper.data import BrokerRegistration
 
 
 def bootstrap_servers(brokers: Mapping[int, BrokerRegistration]) -> str:
-    """``host:port,…`` of the brokers that are registered in ZooKeeper, by their PLAINTEXT end points."""
+    """``host:port,…``: the PLAINTEXT end points of the brokers registered in ZooKeeper."""
     return ",".join(f"{each.host}:{each.port}" for _, each in sorted(brokers.items()) if each.host)
 
 
 class ZkConsumerGroupService:
-    """Groups under /consumers. Offsets may be in ZooKeeper or, with ``offsets.storage=kafka``, at the coordinator.
+    """Groups under /consumers. Offsets may be in ZooKeeper or, with ``offsets.storage=kafka``, in Kafka.
 
     Raises ToolError and ConnectionError.
     """
@@ -35,11 +35,11 @@ class ZkConsumerGroupService:
         self._timeout_ms = timeout_ms
 
     def list_groups(self) -> list[str]:
-        """All groups, whether anybody is in them or not."""
+        """All groups, with or without members."""
         return self._groups.get_groups()
 
     def rows(self, group: str) -> list[PartitionRow]:
-        """The table of ``--describe``: all partitions of the group's topics, then members without any."""
+        """The rows of ``--describe``: all partitions of the group's topics, then members without partitions."""
         if group not in self._groups.get_groups():
             raise ToolError(f"Error: The consumer group '{group}' does not exist.")
         topics = self._groups.get_topics_of_group(group)
@@ -56,7 +56,7 @@ class ZkConsumerGroupService:
         return rows + [PartitionRow(group, member=_as_member(each)) for each in idle]
 
     def _offsets_and_ends(self, group: str, partitions: Iterable[TopicPartition]) -> tuple[Offsets, Offsets]:
-        """What is committed, at the coordinator or else in ZooKeeper, and where the logs end."""
+        """Committed offsets (the coordinator's take precedence over ZooKeeper's) and log end offsets."""
         partitions = list(partitions)
         in_zookeeper = self._groups.get_offsets(group, partitions)
         servers = bootstrap_servers(self._zk.get_brokers())
@@ -69,13 +69,13 @@ class ZkConsumerGroupService:
     # ── Deletion ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def delete_group(self, group: str) -> str:
-        """Forget a group, and say so. Raises ToolError when it has members, or is none."""
+        """Delete a group and return the message to print. Raises ToolError if it has members or does not exist."""
         self._refuse_if_active(group, f"Delete for group '{group}' failed because")
         self._groups.delete_group(group)
         return f"Deleted all consumer group information for group '{group}' in zookeeper."
 
     def delete_topic_of_group(self, group: str, topic: str) -> str:
-        """Forget what a group knows of a topic; the whole group if that was its only one."""
+        """Delete a group's data on a topic; deletes the whole group if that is its only topic."""
         self._refuse_if_active(group, f"Delete for group '{group}' topic '{topic}' failed because")
         if self._groups.get_topics_of_group(group) == [topic]:
             self._groups.delete_group(group)
@@ -85,7 +85,7 @@ class ZkConsumerGroupService:
         return f"Deleted consumer group information for group '{group}' topic '{topic}' in zookeeper."
 
     def delete_topic(self, topic: str) -> str:
-        """Forget a topic in all groups without members."""
+        """Delete a topic from all groups without members."""
         for group in self._groups.get_groups():
             if topic in self._groups.get_topics_of_group(group) and not self._groups.get_consumers_in_group(group):
                 self.delete_topic_of_group(group, topic)
@@ -99,7 +99,7 @@ class ZkConsumerGroupService:
 
 
 def member_id(thread: str) -> str:
-    """The member of an owner: ``g_host-1795248570284-adab17da-0`` without the thread's number."""
+    """The member id of an owner: ``g_host-1795248570284-adab17da-0`` without the thread number."""
     return thread.rpartition("-")[0]
 
 
@@ -108,5 +108,5 @@ def _member(owner: str | None) -> Member | None:
 
 
 def _as_member(name: str) -> Member:
-    """Host and client's name are in the id already."""
+    """A member whose id already contains host and client name."""
     return Member(name, "", "", "", ())

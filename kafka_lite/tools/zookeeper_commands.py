@@ -1,4 +1,4 @@
-"""The commands of ZooKeeper's shell: what each takes, does and prints.
+"""The commands of ZooKeeper's shell: arguments, effects and output.
 
 ZooKeeper 3.8: zookeeper-server/.../cli/*Command.java, ZooKeeperMain.java · book 7.1.1
 """
@@ -44,11 +44,11 @@ _ERROR_TEXTS: tuple[tuple[type[Exception], str], ...] = (
     (kazoo_exceptions.InvalidACLError, "Acl is not valid : {}"),
     (kazoo_exceptions.BadArgumentsError, "Arguments are not valid : {}"),
 )
-"""ZooKeeper's words, odd as some are: scripts look for them."""
+"""ZooKeeper's exact wording, because scripts search for it."""
 
 
 class CommandError(KafkaError):
-    """A command that cannot be carried out; the text is what ZooKeeper's shell prints."""
+    """A failed command; the text is what ZooKeeper's shell prints."""
 
     def __init__(self, text: str, exit_code: int = FAILED) -> None:
         super().__init__(text)
@@ -56,14 +56,14 @@ class CommandError(KafkaError):
 
 
 class _CreateContainer(Create):  # type: ignore[misc]
-    """A request that kazoo lacks; its body is that of create, and so is the part of the answer that we read."""
+    """A request that kazoo lacks; its body and the part of the response that we read are those of create."""
 
     type = 19
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """A command's options (letter → value) and what follows them."""
+    """A command's options (letter → value) and positional arguments."""
 
     options: dict[str, str]
     rest: list[str]
@@ -73,7 +73,7 @@ class Arguments:
 
     @property
     def path(self) -> str:
-        """The first argument. Raises CommandError when it is no absolute path."""
+        """The first argument. Raises CommandError if it is not an absolute path."""
         path = self.rest[0]
         if not path.startswith("/"):
             raise CommandError("Path must start with / character")
@@ -83,7 +83,7 @@ class Arguments:
 
     @property
     def version(self) -> int:
-        """``-v``; -1, which matches every version, without it."""
+        """``-v``; defaults to -1, which matches every version."""
         text = self.options.get("v", "-1")
         try:
             return int(text)
@@ -93,7 +93,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table: letters of options (as for getopt), arguments, and the function that does it."""
+    """One row of the table: option letters (as for getopt), number of arguments, and the function."""
 
     usage: str
     letters: str
@@ -103,7 +103,7 @@ class Command:
 
 
 class ZooKeeperCommands:
-    """Carries out commands on a kazoo client. Results go to stdout; errors, and what was created, to stderr."""
+    """Executes commands with a kazoo client. Results go to stdout; errors and the paths of created nodes to stderr."""
 
     def __init__(self, client: Any, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self._client = client
@@ -111,7 +111,7 @@ class ZooKeeperCommands:
         self._err = err or sys.stderr
 
     def execute(self, words: Sequence[str]) -> int:
-        """Carry out a command; returns its exit code. Raises KazooException only when the connection is gone."""
+        """Execute a command; returns its exit code. Raises KazooException only if the connection is lost."""
         command = COMMANDS.get(words[0])
         try:
             if command is None:
@@ -138,10 +138,10 @@ class ZooKeeperCommands:
     # ------------------------------------------------------------------------------------------------------- reading
 
     def ls(self, arguments: Arguments) -> None:
-        """Children in order; ``-s``: and the stat; ``-R``: all paths below, too."""
+        """List the children, sorted; ``-s`` also prints the stat, ``-R`` lists all paths below."""
         path = arguments.path
         if "R" in arguments:
-            self._client.get(path)  # a node that is not there is an error
+            self._client.get(path)  # raises if the node does not exist
             self._say(path)
             for below in self._below(path):
                 self._say(below)
@@ -152,7 +152,7 @@ class ZooKeeperCommands:
             self._print_stat(stat)
 
     def _below(self, path: str) -> Iterator[str]:
-        """All children first, then what is below each: the order of ZooKeeper's shell."""
+        """All paths below a node: the children first, then each one's descendants, as in ZooKeeper's shell."""
         try:
             names = sorted(self._client.get_children(path))
         except kazoo_exceptions.NoNodeError:
@@ -163,21 +163,21 @@ class ZooKeeperCommands:
             yield from self._below(child)
 
     def get(self, arguments: Arguments) -> None:
-        """The data as text (``null`` for none); ``-s``: and the stat; ``-w``: and tell of the next change."""
+        """Print the data as text (``null`` for none); ``-s`` also prints the stat, ``-w`` reports the next change."""
         data, stat = self._client.get(arguments.path, watch=self._watch(arguments))
         self._say("null" if data is None else data.decode("utf-8", "replace"))
         if "s" in arguments:
             self._print_stat(stat)
 
     def stat(self, arguments: Arguments) -> None:
-        """The stat alone."""
+        """Print the stat."""
         stat = self._client.exists(arguments.path, watch=self._watch(arguments))
         if stat is None:
             raise CommandError(f"Node does not exist: {arguments.path}")
         self._print_stat(stat)
 
     def get_acl(self, arguments: Arguments) -> None:
-        """Who may do what."""
+        """Print the ACL; ``-s`` also prints the stat."""
         acls, stat = self._client.get_acls(arguments.path)
         for acl in acls:
             self._say(f"'{acl.id.scheme},'{acl.id.id}\n: {_letters(acl.perms)}")
@@ -197,7 +197,7 @@ class ZooKeeperCommands:
     # ------------------------------------------------------------------------------------------------------- writing
 
     def create(self, arguments: Arguments) -> None:
-        """``-e``: ephemeral; ``-s``: with a number behind its name; ``-c``: a container."""
+        """Create a node; ``-e``: ephemeral; ``-s``: sequential; ``-c``: a container."""
         path = arguments.rest[0] if "s" in arguments and arguments.rest[0].endswith("/") else arguments.path
         value = arguments.rest[1].encode() if len(arguments.rest) > 1 else None
         acl = _parse_acl(arguments.rest[2]) if len(arguments.rest) > 2 else list(OPEN_ACL_UNSAFE)
@@ -216,17 +216,17 @@ class ZooKeeperCommands:
         return str(self._client.unchroot(answer.get()))
 
     def set(self, arguments: Arguments) -> None:
-        """``-v``: only if the data have this version; ``-s``: show the stat afterwards."""
+        """Set a node's data; ``-v``: only if the data has this version; ``-s`` prints the new stat."""
         stat = self._client.set(arguments.path, arguments.rest[1].encode(), arguments.version)
         if "s" in arguments:
             self._print_stat(stat)
 
     def delete(self, arguments: Arguments) -> None:
-        """One node without children; ``-v``: only if its data have this version."""
+        """Delete a node without children; ``-v``: only if its data has this version."""
         self._client.delete(arguments.path, arguments.version)
 
     def delete_all(self, arguments: Arguments) -> None:
-        """A node and everything below it."""
+        """Delete a node and everything below it."""
         if arguments.path == "/":
             raise CommandError("Arguments are not valid : /")
         paths = [arguments.path, *self._below(arguments.path)]
@@ -237,7 +237,8 @@ class ZooKeeperCommands:
             self._client.delete(path)
 
     def set_acl(self, arguments: Arguments) -> None:
-        """``-v``: only if the ACL has this version; ``-R``: of everything below, too; ``-s``: show the stat."""
+        """Set a node's ACL; ``-v``: only if it has this version; ``-R``: also on all nodes below; ``-s`` prints the
+        stat."""
         acl = _parse_acl(arguments.rest[1])
         stat = self._client.set_acls(arguments.path, acl, arguments.version)
         if "R" in arguments:
@@ -247,12 +248,12 @@ class ZooKeeperCommands:
             self._print_stat(stat)
 
     def sync(self, arguments: Arguments) -> None:
-        """Wait until this server knows what the ensemble's leader knows."""
+        """Wait until this server has caught up with the ensemble's leader."""
         self._client.sync(arguments.path)
         self._say("Sync is OK")
 
     def add_auth(self, arguments: Arguments) -> None:
-        """Be somebody from now on: ``addauth digest user:password``."""
+        """Authenticate the session: ``addauth digest user:password``."""
         credential = arguments.rest[1] if len(arguments.rest) > 1 else ""
         try:
             self._client.add_auth(arguments.rest[0], credential)
@@ -277,19 +278,19 @@ COMMANDS = {
 
 
 def usage() -> str:
-    """All commands."""
+    """The usage text of all commands."""
     lines = sorted([*(command.usage for command in COMMANDS.values()), "quit"])
     return "\n".join(["ZooKeeper -server host:port cmd args", *(f"\t{line}" for line in lines)])
 
 
 def split_line(line: str) -> list[str]:
-    """The words of a line; ``"two words"`` and ``'two words'`` are one each, quotes within a word stay (JSON!)."""
+    """Split a line into words; ``"two words"`` and ``'two words'`` are one word each; quotes in words stay (JSON)."""
     words = (match.group(1) for match in _WORD.finditer(line))
     return [word[1:-1] if len(word) > 1 and word[0] in "\"'" else word for word in words]
 
 
 def print_watched_event(out: TextIO, state: str, event_type: str, path: str) -> None:
-    """An event as ZooKeeper's shell shows it."""
+    """Print an event as ZooKeeper's shell does."""
     print(f"\nWATCHER::\n\nWatchedEvent state:{state} type:{event_type} path:{path}", file=out)
 
 
@@ -304,7 +305,7 @@ def _parse(command: Command, words: Sequence[str]) -> Arguments:
 
 
 def _parse_acl(text: str) -> list[ACL]:
-    """``scheme:id:perms``, several with commas between; an id may contain colons."""
+    """Parse ``scheme:id:perms,…``; an id may contain colons. Raises CommandError."""
     acls = []
     for entry in text.split(","):
         scheme, first, rest = entry.partition(":")
@@ -334,7 +335,7 @@ def _stat_lines(stat: Any) -> Iterator[tuple[str, str]]:
 
 
 def _date(time_ms: int) -> str:
-    """As ``java.util.Date`` prints it."""
+    """The time as ``java.util.Date`` prints it."""
     return time.strftime("%a %b %d %H:%M:%S %Z %Y", time.localtime(time_ms / 1000))
 
 

@@ -1,4 +1,4 @@
-"""``kafka-lite zookeeper-server-start``: a ZooKeeper server by itself, for brokers in processes of their own.
+"""``kafka-lite zookeeper-server-start``: a standalone ZooKeeper server, for brokers in other processes.
 
 Kafka 0.10.2: bin/zookeeper-server-start.sh, config/zookeeper.properties · book 1.4.1
 """
@@ -42,15 +42,15 @@ ZOOKEEPER_CONFIGS = (
     .define("jute.maxbuffer", Type.INT, JUTE_MAX_BUFFER_BYTES, LOW, "The longest request, bytes.", Range.at_least(1024))
     .define("extendedTypesEnabled", Type.BOOLEAN, False, LOW, "Whether znodes may have a time to live.")
 )
-"""ZooKeeper's keys. Deviation: ZooKeeper listens on all interfaces unless told otherwise."""
+"""ZooKeeper's keys. Deviation: by default, ZooKeeper listens on all interfaces."""
 
 IGNORED = ("initLimit", "syncLimit", "admin.enableServer", "admin.serverPort", "autopurge.purgeInterval")
-"""Keys of ordinary files that mean nothing here: there is no ensemble to wait for, no web server, and old snapshots
-go whenever there is a new one."""
+"""Keys of ordinary config files that have no effect here: there is no ensemble and no web server, and old snapshots
+are deleted whenever a new one is written."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Kafka's: the file; and ``--override`` as for the broker."""
+    """Kafka's argument, the file, plus ``--override`` and ``--log-config`` as for the broker."""
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="its zookeeper.properties")
     add_override_argument(parser)
     add_log_config_argument(parser)
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
-    """A server with this configuration. Raises ConfigError for what is wrong, and for what it cannot do."""
+    """Create a server with this configuration. Raises ConfigError for invalid values and unsupported features."""
     _refuse_what_is_not_there(properties)
     for name in ZOOKEEPER_CONFIGS.unused(properties):
         if name not in IGNORED and name != "dataLogDir":
@@ -90,7 +90,7 @@ def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
 
 
 def _refuse_what_is_not_there(properties: Mapping[str, str]) -> None:
-    """To accept these and ignore them would deceive whoever sets them."""
+    """Raise ConfigError for keys of unsupported features: silently ignoring them would be misleading."""
     for name, value in properties.items():
         if name.startswith("server."):
             raise ConfigError(name, value, "this server stands alone; an ensemble needs Apache ZooKeeper")
@@ -106,7 +106,7 @@ def _or_none(value: int) -> int | None:
 
 
 class ForegroundZooKeeper:
-    """An EmbeddedZooKeeper with a process of its own."""
+    """An EmbeddedZooKeeper that runs in its own process."""
 
     def __init__(self, server: EmbeddedZooKeeper) -> None:
         self._server = server
@@ -116,14 +116,14 @@ class ForegroundZooKeeper:
         self._server.start()
 
     def ready_line(self) -> str:
-        """Where it is reached, and where its data lie."""
+        """The line with the server's address and data directory."""
         from kafka_lite import __version__
 
         started = terminal.styled(f"kafka_lite {__version__} ZooKeeper started", "bold green")
         return f"{started}: {self._server.connect_string}, dataDir={self._server.data_dir.resolve()}"
 
     def await_shutdown(self) -> None:
-        """Wait until the server has ended."""
+        """Block until the server has stopped."""
         self._server.await_shutdown()
 
     def shutdown(self) -> None:

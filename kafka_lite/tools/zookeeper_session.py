@@ -1,4 +1,4 @@
-"""How tools reach ZooKeeper.
+"""The tools' ZooKeeper sessions.
 
 Kafka 0.10.2: core/.../utils/ZkUtils.scala (apply) · book 1.4.1
 """
@@ -19,9 +19,9 @@ SILENT = logging.CRITICAL + 1
 
 @contextmanager
 def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
-    """A session with the cluster's ZooKeeper, as long as the block takes. Raises ConnectionError."""
+    """A session with the cluster's ZooKeeper for the duration of the block. Raises ConnectionError."""
     zk_client = KafkaZkClient(connect_string, SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS)
-    # kazoo warns of every attempt to connect; a tool says once that there was no connection.
+    # kazoo warns about every connection attempt; a tool reports a failure once.
     with quiet("kazoo", below=SILENT):
         zk_client.start()
     try:

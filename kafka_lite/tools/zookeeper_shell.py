@@ -1,4 +1,4 @@
-"""``kafka-lite zookeeper-shell``: look into ZooKeeper and change what is there, as ZooKeeper's own shell does.
+"""``kafka-lite zookeeper-shell``: inspects and changes ZooKeeper's data, like ZooKeeper's own shell.
 
 Kafka 0.10.2: bin/zookeeper-shell.sh; ZooKeeper 3.8: zookeeper-server/.../ZooKeeperMain.java · book 7.1.1
 """
@@ -26,13 +26,13 @@ _QUIT = ("quit", "exit", "close")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The address, and a command unless one wants to be asked."""
+    """The address, and a command; without a command there is a prompt."""
     parser.add_argument("server", metavar="HOST:PORT[/PATH]", help="where ZooKeeper is; PATH becomes its root (chroot)")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="one command; none: a prompt")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry out the command, or commands from stdin until ``quit``; 0, or what the last command returned."""
+    """Execute the command, or commands from stdin until ``quit``; returns 0 or the last command's exit code."""
     from kazoo import exceptions as kazoo_exceptions
     from kazoo.client import KazooClient
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         terminal.print_error(f"{options.server} is not of the form HOST:PORT[/PATH]: {error}")
         return 1
     try:
-        # Not client.start(): it warns of a chroot that does not exist yet.
+        # Not client.start(): it warns about a chroot that does not exist yet.
         if not client.start_async().wait(CONNECT_TIMEOUT_S):
             terminal.print_error(f"Unable to connect to ZooKeeper at {options.server}. Does it run there?")
             return 1
@@ -84,7 +84,7 @@ def _read_commands(client: Any, commands: ZooKeeperCommands, server: str) -> int
             if interactive:
                 print()
             return exit_code
-        except KeyboardInterrupt:  # a new line, as in other shells
+        except KeyboardInterrupt:  # starts a new line, as in other shells
             print()
             continue
         if words and words[0] in _QUIT:
@@ -107,7 +107,7 @@ def _state(client: Any) -> str:
 
 
 def _complete_with_tab(client: Any) -> None:
-    """Tab completes commands, and paths from the children that ZooKeeper has."""
+    """Make Tab complete commands, and paths from ZooKeeper's children."""
     import readline
 
     from kafka_lite.tools.zookeeper_commands import COMMANDS
@@ -122,7 +122,7 @@ def _complete_with_tab(client: Any) -> None:
     def complete(text: str, number: int) -> str | None:
         try:
             found = candidates(text)
-        except Exception:  # noqa: BLE001 - readline would swallow it, and no completion is what it comes to
+        except Exception:  # noqa: BLE001 - readline would swallow it; offer no completion
             return None
         return found[number] if number < len(found) else None
 
