@@ -1,6 +1,6 @@
-"""A whole broker inside a test of your own project: ``from kafka_lite.testing import ApiKey, Cluster, Errors``.
+"""A whole broker inside your own project's tests: ``from kafka_lite.testing import ApiKey, Cluster, Errors``.
 
-What is imported from here is loaded when it is first used, since pytest loads this package for its plugin in every run.
+The names are imported lazily, on first use, because pytest loads this package for its plugin in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A broker inside your own test process, with a ZooKeeper of its own, on ports that are free.
+"""A broker inside your own test process, with its own ZooKeeper, on free ports.
 
 Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala, utils/TestUtils.scala · book 1.4.1
 """
@@ -29,18 +29,18 @@ TEST_DEFAULTS: dict[str, str] = {
     "zookeeper.connect": "embedded",
     "offsets.topic.num.partitions": "5",
     "offsets.topic.replication.factor": "1",
-    # The first consumer of a group need not wait for others to come.
+    # The first consumer of a group does not wait for others to join.
     "group.initial.rebalance.delay.ms": "0",
-    # Files of deleted topics and segments go at once: a test's folder is short-lived.
+    # Files of deleted topics and segments are removed soon: a test's folder is short-lived.
     "log.segment.delete.delay.ms": "1000",
     "num.io.threads": "4",
-    # A jump of the clock shall not cost every client its connection.
+    # A clock jump must not close every client's connection.
     "connections.max.idle.ms": "-1",
 }
-"""What differs from a broker's defaults, so that it starts quickly and leaves nothing lying about."""
+"""Differences from a broker's defaults, for a quick start and nothing left behind."""
 
 SETTLE_S = 5.0
-"""How long ``time.advance`` waits for background work that has become due."""
+"""How long ``time.advance`` waits for background work that is due."""
 POLL_S = 0.01
 HOST = "127.0.0.1"
 
@@ -53,8 +53,8 @@ class Cluster:
             producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers})
             cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()
 
-    ``overrides`` are keys of ``server.properties``. The data lie in ``data_dir`` and stay there, or in a temporary
-    folder that goes with the cluster. ``brokers``: 1, for brokers do not replicate yet.
+    ``overrides`` are keys of ``server.properties``. Data is kept in ``data_dir``, or in a temporary folder that is
+    removed with the cluster. ``brokers`` must be 1, because brokers do not replicate yet.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class Cluster:
         self._overrides = {key: _text(value) for key, value in (overrides or {}).items()}
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._temporary_dir: Path | None = None
-        self._port = 0  # while there is none
+        self._port = 0  # 0 until the first start
         self._server: KafkaServer | None = None
         self.time = time or ShiftedTime()
         """The broker's clock: ``cluster.time.advance(hours=1)``."""
         self._faults = FaultInjector(self.time)
 
-    # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── life cycle ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> Self:
-        """Start the broker; raises what ``KafkaServer.startup`` raises, with nothing left running."""
+        """Start the broker. Raises what ``KafkaServer.startup`` raises, leaving nothing running."""
         if self._server is not None:
             raise RuntimeError("this cluster is running already")
         if self._given_dir is None and self._temporary_dir is None:
@@ -96,7 +96,7 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """Stop the broker and remove the temporary folder; again: nothing happens."""
+        """Stop the broker and remove the temporary folder. Idempotent."""
         self.stop_broker()
         if self._temporary_dir is not None:
             shutil.rmtree(self._temporary_dir, ignore_errors=True)
@@ -104,7 +104,7 @@ class Cluster:
         self._port = 0
 
     def start_broker(self) -> None:
-        """Start the broker on the data and the port that it had before."""
+        """Start the broker with its previous data and port."""
         self._port = self._port or free_port()
         server = KafkaServer(
             KafkaConfig(self._properties()),
@@ -117,7 +117,7 @@ class Cluster:
         self.time.add_listener(self._settle)
 
     def stop_broker(self) -> None:
-        """Stop the broker in good order, as Kafka's controlled shutdown; its data and its faults stay."""
+        """Shut the broker down cleanly, as Kafka's controlled shutdown does; its data and faults remain."""
         server, self._server = self._server, None
         if server is not None:
             self.time.remove_listener(self._settle)
@@ -125,8 +125,8 @@ class Cluster:
             server.shutdown()
 
     def restart(self) -> None:
-        """Stop the broker and start it anew on the same data and the same port."""
-        self.server  # noqa: B018  not one that does not run
+        """Stop the broker and start it again with the same data and port."""
+        self.server  # noqa: B018 raises if the broker is not running
         self.stop_broker()
         self.start_broker()
 
@@ -140,18 +140,18 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── addresses and paths ───────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def server(self) -> KafkaServer:
-        """The broker itself; RuntimeError when it does not run."""
+        """The broker itself. Raises RuntimeError if it is not running."""
         if self._server is None:
             raise RuntimeError("the broker of this cluster does not run: use the cluster in a with block, or start it")
         return self._server
 
     @property
     def data_dir(self) -> Path:
-        """Where its files are; RuntimeError when there are none because it has not been started."""
+        """The directory of the broker's files. Raises RuntimeError if it is temporary and does not exist now."""
         directory = self._given_dir or self._temporary_dir
         if directory is None:
             raise RuntimeError("a cluster has its temporary folder from start to stop only")
@@ -159,32 +159,32 @@ class Cluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client's ``bootstrap.servers`` should say; also while the broker is stopped for a while."""
+        """The value for a client's ``bootstrap.servers``; also available while the broker is stopped temporarily."""
         if not self._port:
             raise RuntimeError("this cluster has no port yet: use it in a with block, or start it")
         return f"{HOST}:{self._port}"
 
     @property
     def zookeeper_connect(self) -> str:
-        """Where the cluster's ZooKeeper is."""
+        """The connect string of the cluster's ZooKeeper."""
         embedded = self.server.embedded_zookeeper
         return embedded.connect_string if embedded is not None else self.server.config.zk_connect
 
     # ── topics and records ────────────────────────────────────────────────────────────────────────────────────────
 
     def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, object] | None = None) -> None:
-        """Create a topic; ``configs`` are its overrides. Raises ApiError, of the kind the broker answers."""
+        """Create a topic; ``configs`` are its overrides. Raises ApiError with the broker's error."""
         with self._client() as client:
             client.create_topic(name, partitions, {key: _text(value) for key, value in (configs or {}).items()})
 
     def delete_topic(self, name: str) -> None:
-        """Delete a topic; raises ApiError."""
+        """Delete a topic. Raises ApiError."""
         with self._client() as client:
             client.delete_topic(name)
 
     @property
     def topics(self) -> dict[str, int]:
-        """The topics, but for the broker's own, with the number of their partitions."""
+        """Topic -> number of partitions, without internal topics."""
         with self._client() as client:
             return client.topics()
 
@@ -199,8 +199,8 @@ class Cluster:
     ) -> int:
         """Append records with these values to one partition; returns the offset of the first.
 
-        A topic that is not there is created, if ``auto.create.topics.enable`` is true. Raises ApiError. No fault
-        happens to this, and ``requests`` does not show it.
+        A missing topic is created if ``auto.create.topics.enable`` is true. Raises ApiError. Faults do not affect
+        this, and ``requests`` does not show it.
         """
         stamp_ms = self.time.milliseconds() if timestamp_ms is None else timestamp_ms
         with self._client() as client:
@@ -219,7 +219,7 @@ class Cluster:
         return [record.value for record in self.records(topic, partition)]
 
     def wait_for_records(self, topic: str, count: int = 1, timeout_s: float = 10) -> list[StoredRecord]:
-        """Wait until a topic has ``count`` records, and return all it has; raises TimeoutError."""
+        """Wait until a topic has ``count`` records and return all its records. Raises TimeoutError."""
         deadline = time.monotonic() + timeout_s
         found: list[StoredRecord] = []
         while time.monotonic() < deadline:
@@ -238,20 +238,20 @@ class Cluster:
             raise
 
     def _client(self) -> ClusterClient:
-        self.server  # noqa: B018  says what is wrong when there is none
+        self.server  # noqa: B018 raises if the broker is not running
         return ClusterClient(HOST, self._port, OWN_CLIENT_ID)
 
-    # ── what goes wrong ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def requests(self) -> RequestLog:
-        """What the clients have asked since the last ``reset``."""
+        """The clients' requests since the last ``reset``."""
         return self._faults.requests
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
-        """Begin a fault: ``cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()``. See ``Fault``.
+        """Define a fault: ``cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()``. See ``Fault``.
 
-        ``api`` None: requests of any API. Without an error, say what else shall happen: ``.drop_answer().once()``.
+        ``api`` None: requests of any API. Without an error, call what should happen: ``.drop_answer().once()``.
         """
         return self._faults.inject(api, error)
 
@@ -262,33 +262,33 @@ class Cluster:
 
     @property
     def unarmed_faults(self) -> list[Fault]:
-        """Those that lack the call which puts them into force."""
+        """Faults that still lack the call that puts them in force."""
         return list(self._faults.unarmed)
 
     def disconnect_all(self) -> None:
-        """End every connection of a client, as a network that breaks; the broker stays up."""
+        """Close every client connection, like a network failure; the broker stays up."""
         self.server.socket_server.disconnect_all()
 
     def pause(self) -> None:
-        """Handle and answer nothing until ``resume``: a broker that is stuck. Connections are accepted and kept."""
+        """Handle no requests and send no responses until ``resume``, like a hung broker. Connections stay open."""
         self._faults.pause()
 
     def resume(self) -> None:
-        """Go on, with what has piled up."""
+        """Continue, starting with the requests that have piled up."""
         self._faults.resume()
 
     def paused(self) -> contextlib.AbstractContextManager[None]:
-        """``pause`` and ``resume`` around a block."""
+        """Context manager: ``pause`` and ``resume`` around a block."""
         return self._faults.paused()
 
     def reset(self) -> None:
-        """Remove all faults, resume, and forget the requests. The clock stays where it is: it goes forward only."""
+        """Remove all faults, resume, and clear the request log. The clock is not reset: it only moves forward."""
         self._faults.reset()
 
     # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _settle(self) -> None:
-        """After a jump of the clock: let the network threads see it, wait for the background work that is due now."""
+        """After a clock jump: wake up the network threads and wait for the background work that is now due."""
         server = self.server
         server.socket_server.wake_up()
         deadline = time.monotonic() + SETTLE_S
@@ -297,5 +297,5 @@ class Cluster:
 
 
 def _text(value: object) -> str:
-    """As a properties file says it."""
+    """The value as written in a properties file."""
     return str(value).lower() if isinstance(value, bool) else str(value)

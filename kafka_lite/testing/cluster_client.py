@@ -1,4 +1,4 @@
-"""How a test puts records into its cluster and looks at them, without a client of its own.
+"""Lets a test write and read its cluster's records without a client of its own.
 
 Kafka 0.10.2: core/src/test/.../utils/TestUtils.scala (produceMessages, createTopic) · book 1.4.1
 """
@@ -43,7 +43,7 @@ TIMEOUT_MS = 10_000
 CONSUMER = -1
 ALL_IN_SYNC = -1
 _VERSIONS: dict[type[Request], int] = {
-    # Versions without topic ids and without compact encoding: these answers also say all that is asked for here.
+    # Versions without topic ids and compact encoding: they have every field that is needed here.
     ProduceRequest: 7,
     FetchRequest: 10,
     ListOffsetsRequest: 3,
@@ -54,12 +54,12 @@ _VERSIONS: dict[type[Request], int] = {
 
 R = TypeVar("R", bound=Response)
 Data = bytes | str | None
-"""A key or a value: text is written as UTF-8, a value of None is a tombstone."""
+"""A key or value: text is encoded as UTF-8; a None value is a tombstone."""
 
 
 @dataclass(frozen=True)
 class StoredRecord:
-    """A record as it lies in the log."""
+    """A record as stored in the log."""
 
     partition: int
     offset: int
@@ -70,7 +70,7 @@ class StoredRecord:
 
 
 class ClusterClient:
-    """One connection; errors of the broker are raised as ``ApiError``, those of the connection as ConnectionError."""
+    """One connection. Raises ApiError for the broker's errors, ConnectionError for the connection's."""
 
     def __init__(self, host: str, port: int, client_id: str) -> None:
         self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=2 * TIMEOUT_MS)
@@ -90,7 +90,7 @@ class ClusterClient:
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def create_topic(self, topic: str, partitions: int, configs: Mapping[str, str]) -> None:
-        """Create a topic and wait until it can be used."""
+        """Create a topic and wait until it is usable."""
         entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
         wanted = CreatableTopic(name=topic, num_partitions=partitions, replication_factor=1, configs=entries)
         request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
@@ -104,12 +104,12 @@ class ClusterClient:
         _check(result.error_code, f"topic {topic}: {Errors.for_code(result.error_code).message}")
 
     def topics(self) -> dict[str, int]:
-        """All topics but the broker's own, with the number of their partitions."""
+        """Topic -> number of partitions, without internal topics."""
         response = self._ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), MetadataResponse)
         return {t.name: len(t.partitions) for t in response.topics if t.name and not t.is_internal}
 
     def partitions(self, topic: str) -> int:
-        """How many partitions a topic has."""
+        """The number of partitions of a topic."""
         request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
         (found,) = self._ask(request, MetadataResponse).topics
         _check(found.error_code, f"topic {topic}: {Errors.for_code(found.error_code).message}")
@@ -141,7 +141,7 @@ class ClusterClient:
         return result.base_offset
 
     def records(self, topic: str, partition: int) -> list[StoredRecord]:
-        """All records of a partition, also those of transactions that are open or were aborted."""
+        """All records of a partition, including those of open and aborted transactions."""
         position, end = (self._offset(topic, partition, timestamp) for timestamp in (EARLIEST, LATEST))
         found: list[StoredRecord] = []
         while position < end:
@@ -156,7 +156,7 @@ class ClusterClient:
                     if position <= r.offset < end
                 ]
             if next_position == position:
-                break  # deleted between the questions
+                break  # deleted between the requests
             position = next_position
         return found
 

@@ -1,4 +1,4 @@
-"""Answers that do not arrive as they should: cut off, or a few bytes at a time.
+"""Responses that arrive damaged: cut off, or a few bytes at a time.
 
 Kafka 0.10.2: clients/.../common/network/Send.java · book 2.1.4
 """
@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from kafka_lite.common.sendable import Part
 
 NAP_S = 0.005
-"""How long a slow answer keeps its network thread at a time; the thread's other connections have their turn between."""
+"""How long a slow response blocks its network thread at a time; in between, the thread serves other connections."""
 
 
 def join_parts(parts: Sequence[Part]) -> bytes:
-    """All of an answer in memory, file slices too."""
+    """The whole response in memory, including file slices."""
     return b"".join(part if isinstance(part, bytes | bytearray | memoryview) else part.to_bytes() for part in parts)
 
 
 class CutSend:
-    """The first bytes of an answer; then the connection breaks."""
+    """Sends the first bytes of a response, then breaks the connection."""
 
     def __init__(self, data: bytes, cut_after_bytes: int | None) -> None:
         self._data = data
@@ -29,22 +29,22 @@ class CutSend:
 
     @property
     def size_in_bytes(self) -> int:
-        """What the frame promises."""
+        """The full size, as the frame announces it."""
         return len(self._data)
 
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
-        """Write up to the cut; there, raise ConnectionError, upon which the network layer closes the connection."""
+        """Write up to the cut, then raise ConnectionError, so that the network layer closes the connection."""
         if offset >= self._end:
             raise ConnectionError("an answer is cut off here, as a test has asked")
         return sock.send(self._data[offset : min(offset + length, self._end)])
 
     def to_bytes(self) -> bytes:
-        """The whole answer."""
+        """The whole response."""
         return self._data
 
 
 class SlowSend:
-    """An answer that leaves at ``bytes_per_s``."""
+    """Sends a response at ``bytes_per_s``."""
 
     def __init__(self, data: bytes, bytes_per_s: float) -> None:
         self._data = data
@@ -53,11 +53,11 @@ class SlowSend:
 
     @property
     def size_in_bytes(self) -> int:
-        """What will go out."""
+        """The full size."""
         return len(self._data)
 
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
-        """Write what is due by now; BlockingIOError, as from a socket that is full, when that is nothing."""
+        """Write the bytes due by now. Raises BlockingIOError, like a full socket, if there are none."""
         now_s = time.monotonic()
         if self._began_s is None:
             self._began_s = now_s
@@ -68,5 +68,5 @@ class SlowSend:
         return sock.send(self._data[offset : offset + min(due, length)])
 
     def to_bytes(self) -> bytes:
-        """The whole answer."""
+        """The whole response."""
         return self._data

@@ -1,4 +1,4 @@
-"""The answer that says of a request, or of a part of it, that it has failed.
+"""Builds the response that reports a request, or part of it, as failed.
 
 Kafka 0.10.2: clients/.../common/requests/AbstractRequest.java (getErrorResponse) · book 2.3.5
 """
@@ -23,20 +23,20 @@ from kafka_lite.protocol.schema import Request, Response, Struct
 from kafka_lite.protocol.wire_types import INT64, RECORDS, Array, Field, StructClass, StructType
 
 Selects = Callable[[str | None, int | None], bool]
-"""Whether the item of this topic and partition shall fail; None where the item has no topic, or no partition."""
+"""Whether the item of this topic and partition should fail; None if the item has no topic or no partition."""
 
 ERROR_CODES = ("error_code", "partition_error_code")
 TOPIC_NAMES = ("name", "topic", "topic_name", "resource_name", "user")
 PARTITION_NAMES = ("partition_index", "partition", "index", "partition_id")
 KEY_NAMES = ("group_id", "key", "transactional_id", "entity_name")
 _SAME_THING = (TOPIC_NAMES, PARTITION_NAMES, KEY_NAMES)
-"""By these fields an item of an answer is known to belong to one of the request: each message has its own names."""
+"""Fields that match response items to request items; their names differ between messages."""
 
 _COPIED_TOO = ("topic_id", "member_id", "group_instance_id", "producer_id", "resource_type", "entity", "entity_type")
-"""Other fields by which it is known; they have one name everywhere."""
+"""Other identifying fields, which have the same name in every message."""
 
 _NOT_ASKED = ("forgotten_topics_data", "live_leaders")
-"""Arrays of requests for whose items there is nothing in the answer."""
+"""Request arrays whose items have no counterpart in the response."""
 
 FETCH_SESSION_ERRORS = frozenset(
     {
@@ -47,7 +47,7 @@ FETCH_SESSION_ERRORS = frozenset(
         Errors.UNKNOWN_TOPIC_ID,
     }
 )
-"""What the code at the top of a fetch answer is for: all other errors of a fetch are those of its partitions."""
+"""Errors for the top-level code of a fetch response: all other fetch errors belong to partitions."""
 
 MESSAGE = "injected by a test"
 
@@ -59,9 +59,9 @@ def anything(_topic: str | None, _partition: int | None) -> bool:
 
 @dataclass(frozen=True)
 class ErrorAnswer:
-    """A request taken apart: the answer to the items that fail, and the request for those that do not.
+    """A split request: the response for the items that fail, and a request with those that do not.
 
-    ``rest`` is None when all fail, ``answer`` when none does.
+    ``rest`` is None if all items fail, ``answer`` if none does.
     """
 
     answer: Response | None
@@ -71,31 +71,31 @@ class ErrorAnswer:
 def error_answer(
     request: Request, version: int, error: Errors, selects: Selects | None = None, message: str = MESSAGE
 ) -> ErrorAnswer:
-    """Build the answer to the items that ``selects`` picks, None: to the request as a whole.
+    """Build the error response for the items that ``selects`` picks; None: for the request as a whole.
 
-    As a whole means: the error stands where Kafka puts one that concerns everything, at the top of the answer if this
-    version has a place there, else at every item of the request. The top of a fetch answer is kept for its session.
-    Works from the declarations of the messages alone: arrays of an answer that have room for errors belong to the
-    request's arrays at the same depth, item by item.
+    For a whole request, the error goes where Kafka puts it: in the top-level code if this version of the response has
+    one, else in every item. The top-level code of a fetch response is reserved for session errors. Works from the
+    message declarations alone: response arrays with error codes correspond, item by item, to the request's arrays at
+    the same depth.
     """
     spec = API_SPECS[request.API_KEY]
     for_items = spec.key is ApiKey.FETCH and error not in FETCH_SESSION_ERRORS and _has_items(request, version)
     builder = _Builder(version, error, message, selects, for_items)
     if isinstance(request, DescribeLogDirsRequest) and _error_code_of(DescribeLogDirsResponse, version) is None:
-        # Before version 3 it has no code at the top, and items that the request does not name: folders.
+        # Before version 3 there is no top-level code, and the response's items (directories) are not in the request.
         return ErrorAnswer(DescribeLogDirsResponse(results=[builder.failed(DescribeLogDirsResult)]), None)
     if isinstance(request, AlterReplicaLogDirsRequest):
-        # Folders are a level that is only in the request: what fails are topics, in all of them.
+        # Only the request has the directory level: fail the topics of all directories.
         folders, request = request.dirs, copy.copy(request)
         request.dirs = [topic for folder in folders for topic in folder.topics]  # type: ignore[misc]
     answer, rest = builder.split(request, spec.response, None)
     if isinstance(rest, Struct) and hasattr(rest, "max_wait_ms"):
-        rest.max_wait_ms = 0  # a fetch with an error in it is answered at once
+        rest.max_wait_ms = 0  # a fetch with an error gets its response immediately
     return ErrorAnswer(answer, rest)
 
 
 def merge_answers(errors: Struct, real: Struct, version: int) -> None:
-    """Add the items of ``errors`` to those of the ``real`` answer to the rest of the request."""
+    """Add the items of ``errors`` to the ``real`` response to the rest of the request."""
     for field in _error_arrays(type(real), version):
         present = {_identity(item): item for item in getattr(real, field.name)}
         for item in getattr(errors, field.name):
@@ -107,10 +107,10 @@ def merge_answers(errors: Struct, real: Struct, version: int) -> None:
 
 
 def mark_metadata(response: Any, error: Errors, selects: Selects) -> int:
-    """Turn topics or partitions of a real metadata answer into failed ones; returns how many.
+    """Mark topics or partitions of a real metadata response as failed; returns how many.
 
-    An answer to metadata has the brokers in it, too, and without those a client is lost: so this one is handled, and
-    marked afterwards. A partition is marked when it is selected by number, else its topic.
+    Clients also need the brokers in a metadata response, so the request is handled normally and the response marked
+    afterwards. A partition is marked if the selection names its number, otherwise the whole topic is.
     """
     marked = 0
     for topic in response.topics:
@@ -126,14 +126,14 @@ def mark_metadata(response: Any, error: Errors, selects: Selects) -> int:
 
 
 def element_of(field: Field) -> type[Struct]:
-    """The struct of which a field has many."""
+    """The struct type of an array field's elements."""
     assert isinstance(field.type, Array)
     assert isinstance(field.type.element, StructType)
     return cast(type[Struct], field.type.element.cls)
 
 
 class _Builder:
-    """What is the same for every struct of one answer."""
+    """Builds the structs of one error response."""
 
     def __init__(self, version: int, error: Errors, message: str, selects: Selects | None, for_items: bool) -> None:
         self._version = version
@@ -141,10 +141,10 @@ class _Builder:
         self._message = message
         self._selects = selects
         self._for_items = for_items
-        """Whether the top of the answer is no place for this error."""
+        """Whether the error belongs in the items, not in the top-level code."""
 
     def ends_here(self, response_cls: type[Struct]) -> bool:
-        """Whether the error belongs into this struct, and not into those within it."""
+        """Whether the error belongs in this struct rather than in the structs nested in it."""
         within = self._selects is not None or (self._for_items and issubclass(response_cls, Response))
         if within and any(self.error_arrays(response_cls)):
             return False
@@ -154,7 +154,7 @@ class _Builder:
         return _error_arrays(response_cls, self._version)
 
     def failed(self, response_cls: type[Struct], asked: object = None) -> Any:
-        """A struct with the error, and from what was asked only that by which it is recognized."""
+        """A struct with the error and the identifying fields of the requested item."""
         result = response_cls()
         for field in response_cls.FIELDS:
             if self._version not in field.versions:
@@ -166,13 +166,13 @@ class _Builder:
             elif field.type == INT64 and _is_position(field.name):
                 setattr(result, field.name, -1)
             elif field.type == RECORDS:
-                setattr(result, field.name, b"")  # none, rather than null: some clients do not expect that
+                setattr(result, field.name, b"")  # empty, not null, which some clients do not expect
             elif not isinstance(asked, Request):
                 _copy_identity(field, asked, result, self._version)
         return result
 
     def split(self, asked: Any, response_cls: type[Struct], topic: str | None) -> tuple[Any, Any]:
-        """The failed part of ``asked`` as a struct of the answer, and the rest of it; None for what is empty."""
+        """The failed part of ``asked`` as a response struct, and the rest of ``asked``; None for an empty part."""
         topic = _value(asked, TOPIC_NAMES) or topic
         partition = asked if isinstance(asked, int) else _value(asked, PARTITION_NAMES)
         if self.ends_here(response_cls):
@@ -189,7 +189,7 @@ class _Builder:
         return (result if any_failed else None), (rest if any_left or not any_failed else None)
 
     def _without_items(self, response_cls: type[Struct], asked: object) -> Any:
-        """A struct above the one with the error: no error of its own."""
+        """A struct that contains structs with errors but has no error itself."""
         result = self.failed(response_cls, asked)
         code = _error_code_of(response_cls, self._version)
         if code is not None:
@@ -214,7 +214,7 @@ def _error_code_of(cls: type[StructClass], version: int) -> str | None:
 
 
 def _error_arrays(cls: type[StructClass], version: int) -> Iterator[Field]:
-    """The arrays of a struct of an answer in which errors can stand, at whatever depth."""
+    """The arrays of a response struct that can contain errors, at any depth."""
     for field in cls.FIELDS:
         if version in field.versions and isinstance(field.type, Array) and isinstance(field.type.element, StructType):
             element = field.type.element.cls
@@ -223,7 +223,7 @@ def _error_arrays(cls: type[StructClass], version: int) -> Iterator[Field]:
 
 
 def _item_arrays(asked: Struct, version: int) -> list[str]:
-    """The arrays of a request for whose items there is something in the answer."""
+    """The arrays of a request whose items have counterparts in the response."""
     return [
         field.name
         for field in type(asked).FIELDS
@@ -236,12 +236,12 @@ def _has_items(request: Request, version: int) -> bool:
 
 
 def _is_position(name: str) -> bool:
-    """Of offsets and times, -1 says that there is none, which 0 would not."""
+    """Whether the field is an offset or a timestamp, for which "none" is -1, not 0."""
     return any(word in name for word in ("offset", "watermark", "timestamp"))
 
 
 def _copy_identity(field: Field, asked: object, result: Struct, version: int) -> None:
-    """Give the field of an item of the answer the value that means the same in the request's item."""
+    """Copy an identifying field from the request's item to the response's item."""
     if field.name not in _COPIED_TOO and not any(field.name in names for names in _SAME_THING):
         return
     if isinstance(field.type, Array):

@@ -1,4 +1,4 @@
-"""What is to go wrong, with which requests, and how often.
+"""A fault: what goes wrong, for which requests, and how often.
 
 Kafka 0.10.2: clients/.../test/.../MockClient.java · book 2.1.3
 """
@@ -20,7 +20,7 @@ FOR_EVER = -1
 
 
 class Ending(Enum):
-    """What becomes of a request that a fault has met."""
+    """How a request affected by a fault ends."""
 
     ANSWER = "answered"
     ERROR = "answered with an error"
@@ -32,16 +32,16 @@ class Ending(Enum):
 
 
 class Fault:
-    """One thing that goes wrong; made by ``cluster.inject``.
+    """One fault, created by ``cluster.inject``.
 
-    First what happens and to whom, in any order, then how often; only that last call puts the fault into force::
+    First call what happens and to which requests, in any order, then how often; only the last puts it in force::
 
         cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic("orders", partition=0).times(2)
         cluster.inject("Produce").drop_answer().once()
         with cluster.inject("Fetch").delay(200).from_client("billing").always():
             ...
 
-    As a context manager it ends with the block.
+    As a context manager, it ends with the block.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Fault:
         self.cut_after_bytes: int | None = None
         self.bytes_per_s = 0.0
         self.count = 0
-        """How many requests it has met."""
+        """Number of requests affected so far."""
         self._topic: str | None = None
         self._partition: int | None = None
         self._client_id: str | None = None
@@ -71,40 +71,40 @@ class Fault:
     # ── what happens ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def delay(self, ms: float) -> Self:
-        """Let the request wait before it is handled, or before anything else happens to it."""
+        """Delay the request before it is handled or anything else happens to it."""
         self.delay_ms = _not_negative(ms, "a delay")
         return self
 
     def delay_answer(self, ms: float) -> Self:
-        """Handle the request at once, and hold the answer back."""
+        """Handle the request immediately but delay the response."""
         self.answer_delay_ms = _not_negative(ms, "a delay")
         return self
 
     def drop_request(self) -> Self:
-        """Close the connection instead of handling the request: it was lost on its way."""
+        """Close the connection instead of handling the request, as if the request was lost."""
         return self._end_with(Ending.DROP_REQUEST)
 
     def drop_answer(self) -> Self:
-        """Handle the request, then close the connection instead of answering: the client cannot know what was done."""
+        """Handle the request, then close the connection instead of responding: the client cannot know the outcome."""
         return self._end_with(Ending.DROP_ANSWER)
 
     def cut_answer(self, after_bytes: int | None = None) -> Self:
-        """Handle the request, send the first bytes of the answer (half of it by default), and close the connection.
+        """Handle the request, send the first bytes of the response (by default half of it), and close the connection.
 
-        The four bytes of the frame's size are not counted: they always go out.
+        The four bytes of the frame's size do not count: they are always sent.
         """
         self.cut_after_bytes = None if after_bytes is None else int(_not_negative(after_bytes, "a number of bytes"))
         return self._end_with(Ending.CUT_ANSWER)
 
     def slow_answer(self, bytes_per_s: float) -> Self:
-        """Handle the request, and let the answer trickle."""
+        """Handle the request, then send the response slowly."""
         if bytes_per_s <= 0:
             raise ValueError("an answer of no bytes per second never arrives: that is no_answer()")
         self.bytes_per_s = bytes_per_s
         return self._end_with(Ending.SLOW_ANSWER)
 
     def no_answer(self) -> Self:
-        """Handle the request and say nothing; the connection stays open."""
+        """Handle the request but send no response; the connection stays open."""
         return self._end_with(Ending.NO_ANSWER)
 
     def _end_with(self, ending: Ending) -> Self:
@@ -113,42 +113,42 @@ class Fault:
         self.ending = ending
         return self
 
-    # ── to whom ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── which requests ────────────────────────────────────────────────────────────────────────────────────────────
 
     def for_topic(self, topic: str, partition: int | None = None) -> Self:
-        """Only requests that name the topic (and partition). An error is then for this item only, the rest is done."""
+        """Only requests that name the topic (and partition). An error then applies to this item only."""
         self._topic, self._partition = topic, partition
         return self
 
     def from_client(self, client_id: str) -> Self:
-        """Only requests of clients with this client.id."""
+        """Only requests from clients with this client.id."""
         self._client_id = client_id
         return self
 
     def when(self, predicate: Callable[[RequestHeader, Any], Any]) -> Self:
-        """Only requests for which ``predicate(header, body)`` is true: the messages of ``kafka_lite.protocol``."""
+        """Only requests for which ``predicate(header, body)`` is true; both are messages of ``kafka_lite.protocol``."""
         self._predicates.append(predicate)
         return self
 
     def skip(self, count: int) -> Self:
-        """Let the first ``count`` of those requests pass."""
+        """Do not affect the first ``count`` matching requests."""
         self._skip = int(_not_negative(count, "a number of requests"))
         return self
 
     # ── how often ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def once(self) -> Self:
-        """The next such request, from now on."""
+        """Affect the next matching request."""
         return self.times(1)
 
     def times(self, count: int) -> Self:
-        """The next ``count`` such requests, from now on."""
+        """Affect the next ``count`` matching requests."""
         if count < 1:
             raise ValueError(f"a fault that happens {count} times is none")
         return self._put_into_force(count)
 
     def always(self) -> Self:
-        """All such requests, until ``remove`` or the end of the test."""
+        """Affect all matching requests until ``remove`` or the end of the test."""
         return self._put_into_force(FOR_EVER)
 
     def _put_into_force(self, count: int) -> Self:
@@ -162,11 +162,11 @@ class Fault:
 
     @property
     def not_in_force(self) -> str:
-        """What to say of a fault whose last call was forgotten."""
+        """The message for a fault whose last call was forgotten."""
         return f"not in force: {self}; end it with .once(), .times(n) or .always()"
 
     def remove(self) -> None:
-        """No more of it."""
+        """End the fault."""
         self._disarm(self)
 
     def __enter__(self) -> Self:
@@ -176,15 +176,15 @@ class Fault:
         self.remove()
 
     def wait(self, count: int = 1, timeout_s: float = 10) -> None:
-        """Wait until it has met ``count`` requests; raises TimeoutError."""
+        """Wait until it has affected ``count`` requests. Raises TimeoutError."""
         with self._met:
             if not self._met.wait_for(lambda: self.count >= count, timeout_s):
                 raise TimeoutError(f"{self} met {self.count} of {count} requests within {timeout_s:g} s")
 
-    # ── asked by the broker ───────────────────────────────────────────────────────────────────────────────────────
+    # ── called by the broker ──────────────────────────────────────────────────────────────────────────────────────
 
     def takes(self, key: ApiKey, header: RequestHeader, body: Any) -> bool:
-        """Whether it happens to this request; counts it if so."""
+        """Whether the fault affects this request; if so, counts it."""
         if not self._concerns(key, header, body):
             return False
         with self._met:
@@ -206,18 +206,18 @@ class Fault:
         return all(predicate(header, body) for predicate in self._predicates)
 
     def _names_topic(self, header: RequestHeader, body: Any) -> bool:
-        """Whether there would be an item to fail: the same question as building the answer."""
-        if header.api_key == ApiKey.METADATA:  # whose topics are null for all there are
+        """Whether the request has an item to fail, determined by building the error response."""
+        if header.api_key == ApiKey.METADATA:  # null topics means all topics
             return body.topics is None or any(topic.name == self._topic for topic in body.topics)
         return error_answer(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, self.selects).answer is not None
 
     @property
     def is_partial(self) -> bool:
-        """Whether it concerns a topic, and not all that a request asks for."""
+        """Whether the fault applies to one topic instead of the whole request."""
         return self._topic is not None
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
-        """Whether it concerns an item of a request."""
+        """Whether the fault applies to a request's item."""
         if self._topic is None:
             return True
         return topic == self._topic and self._partition in (None, partition)

@@ -1,4 +1,4 @@
-"""Stands before the request handlers of a test's broker: notes what comes, and lets it go wrong as asked.
+"""Wraps the request handlers of a test broker: logs requests and injects faults.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala (handle) · book 2.3.5
 """
@@ -31,11 +31,11 @@ from kafka_lite.testing.shifted_time import ShiftedTime
 logger = logging.getLogger(__name__)
 
 OWN_CLIENT_ID = "kafka-lite-testing"
-"""The client.id of the cluster's own helpers: their requests are neither noted nor harmed."""
+"""The client.id of the cluster's own helpers: their requests are neither logged nor affected by faults."""
 
 
 class FaultInjector:
-    """The faults in force, in the order in which they were asked for; the first one that fits a request happens to it.
+    """The faults in force, in order of injection; the first one that matches a request applies to it.
 
     ::
 
@@ -43,8 +43,8 @@ class FaultInjector:
                                                               │                     │ respond
         processor ◀── close, error ◀──────────────────────────┘   ◀── [ delay ─▶ drop, cut, slow ]
 
-    Delays do not keep threads of the broker: the rest of the way is a task of a scheduler. It survives restarts of the
-    broker, and faults with it.
+    Delays do not block the broker's threads: the remaining steps run as a scheduler task. The injector and its faults
+    survive broker restarts.
     """
 
     def __init__(self, time: ShiftedTime) -> None:
@@ -52,7 +52,7 @@ class FaultInjector:
         self._time = time
         self._faults: list[Fault] = []
         self.unarmed: list[Fault] = []
-        """Those whose once(), times() or always() is still to come, or was forgotten."""
+        """Faults whose once(), times() or always() has not been called yet, or was forgotten."""
         self._lock = threading.Lock()
         self._scheduler: KafkaScheduler | None = None
         self._paused = False
@@ -61,9 +61,10 @@ class FaultInjector:
     # ── for tests ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
-        """Begin a fault: see ``Fault``. ``api`` None: requests of any API.
+        """Define a fault: see ``Fault``. ``api`` None: requests of any API.
 
-        Raises ValueError for an API that is not served, TypeError for an error that is none of ``Errors``.
+        Raises ValueError for an API that is not served, TypeError for an error that is not one of ``Errors``, and
+        RuntimeError if an earlier fault was never put in force.
         """
         if error is not None and not isinstance(error, Errors):
             raise TypeError(f"an error is one of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
@@ -77,17 +78,17 @@ class FaultInjector:
 
     @property
     def faults(self) -> list[Fault]:
-        """Those in force."""
+        """The faults in force."""
         with self._lock:
             return list(self._faults)
 
     def pause(self) -> None:
-        """Handle nothing and answer nothing from now on, as a process that has been stopped; connections stay open."""
+        """Stop handling requests and sending responses, like a stopped process; connections stay open."""
         with self._lock:
             self._paused = True
 
     def resume(self) -> None:
-        """Go on, with what has piled up first, in its order."""
+        """Continue, first with what has piled up, in order."""
         while True:
             with self._lock:
                 held, self._held = self._held, []
@@ -99,7 +100,7 @@ class FaultInjector:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Paused for the length of a block."""
+        """Pause for the duration of the block."""
         self.pause()
         try:
             yield
@@ -107,7 +108,7 @@ class FaultInjector:
             self.resume()
 
     def reset(self) -> None:
-        """Nothing goes wrong any more, and nothing has been seen."""
+        """Remove all faults, resume, and clear the request log."""
         with self._lock:
             self._faults.clear()
         self.resume()
@@ -115,7 +116,7 @@ class FaultInjector:
         self.unarmed.clear()
 
     def shutdown(self) -> None:
-        """Drop what is held or delayed."""
+        """Discard requests and responses that are held or delayed."""
         with self._lock:
             scheduler, self._scheduler = self._scheduler, None
             self._held.clear()
@@ -136,7 +137,7 @@ class FaultInjector:
     # ── for the broker ────────────────────────────────────────────────────────────────────────────────────────────
 
     def wrap(self, key: ApiKey, handler: Handler, channel: Callable[[], RequestChannel]) -> Handler:
-        """The handler that stands before ``handler``."""
+        """A handler that logs, applies faults, and calls ``handler``."""
 
         def intercepted(request: Request, body: Any, respond: Respond) -> None:
             if request.connection_id == OWN_CONNECTION or request.header.client_id == OWN_CLIENT_ID:
@@ -154,7 +155,7 @@ class FaultInjector:
         return intercepted
 
     def pass_gate(self, step: Callable[[], None]) -> None:
-        """Do it now, or at the end of the pause."""
+        """Run ``step`` now, or at the end of the pause."""
         with self._lock:
             if self._paused:
                 self._held.append(step)
@@ -162,7 +163,7 @@ class FaultInjector:
         step()
 
     def after(self, delay_ms: float, step: Callable[[], None]) -> None:
-        """Do it now, or after a delay on the broker's clock."""
+        """Run ``step`` now, or after a delay on the broker's clock."""
         if not delay_ms:
             step()
             return
@@ -193,14 +194,14 @@ class _Passage:
         self._injector = injector
 
     def handle(self) -> None:
-        """No fault: the usual way, but for a pause that may begin before the answer."""
+        """Handle without a fault; a pause that begins meanwhile still holds the response."""
         self._handler(self._request, self._body, self._answer)
 
     def _answer(self, response: Response | None) -> None:
         self._injector.pass_gate(lambda: self._respond(response))
 
     def guarded(self, step: Callable[[], None]) -> Callable[[], None]:
-        """``step``, which may come to run in a thread where nobody waits for its exceptions."""
+        """Wrap ``step``, which may run in a thread that does not handle its exceptions."""
         key = self._request.header.api_key
 
         def run() -> None:
@@ -213,7 +214,7 @@ class _Passage:
         return run
 
     def meet(self, fault: Fault) -> None:
-        """What the fault says, its delay being over."""
+        """Apply the fault, after its delay."""
         if fault.ending is Ending.DROP_REQUEST:
             self._close()
         elif fault.error is not None:
@@ -222,7 +223,7 @@ class _Passage:
             self._handler(self._request, self._body, self._later(fault, lambda response: self._end(fault, response)))
 
     def _later(self, fault: Fault, end: Respond) -> Respond:
-        """A ``respond`` that waits out the fault's delay of the answer, and a pause."""
+        """A ``respond`` that first waits for the fault's response delay and for a pause to end."""
 
         def respond(response: Response | None) -> None:
             step = self.guarded(lambda: end(response))
@@ -250,7 +251,7 @@ class _Passage:
             self._fail_partly(split.answer, split.rest, version, respond)
 
     def _respond_error(self, answer: Response | None, respond: Respond) -> None:
-        """Without acknowledgements there is no answer; a broker shows that something is wrong by hanging up."""
+        """Respond with the error; with acks=0, which has no response, close the connection instead."""
         if getattr(self._body, "acks", None) == 0:
             self._close()
         else:
@@ -274,7 +275,7 @@ class _Passage:
 
         self._handler(self._request, self._body, marked)
 
-    # ── answers that get lost ─────────────────────────────────────────────────────────────────────────────────────
+    # ── damaged responses ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _end(self, fault: Fault, response: Response | None) -> None:
         if fault.ending is Ending.DROP_ANSWER:

@@ -1,6 +1,6 @@
-"""Java programs beside ours: Maven brings the jars, javac compiles a small program.
+"""Java programs for tests: Maven downloads the jars, javac compiles small programs.
 
-Resolved class paths and compiled classes are kept in the user's cache directory, so that only the first use needs the
+Resolved class paths and compiled classes are cached in the user's cache directory, so only the first use needs the
 network.
 """
 
@@ -32,18 +32,18 @@ _DEPENDENCY = "    <dependency><groupId>{0}</groupId><artifactId>{1}</artifactId
 
 
 class JvmUnavailableError(KafkaError):
-    """There is no Java development kit or no Maven, or Maven could not bring the jars; the message says which."""
+    """The JDK or Maven is missing, or Maven could not download the jars; the message says which."""
 
 
 def require_programs(*programs: str) -> None:
-    """Raises JvmUnavailableError when one of them is not installed."""
+    """Raise JvmUnavailableError if one of the programs is not installed."""
     missing = [program for program in programs if shutil.which(program) is None]
     if missing:
         raise JvmUnavailableError(f"{' and '.join(missing)} not found")
 
 
 def classpath(*coordinates: str) -> list[Path]:
-    """The jars of some artifacts, ``group:artifact:version`` each, with all that they depend on.
+    """The jars of artifacts, given as ``group:artifact:version``, and of their dependencies.
 
     Raises JvmUnavailableError.
     """
@@ -56,9 +56,9 @@ def classpath(*coordinates: str) -> list[Path]:
 
 
 def compile_java(source: str | Path, jars: Sequence[Path] = ()) -> Path:
-    """Compile one source file, given as a path or as its text; returns the directory of the classes.
+    """Compile one source file, given as a path or as text; returns the directory of the classes.
 
-    Raises JvmUnavailableError without a compiler, KafkaError with what the compiler says of a mistake.
+    Raises JvmUnavailableError if there is no compiler, KafkaError with the compiler's messages.
     """
     require_programs("java", "javac")
     text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
@@ -78,7 +78,7 @@ def compile_java(source: str | Path, jars: Sequence[Path] = ()) -> Path:
 
 
 def join(jars: Sequence[Path]) -> str:
-    """Jars and directories as ``java -cp`` takes them."""
+    """Join jars and directories into a class path for ``java -cp``."""
     return os.pathsep.join(map(str, jars))
 
 
@@ -90,10 +90,10 @@ def _cache(kind: str, *key: str) -> Path:
 
 
 def _resolve(coordinates: Sequence[str], directory: Path, kept: Path) -> None:
-    """Let Maven download the jars into its own repository and write down where they lie."""
+    """Make Maven download the jars into its local repository and write their class path to ``kept``."""
     pom = directory / "pom.xml"
     pom.write_text(_POM.format(dependencies="".join(_DEPENDENCY.format(*each.split(":")) for each in coordinates)))
-    fresh = directory / f"classpath.{os.getpid()}"  # another process may be at it too
+    fresh = directory / f"classpath.{os.getpid()}"  # another process may be resolving them too
     goal = ["dependency:build-classpath", f"-Dmdep.outputFile={fresh}"]
     command = ["mvn", "-q", "-B", "-f", str(pom), *goal]
     done = subprocess.run(command, capture_output=True, text=True, timeout=MAVEN_TIMEOUT_S, check=False)

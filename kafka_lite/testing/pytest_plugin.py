@@ -1,8 +1,8 @@
-"""Fixtures for pytest: a broker for the session, a topic for each test, faults that end with their test.
+"""pytest fixtures: a broker per session, a topic per test, and faults that end with their test.
 
 Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala · book 1.4.1
 
-Every run of pytest loads this module where kafka_lite is installed, so it imports nothing of the broker until a fixture
+Where kafka_lite is installed, every pytest run loads this module, so it imports nothing of the broker until a fixture
 is used.
 """
 
@@ -43,27 +43,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember which clusters run."""
+    """Create the list of running clusters."""
     config.stash[_RUNNING] = []
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The log of requests begins with the test."""
+    """Reset the clusters, so that the request log starts with the test."""
     for cluster in item.config.stash[_RUNNING]:
         cluster.reset()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Faults end with their test, before its fixtures do: a client that is closed there meets a healthy broker."""
+    """End the test's faults before its fixtures are torn down, so that clients close against a healthy broker."""
     for cluster in item.config.stash[_RUNNING]:
         cluster.reset()
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Show beside a failed test what its brokers have seen; a fault that was never put into force is a failure."""
+    """Add the brokers' requests to a failed test's report; fail a test with a fault that was never put in force."""
     outcome = yield
     report = outcome.get_result()
     clusters = item.config.stash[_RUNNING]
@@ -86,7 +86,7 @@ def _summary(cluster: Cluster) -> str:
 
 @pytest.fixture(scope="session")
 def kafka_cluster_config(pytestconfig: pytest.Config) -> dict[str, str]:
-    """Keys of server.properties for the brokers of the session: from ini and command line. Override it at will."""
+    """server.properties keys for the session's brokers, from ini file and command line. May be overridden."""
     lines = [*pytestconfig.getini("kafka_lite_config"), *pytestconfig.getoption("--kafka-lite-config")]
     return dict(_key_and_value(line) for line in lines)
 
@@ -100,13 +100,13 @@ def _key_and_value(line: str) -> tuple[str, str]:
 
 @pytest.fixture(scope="session")
 def kafka_cluster(pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]) -> Iterator[Cluster]:
-    """The broker of this session; its faults end with the test that asked for them."""
+    """The session's broker; faults end with the test that injected them."""
     yield from _running(pytestconfig, kafka_cluster_config)
 
 
 @pytest.fixture
 def kafka_own_cluster(pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]) -> Iterator[Cluster]:
-    """A broker for this test alone, which may move its clock, restart it, or fill it."""
+    """A broker for this test alone, which may advance its clock, restart it, or fill it."""
     yield from _running(pytestconfig, kafka_cluster_config)
 
 
@@ -127,13 +127,13 @@ def _running(config: pytest.Config, properties: dict[str, str]) -> Iterator[Clus
 
 @pytest.fixture
 def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
-    """What a client's ``bootstrap.servers`` should say."""
+    """The value for a client's ``bootstrap.servers``."""
     return kafka_cluster.bootstrap_servers
 
 
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[str]:
-    """The name of a new topic, for this test alone.
+    """The name of a new topic for this test alone.
 
     It has one partition; ``@pytest.mark.parametrize("kafka_topic", [{"partitions": 3}], indirect=True)`` asks for
     another number, or for ``configs``. It is deleted at the end of the test.
@@ -149,5 +149,5 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Itera
 
 @pytest.fixture
 def kafka_faults(kafka_cluster: Cluster) -> Cluster:
-    """The session's cluster, for a test whose signature shall say that things go wrong in it."""
+    """The session's cluster, for tests whose signature should show that they inject faults."""
     return kafka_cluster

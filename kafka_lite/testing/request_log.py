@@ -1,4 +1,4 @@
-"""What a broker of a test has seen.
+"""The log of requests that a test broker received.
 
 Kafka 0.10.2: core/.../network/RequestChannel.scala (requestLogger) · book 2.3.3
 """
@@ -25,7 +25,7 @@ Api = ApiKey | str
 
 
 def api_key(api: Api) -> ApiKey:
-    """The key of an API; ValueError for a name that is none."""
+    """The key of an API. Raises ValueError for an unknown name."""
     if isinstance(api, ApiKey):
         return api
     wanted = api.replace("_", "").upper()
@@ -37,7 +37,7 @@ def api_key(api: Api) -> ApiKey:
 
 @dataclass(eq=False)
 class SeenRequest:
-    """One request, as it came."""
+    """One request as received."""
 
     api: ApiKey
     version: int
@@ -46,13 +46,13 @@ class SeenRequest:
     connection_id: str
     size_in_bytes: int
     time_ms: int
-    """When it came, ms since the epoch, on the broker's clock."""
+    """Arrival time, ms since the epoch, on the broker's clock."""
     fault: str = ""
-    """What was done to it by a fault, in words."""
+    """Description of the fault that affected it; empty if none did."""
 
     @property
     def topics(self) -> list[str]:
-        """The topics that it names, where it names any."""
+        """The topics that the request names, if any."""
         arrays = (getattr(self.body, name, None) or () for name in ("topics", "topic_data", "topic_names"))
         items = itertools.chain.from_iterable(arrays)
         names = (item if isinstance(item, str) else getattr(item, "name", getattr(item, "topic", "")) for item in items)
@@ -68,9 +68,9 @@ class SeenRequest:
 
 @dataclass
 class RequestLog:
-    """The requests of clients in the order of their arrival; the oldest go when there are too many.
+    """The clients' requests in order of arrival; the oldest are dropped if there are too many.
 
-    Those that the broker refuses unread (an API or a version that it does not serve) are not among them::
+    Requests that the broker rejects unread (an unsupported API or version) are not included::
 
     cluster.requests.of("Produce")[-1].body.acks
     cluster.requests.wait_for("Fetch", count=2)
@@ -83,7 +83,7 @@ class RequestLog:
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     def add(self, key: ApiKey, request: Request, time_ms: int) -> SeenRequest:
-        """Note a request that has come."""
+        """Log a received request."""
         seen = SeenRequest(
             key,
             request.header.api_version,
@@ -109,16 +109,16 @@ class RequestLog:
             return iter(list(self._seen))
 
     def of(self, api: Api, where: Callable[[SeenRequest], Any] | None = None) -> list[SeenRequest]:
-        """The requests of one API, and of those the ones for which ``where`` is true."""
+        """The requests of one API, optionally only those for which ``where`` is true."""
         key = api_key(api)
         return [seen for seen in self if seen.api is key and (where is None or where(seen))]
 
     def wait_for(
         self, api: Api, count: int = 1, timeout_s: float = 10, where: Callable[[SeenRequest], Any] | None = None
     ) -> list[SeenRequest]:
-        """Wait until there have been ``count`` requests of an API since the last ``clear``, and return all there are.
+        """Wait until ``count`` requests of an API have arrived since the last ``clear`` and return them all.
 
-        Raises TimeoutError, which says what has come instead.
+        Raises TimeoutError, whose text shows what arrived instead.
         """
         deadline = time.monotonic() + timeout_s
         with self._changed:
@@ -133,13 +133,13 @@ class RequestLog:
         return found
 
     def tail(self, count: int = 20) -> str:
-        """The last requests, a line each."""
+        """The last requests as text, one per line."""
         seen = list(self)
         omitted = [f"  … {len(seen) - count} before"] if len(seen) > count else []
         return "\n".join(omitted + [f"  {request}" for request in seen[-count:]])
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all requests."""
         with self._changed:
             self._seen.clear()
             self._bytes = 0

@@ -1,4 +1,4 @@
-"""The machine's clock, which a test may put forward.
+"""The machine's clock, which a test can advance.
 
 Kafka 0.10.2: core/.../utils/MockTime.scala · book 6.3.3
 """
@@ -14,19 +14,19 @@ from kafka_lite.common.time import SystemTime
 
 
 class ShiftedTime(SystemTime):
-    """Runs as the machine's clock does, ahead of it by what ``advance`` has added up so far.
+    """Runs like the machine's clock, ahead of it by the sum of all ``advance`` calls.
 
-    A clock that stands still until it is told to move cannot drive a broker that has sockets: a thread that waits for
-    bytes waits in the kernel, and a client on the other end has a clock of its own. So this clock goes on, waiting is
-    real, and what a test does is to *jump*::
+    A mock clock that only moves when told to cannot drive a broker with sockets: a thread that waits for bytes blocks
+    in the kernel, and the client at the other end has its own clock. So this clock keeps running, waiting is real, and
+    a test makes the clock *jump*::
 
         machine   ──10:00:00────10:00:01────────────────────10:00:02────▶
         broker    ──10:00:00────10:00:01  advance(hours=1)  11:00:02────▶
                                               │
-                                              └▶ whoever waits until a time before 11:00 finds that it has come
+                                              └▶ every wait for a time before 11:00 ends
 
-    Both clocks of ``Time`` jump, the one for timestamps and the one for deadlines: otherwise records would be old while
-    the check that deletes them was still to come.
+    Both clocks of ``Time`` jump, the one for timestamps and the one for deadlines: otherwise records would be old, but
+    the check that deletes them would not be due.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class ShiftedTime(SystemTime):
 
     @property
     def ahead_ms(self) -> float:
-        """How far this clock is ahead of the machine's, ms."""
+        """How far this clock is ahead of the machine's clock, in ms."""
         return self._ahead_ms
 
     def milliseconds(self) -> int:
@@ -58,9 +58,9 @@ class ShiftedTime(SystemTime):
         seconds: float = 0,
         milliseconds: float = 0,
     ) -> None:
-        """Put the clock forward, wake up whoever waits for a time, and call the listeners.
+        """Advance the clock, wake up all timed waits, and call the listeners.
 
-        Raises ValueError for less than nothing: deadlines are kept on a clock that never goes back.
+        Raises ValueError for a negative step: deadlines rely on a clock that never goes back.
         """
         step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
         step_ms = (step + (delta or timedelta())) / timedelta(milliseconds=1)
@@ -80,7 +80,7 @@ class ShiftedTime(SystemTime):
         self._listeners.append(listener)
 
     def remove_listener(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
+        """Stop calling ``listener``."""
         self._listeners.remove(listener)
 
     def wait(self, condition: threading.Condition, timeout_ms: float) -> bool:
@@ -88,6 +88,6 @@ class ShiftedTime(SystemTime):
         with self._lock:
             known = condition in self._waited_on
             self._waited_on.add(condition)
-        # A jump takes the lock of every condition it knows, so it comes before the caller's look at the clock or after
-        # the beginning of the wait. Of a new condition it may not have known: look at the clock again.
+        # advance() takes the lock of every known condition, so it runs either before the caller reads the clock or
+        # after the wait has begun. It may not have known a new condition, so the caller must read the clock again.
         return True if not known else super().wait(condition, timeout_ms)
