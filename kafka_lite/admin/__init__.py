@@ -1,1 +1,1 @@
-"""What administrators do through ZooKeeper: create, alter and delete topics and configs."""
+"""Administration through ZooKeeper: creates, alters and deletes topics and configs."""

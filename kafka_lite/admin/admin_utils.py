@@ -31,7 +31,7 @@ DEFAULT_ENTITY = "<default>"
 
 
 class RackAwareMode(Enum):
-    """What to do when not all brokers have a rack."""
+    """What to do if not all brokers have a rack."""
 
     DISABLED = "ignore racks"
     ENFORCED = "refuse"
@@ -39,10 +39,10 @@ class RackAwareMode(Enum):
 
 
 class AdminUtils:
-    """Checks a wish, then writes the znodes that make it known. Errors are ApiErrors with Kafka's codes and texts.
+    """Validates changes, then writes their znodes. Raises ApiErrors with Kafka's codes and texts.
 
-    ``topic_defaults`` gives what the broker has now for topic keys that are not overridden; part of judging a topic's
-    config.
+    ``topic_defaults`` returns the broker's current values for topic keys that are not overridden, which are needed to
+    validate a topic's config.
     """
 
     def __init__(self, zk_client: KafkaZkClient, topic_defaults: Callable[[], Mapping[str, object]] = dict) -> None:
@@ -76,14 +76,14 @@ class AdminUtils:
         config: Mapping[str, str] | None = None,
         rack_aware_mode: RackAwareMode = RackAwareMode.ENFORCED,
     ) -> Assignment:
-        """Create a topic with replicas spread over the live brokers; returns who got what."""
+        """Create a topic with replicas spread over the live brokers; returns the assignment."""
         brokers = self.get_broker_metadatas(rack_aware_mode)
         assignment = assign_replicas_to_brokers(brokers, partitions, replication_factor)
         self.create_topic_with_assignment(topic, assignment, config or {})
         return assignment
 
     def create_topic_with_assignment(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
-        """Create a topic with these replicas: first its configuration, then what the controller watches."""
+        """Create a topic with these replicas; the config is written before the znode that the controller watches."""
         self.validate_topic_create(topic, assignment, config)
         with self._writing():
             self._zk_client.set_entity_config(f"{TOPICS}/{topic}", config)
@@ -94,11 +94,11 @@ class AdminUtils:
         logger.info("Created topic %s with assignment %s and configuration %s", topic, assignment, dict(config))
 
     def topic_exists(self, topic: str) -> bool:
-        """Whether there is such a topic; an illegal name never is one, whichever znode ``t/partitions`` may spell."""
+        """Whether the topic exists; False for an illegal name, even if it spells a znode such as ``t/partitions``."""
         return is_valid_topic_name(topic) and self._zk_client.topic_exists(topic)
 
     def validate_topic_create(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
-        """Raise what speaks against this topic: its name, another topic, its replicas, its configuration."""
+        """Raise the error if the topic's name, replicas or config are invalid or it conflicts with another topic."""
         validate_topic_name(topic)
         if self._zk_client.is_topic_marked_for_deletion(topic):
             raise Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' is marked for deletion.")
@@ -112,14 +112,14 @@ class AdminUtils:
     def _check_collision(self, topic: str) -> None:
         others = self._zk_client.get_all_topics()
         if topic in others:
-            raise _already_exists(topic)  # since a moment ago: it is no collision with itself
+            raise _already_exists(topic)  # it was just created: not a collision with itself
         colliding = colliding_topics(topic, others)
         if colliding:
             message = f"Topic '{topic}' collides with existing topics: {', '.join(colliding)}"
             raise Errors.INVALID_TOPIC_EXCEPTION.exception(message)
 
     def validate_topic_config(self, config: Mapping[str, str]) -> None:
-        """Raise ApiError INVALID_CONFIG for a key that topics do not have, ConfigError for bad values."""
+        """Raise ApiError INVALID_CONFIG for an unknown topic key, ConfigError for invalid values."""
         unknown = LOG_CONFIG_DEF.unused(config)
         if unknown:
             raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}")
@@ -136,7 +136,7 @@ class AdminUtils:
         *,
         validate_only: bool = False,
     ) -> Assignment:
-        """Raise the number of partitions to ``count``; ``new_replicas`` has the replicas of each new one.
+        """Increase the number of partitions to ``count``; ``new_replicas`` has the replicas of each new partition.
 
         Returns the assignment of all partitions.
         """
@@ -154,7 +154,7 @@ class AdminUtils:
                 with self._writing():
                     self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
             except NoNodeError:
-                raise _does_not_exist(topic) from None  # deleted since the first line of this method
+                raise _does_not_exist(topic) from None  # deleted concurrently
             logger.info("Added partitions %s to topic %s", added, topic)
         return everything
 
@@ -168,7 +168,7 @@ class AdminUtils:
         old_count = len(existing.partitions)
         first_replicas = existing.partitions[0]
         if new_replicas is None:
-            # Go on behind the leader of partition 0, as if all partitions had been created at once.
+            # Start at partition 0's leader, as if all partitions had been created at once.
             start = next((i for i, broker in enumerate(brokers) if broker.id >= first_replicas[0]), 0)
             return assign_replicas_to_brokers(brokers, count - old_count, len(first_replicas), start, old_count)
         _check_new_replicas(new_replicas, count - old_count, len(first_replicas), {broker.id for broker in brokers})
@@ -177,7 +177,7 @@ class AdminUtils:
     # ------------------------------------------------------------------------------------------------ deletion, config
 
     def delete_topic(self, topic: str) -> None:
-        """Mark a topic for deletion; one that is marked already is left as it is."""
+        """Mark a topic for deletion; no-op if it is already marked."""
         if not self.topic_exists(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
         try:
@@ -187,21 +187,21 @@ class AdminUtils:
             logger.info("Topic %s is already marked for deletion", topic)
 
     def change_topic_config(self, topic: str, config: Mapping[str, str]) -> None:
-        """Replace all overrides of a topic."""
+        """Replace all of a topic's config overrides."""
         if not self.topic_exists(topic):
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f'Topic "{topic}" does not exist.')
         self.validate_topic_config(config)
         self.change_entity_config(f"{TOPICS}/{topic}", config)
 
     def change_entity_config(self, entity_path: str, config: Mapping[str, str]) -> None:
-        """Write the overrides of an entity, then tell all brokers to read them."""
+        """Write an entity's config overrides, then notify all brokers to read them."""
         with self._writing():
             self._zk_client.set_entity_config(entity_path, config)
             self._zk_client.create_config_change(entity_path)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Raise ApiError KAFKA_STORAGE_ERROR at once, instead of waiting, when ZooKeeper has no room for a write."""
+        """Raise ApiError KAFKA_STORAGE_ERROR immediately, instead of blocking, if ZooKeeper's disk is full."""
         try:
             with self._zk_client.zookeeper.refusing_without_room():
                 yield
@@ -219,7 +219,7 @@ def _does_not_exist(topic: str) -> Exception:
 
 
 def validate_assignment(assignment: Assignment) -> None:
-    """Raise INVALID_REPLICA_ASSIGNMENT unless partitions are 0, 1, 2, … and have equally many, different brokers."""
+    """Raise INVALID_REPLICA_ASSIGNMENT unless partitions are 0, 1, 2, … with equally many distinct replicas each."""
     problem = None
     if len({len(replicas) for replicas in assignment.values()}) != 1:
         problem = "All partitions should have the same number of replicas."

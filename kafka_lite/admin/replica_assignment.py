@@ -1,4 +1,4 @@
-"""Which brokers hold which partition of a new topic.
+"""Assigns the replicas of a new topic's partitions to brokers.
 
 Kafka 0.10.2: core/.../admin/AdminUtils.scala (assignReplicasToBrokers), BrokerMetadata.scala · book 1.2.3
 """
@@ -13,7 +13,7 @@ from itertools import count, zip_longest
 from kafka_lite.common.errors import Errors
 
 Assignment = dict[int, list[int]]
-"""Partition -> brokers, the preferred leader first."""
+"""Partition -> brokers, preferred leader first."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ def assign_replicas_to_brokers(
     fixed_start_index: int = -1,
     start_partition_id: int = -1,
 ) -> Assignment:
-    """Spread replicas evenly, leaders above all, and over racks where brokers have them.
+    """Spread replicas, and leaders in particular, evenly over the brokers, and over racks if brokers have them.
 
-    First replicas go round the brokers from a random start (``fixed_start_index``: from there). The other replicas of
-    a partition follow the first at a distance, the shift, that grows by one with every full round, so that the
-    followers of one broker's partitions are spread too. Five brokers, ten partitions, three replicas, start 0:
+    First replicas are assigned round-robin from a random start (or from ``fixed_start_index``). A partition's other
+    replicas follow the first at a distance, the shift, that grows by one with every full round, so that the followers
+    of one broker's partitions are spread too. Five brokers, ten partitions, three replicas, start 0:
 
         broker     0    1    2    3    4
         leader    p0   p1   p2   p3   p4
@@ -45,10 +45,10 @@ def assign_replicas_to_brokers(
         3rd       p3   p4   p0   p1   p2
                   p7   p8   p9   p5   p6
 
-    With racks the round goes from rack to rack (``rack_alternated``), and a broker is passed over as long as its rack
+    With racks, the brokers alternate between racks (``rack_alternated``), and a broker is skipped if its rack already
     has a replica of the partition while another rack has none.
 
-    Raises ApiError: INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR; INVALID_REPLICA_ASSIGNMENT when only some brokers
+    Raises ApiError: INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR; INVALID_REPLICA_ASSIGNMENT if only some brokers
     have a rack.
     """
     _check(brokers, partitions, replication_factor)
@@ -80,10 +80,10 @@ def _check(brokers: Sequence[BrokerMetadata], partitions: int, replication_facto
 
 
 def _replicas(ring: list[int], racks: Mapping[int, str], leader: int, shift: int, replication_factor: int) -> list[int]:
-    """The replicas of the partition whose leader is at the index ``leader`` of the ring."""
+    """The replicas of a partition whose leader is at index ``leader`` of the ring."""
     number_of_racks = len(set(racks.values()))
     chosen = [ring[leader]]
-    # One rack away from the leader per step of the shift, where there are racks.
+    # With racks, each step of the shift moves one rack further from the leader.
     candidates = _followers(ring, leader, shift * max(1, number_of_racks))
     while len(chosen) < replication_factor:
         broker = next(candidates)
@@ -95,14 +95,14 @@ def _replicas(ring: list[int], racks: Mapping[int, str], leader: int, shift: int
 
 
 def _followers(ring: list[int], leader: int, shift: int) -> Iterator[int]:
-    """The brokers to try for the second, third, … replica: never the leader, the others in turn."""
+    """The candidates for the second, third, … replica: all brokers except the leader, in turn."""
     for step in count():
         distance = 1 + (shift + step) % max(1, len(ring) - 1)
         yield ring[(leader + distance) % len(ring)]
 
 
 def rack_alternated(racks: Mapping[int, str]) -> list[int]:
-    """The brokers so that neighbours are in different racks: r1: 0, 1; r2: 2, 3; r3: 4, 5 becomes 0, 2, 4, 1, 3, 5."""
+    """The brokers ordered to alternate racks: r1: 0, 1; r2: 2, 3; r3: 4, 5 becomes 0, 2, 4, 1, 3, 5."""
     by_rack: dict[str, list[int]] = {}
     for broker, rack in sorted(racks.items()):
         by_rack.setdefault(rack, []).append(broker)

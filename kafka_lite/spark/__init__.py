@@ -1,4 +1,4 @@
-"""Spark reads and writes topics: the PySpark data source. Without a PySpark that fits, the import says what to do."""
+"""The PySpark data source for topics. Importing it raises an error with advice if PySpark is missing or too old."""
 
 from kafka_lite.spark.requirements import check_requirements
 

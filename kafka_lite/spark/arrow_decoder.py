@@ -1,4 +1,4 @@
-"""Turns the batches that were fetched into Arrow record batches with the columns of Spark's Kafka source.
+"""Converts fetched batches into Arrow record batches with the columns of Spark's Kafka source.
 
 Kafka 0.10.2: clients/.../clients/consumer/internals/Fetcher.java (parseFetchedData) · book 4.1.5
 """
@@ -19,7 +19,7 @@ from kafka_lite.record.record import MAGIC_V2, Header, InvalidRecordError, Times
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.spark.columnar_records import Ints, RecordColumns, decode_columns
 
-_TARGET_BYTES = 8 * 1024 * 1024  # uncompressed records that go into one Arrow batch, about
+_TARGET_BYTES = 8 * 1024 * 1024  # approximate size of the uncompressed records in one Arrow batch
 _MICROS_PER_MS = 1000
 
 _TIMESTAMP_TYPE = pa.timestamp("us", tz="UTC")
@@ -38,7 +38,7 @@ _FIELDS = [
 
 
 def arrow_schema(include_headers: bool) -> pa.Schema:
-    """The schema of the source in Arrow's terms; Spark takes nothing that differs from its own rendering of it."""
+    """The source's schema as an Arrow schema; Spark only accepts exactly its own translation of the schema."""
     return pa.schema([*_FIELDS, pa.field("headers", _HEADERS_TYPE)] if include_headers else _FIELDS)
 
 
@@ -51,10 +51,10 @@ class ArrowDecoder:
         self._schema = arrow_schema(include_headers)
 
     def decode(self, batches: Iterable[RecordBatch], from_offset: int, until_offset: int) -> Iterator[pa.RecordBatch]:
-        """The records from ``from_offset`` up to, but without, ``until_offset``; never an empty Arrow batch.
+        """Yield the records from ``from_offset`` up to but excluding ``until_offset``; never an empty Arrow batch.
 
-        Small batches are put together, since an Arrow batch of a hundred records costs about as much as one of a
-        thousand. Raises ``CorruptRecordError`` or ``InvalidRecordError`` where the bytes are no records.
+        Small batches are combined, since an Arrow batch of a hundred records costs about as much as one of a
+        thousand. Raises ``CorruptRecordError`` or ``InvalidRecordError`` for invalid bytes.
         """
         for is_v2, group in groupby(batches, lambda batch: batch.magic >= MAGIC_V2):
             decode = self._decode_v2 if is_v2 else self._decode_legacy
@@ -84,7 +84,7 @@ class ArrowDecoder:
     def _decode_legacy(
         self, batches: Iterable[RecordBatch], from_offset: int, until_offset: int
     ) -> Iterator[pa.RecordBatch]:
-        """Formats v0 and v1: record by record. Nobody has written them since 2017."""
+        """Decode formats v0 and v1 record by record: Kafka has not written them by default since 2017."""
         decoded = (record for batch in batches for record in batch.records())
         records = [record for record in decoded if from_offset <= record.offset < until_offset]
         yield self._assemble(
@@ -113,11 +113,11 @@ class ArrowDecoder:
 
 
 def _grouped(batches: Iterable[DefaultRecordBatch]) -> Iterator[list[tuple[DefaultRecordBatch, bytes]]]:
-    """Batches beside their records' bytes, in groups of about _TARGET_BYTES."""
+    """Batches with their records' bytes, in groups of about _TARGET_BYTES."""
     group: list[tuple[DefaultRecordBatch, bytes]] = []
     size = 0
     for batch in batches:
-        if batch.record_count == 0:  # compaction has emptied it: there may be nothing to decompress
+        if batch.record_count == 0:  # emptied by compaction: there may be nothing to decompress
             continue
         data = batch.records_data()
         if group and size + len(data) > _TARGET_BYTES:
@@ -130,7 +130,7 @@ def _grouped(batches: Iterable[DefaultRecordBatch]) -> Iterator[list[tuple[Defau
 
 
 def _checked_counts(together: list[tuple[DefaultRecordBatch, bytes]], columns: RecordColumns) -> Ints:
-    """The record count of every batch; raises InvalidRecordError when one claims a record of its neighbour."""
+    """The record count of every batch. Raises InvalidRecordError if a count does not match the batch's bytes."""
     counts = np.array([batch.record_count for batch, _ in together], np.int64)
     edges = np.cumsum([len(data) for _, data in together])
     if (counts < 0).any() or not np.array_equal(np.append(0, columns.ends)[np.cumsum(counts)], edges):
@@ -139,7 +139,7 @@ def _checked_counts(together: list[tuple[DefaultRecordBatch, bytes]], columns: R
 
 
 def _timestamps(batches: list[DefaultRecordBatch], of_batch: Ints, columns: RecordColumns) -> Ints:
-    """In ms: the producer's own, or for all records of a batch the time when the broker appended it."""
+    """Timestamps in ms: the producer's, or for a whole batch the time when the broker appended it."""
     by_broker = np.array([batch.timestamp_type is TimestampType.LOG_APPEND_TIME for batch in batches])
     max_timestamps = np.array([batch.max_timestamp for batch in batches], np.int64)
     base_timestamps = np.array([batch.base_timestamp for batch in batches], np.int64)
@@ -148,7 +148,7 @@ def _timestamps(batches: list[DefaultRecordBatch], of_batch: Ints, columns: Reco
 
 
 def _headers(columns: RecordColumns) -> pa.Array:
-    """A list of key and value for every record, null where it has no header."""
+    """A list of (key, value) pairs for every record; null for a record without headers."""
     if not columns.header_counts.any():
         return pa.nulls(len(columns.header_counts), _HEADERS_TYPE)
     rows: list[tuple[Header, ...] | None] = [None] * len(columns.header_counts)

@@ -1,4 +1,4 @@
-"""Plans a batch query in the driver and reads its ranges in the tasks.
+"""Plans a batch query in the driver and reads its offset ranges in the tasks.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaBatch.scala · book 4.1.2
 """
@@ -19,13 +19,13 @@ from kafka_lite.spark.range_reader import KafkaInputPartition, open_client, read
 
 
 class KafkaBatchReader(DataSourceReader):
-    """Both ends are resolved once, when the query is planned: what is appended later is not read."""
+    """Start and end are resolved once, when the query is planned; records appended later are not read."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
 
     def partitions(self) -> list[InputPartition]:
-        """One task for each range; PySpark makes one of ``InputPartition(None)`` when there is none."""
+        """One task per range; if there is none, PySpark creates one with ``InputPartition(None)``."""
         ranges = split(self._ranges(), self._options.min_partitions, self._options.max_records_per_partition)
         return [KafkaInputPartition(offset_range) for offset_range in ranges]
 
@@ -35,12 +35,12 @@ class KafkaBatchReader(DataSourceReader):
             partitions = offsets.partitions()
             start = offsets.resolve(self._options.starting, partitions, is_start=True)
             end = offsets.resolve(self._options.ending, partitions, is_start=False)
-            # Only an end that was given as a number can lie beyond the log.
+            # Only an end given as a number can be beyond the log end.
             latest = offsets.latest(partitions) if isinstance(self._options.ending, SpecificOffsets) else end
         return batch_ranges(start, end, latest, data_loss_reporter(self._options.fail_on_data_loss))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Arrow record batches of one range."""
-        if not isinstance(partition, KafkaInputPartition):  # there is nothing to read at all
+        if not isinstance(partition, KafkaInputPartition):  # the query has nothing to read
             return iter(())
         return read_range(self._options, partition.offset_range)

@@ -1,4 +1,4 @@
-"""Asks a cluster: which brokers and leaders there are, and one broker at a time what it has.
+"""A blocking client of a cluster: fetches metadata and sends requests to one broker at a time.
 
 Kafka 0.10.2: clients/.../clients/NetworkClient.java, Metadata.java · book 4.2.3
 """
@@ -23,17 +23,17 @@ logger = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=Response)
 
-_API_VERSIONS_VERSION = 0  # every broker since 0.10.0 has it, and it says all that is needed here
+_API_VERSIONS_VERSION = 0  # every broker since 0.10.0 serves it, and it is sufficient here
 _LOWEST_VERSIONS = {ApiKey.METADATA: 1, ApiKey.FETCH: 3, ApiKey.LIST_OFFSETS: 1}  # Kafka 0.10.1
-_HIGHEST_VERSIONS = {ApiKey.FETCH: 12}  # the later ones name topics by id, for which one must ask first
+_HIGHEST_VERSIONS = {ApiKey.FETCH: 12}  # later versions identify topics by id
 
 
 class ClusterUnreachableError(KafkaError):
-    """No broker answers; the text says where was asked and what came of it."""
+    """No broker responds; the text lists the addresses tried and their errors."""
 
 
 class BrokerConnection:
-    """A connection to one broker, with the versions that both sides know."""
+    """A connection to one broker, using versions that both sides support."""
 
     def __init__(self, host: str, port: int, client_id: str, request_timeout_ms: int) -> None:
         self.address = f"{host}:{port}"
@@ -52,7 +52,7 @@ class BrokerConnection:
         return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
 
     def version(self, api_key: ApiKey) -> int:
-        """The highest version of an API that both sides know. Raises ``ApiError`` where there is none."""
+        """The highest version of an API that both sides support. Raises ``ApiError`` if there is none."""
         spec = API_SPECS[api_key]
         lowest, highest = self._versions.get(api_key, (0, -1))
         highest = min(highest, spec.max_version, _HIGHEST_VERSIONS.get(api_key, spec.max_version))
@@ -62,18 +62,18 @@ class BrokerConnection:
         return highest
 
     def exchange(self, request: Request, response_class: type[R]) -> R:
-        """Send a request and wait for its answer. Raises ``OSError`` when the connection is lost or too slow."""
+        """Send a request and wait for the response. Raises ``OSError`` if the connection is lost or times out."""
         answer = self._channel.exchange(request, self.version(request.API_KEY))
         assert isinstance(answer, response_class)
         return answer
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
         self._channel.close()
 
 
 class ClusterClient:
-    """Finds the leaders of partitions and keeps a connection to each broker that was asked for.
+    """Finds the leaders of partitions and keeps a connection to each broker used.
 
     Not thread-safe: every reader has its own.
     """
@@ -94,9 +94,9 @@ class ClusterClient:
         self.close()
 
     def metadata(self, topics: Iterable[str] | None) -> MetadataResponse:
-        """What the cluster knows of these topics, or of all; remembers the leaders.
+        """Fetch metadata of these topics, or of all if None, and remember the leaders.
 
-        Raises ``ClusterUnreachableError`` when none of the bootstrap servers answers.
+        Raises ``ClusterUnreachableError`` if no bootstrap server responds.
         """
         wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in topics]
         answer = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
@@ -123,7 +123,7 @@ class ClusterClient:
         raise ClusterUnreachableError(f"no Kafka broker answers: asked {', '.join(failures)}")
 
     def leader_of(self, partition: TopicPartition) -> int:
-        """The node id of a partition's leader, -1 while there is none. Raises ``ApiError`` for an unknown partition."""
+        """The node id of a partition's leader; -1 if it has none. Raises ``ApiError`` for an unknown partition."""
         if self._leaders.get(partition, -1) < 0:
             self.metadata([partition.topic])
         if partition not in self._leaders:
@@ -131,13 +131,13 @@ class ClusterClient:
         return self._leaders[partition]
 
     def forget_leader(self, partition: TopicPartition) -> None:
-        """Ask again next time: the broker that was thought to be the leader is not, or does not answer."""
+        """Forget the cached leader, which is no longer the leader or does not respond, and close its connection."""
         node_id = self._leaders.pop(partition, -1)
         if connection := self._connections.pop(node_id, None):
             connection.close()
 
     def connection(self, node_id: int) -> BrokerConnection:
-        """A connection to a broker that ``metadata`` has told of. Raises ``OSError``, ``ApiError``."""
+        """A connection to a broker known from ``metadata``. Raises ``OSError``, ``ApiError``."""
         if node_id not in self._brokers:
             raise Errors.LEADER_NOT_AVAILABLE.exception()
         if node_id not in self._connections:
@@ -148,7 +148,7 @@ class ClusterClient:
         return BrokerConnection(host, port, self._client_id, self._request_timeout_ms)
 
     def close(self) -> None:
-        """Drop all connections. A later call opens them anew."""
+        """Close all connections. Later calls reopen them."""
         connections = [*self._connections.values(), *filter(None, [self._bootstrap_connection])]
         self._connections, self._bootstrap_connection = {}, None
         for connection in connections:
@@ -157,7 +157,7 @@ class ClusterClient:
 
 
 def _parse_address(server: str) -> tuple[str, int]:
-    """``host:port``, where a host of IPv6 stands in brackets."""
+    """Parse ``host:port``, with IPv6 hosts in brackets. Raises ApiError."""
     host, _, port = server.rpartition(":")
     if not host or not port.isdecimal():
         raise Errors.INVALID_CONFIG.exception(f"Invalid url in bootstrap.servers: {server} (host:port is needed)")

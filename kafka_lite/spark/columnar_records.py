@@ -1,9 +1,9 @@
-"""Decodes the records of format v2 by column instead of by record, for Arrow, which wants columns.
+"""Decodes records of format v2 by column instead of by record, for Arrow's columnar arrays.
 
-Only the chain of the records is followed one by one, since each begins where the one before it ends. All else is done
-for all records at once: numpy decodes a column of varints in as many steps as the longest of them has bytes, and Arrow
-gathers keys and values in C. No Python object is made for a record, so this takes less than half the time that the
-consumer's loop (``record.fast.decode``) and Arrow arrays of its objects take. A property test compares it with the
+Only the record boundaries are found one by one, since each record begins where the previous one ends. Everything else
+is done for all records at once: numpy decodes a column of varints in as many steps as the longest one has bytes, and
+Arrow gathers keys and values in C. No Python object is created per record, so this takes less than half the time of the
+consumer's loop (``record.fast.decode``) plus Arrow arrays built from its objects. A property test compares it with the
 plain decoder.
 
 Kafka 0.10.2: clients/.../clients/consumer/internals/Fetcher.java (parseRecord) · book 4.1.5
@@ -29,13 +29,13 @@ _MIN_RECORD_BYTES = 7  # length, attributes, two deltas, no key, no value, no he
 
 @dataclass(frozen=True)
 class Spans:
-    """Byte strings that lie in one buffer, in ascending order: where each begins and how long it is (-1: null)."""
+    """Byte strings within one buffer, in ascending order: start and length of each (length -1: null)."""
 
     starts: Ints
     lengths: Ints
 
     def select(self, rows: Ints) -> Spans:
-        """Only these rows (ascending)."""
+        """A selection of rows (ascending)."""
         return Spans(self.starts[rows], self.lengths[rows])
 
     def gather(self, buffer: bytes) -> pa.Array:
@@ -43,8 +43,8 @@ class Spans:
         ends = self.starts + np.maximum(self.lengths, 0)
         if not len(ends):
             return pa.array([], pa.binary())
-        # An Arrow array has its strings side by side. So the buffer itself is read as an array whose even elements are
-        # the strings and whose odd ones are the gaps between them, and the even ones are then taken out.
+        # Arrow stores an array's strings contiguously. So interpret the buffer as an array whose even elements are the
+        # strings and whose odd elements are the gaps between them, then take the even ones.
         edges = np.empty(2 * len(ends), np.int32)
         edges[0::2], edges[1::2] = self.starts, ends
         parts = [None, pa.py_buffer(edges), pa.py_buffer(buffer)]
@@ -56,7 +56,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class RecordColumns:
-    """The fields of many records as columns over the buffer that they lie in."""
+    """The fields of many records as columns over the buffer that contains them."""
 
     buffer: bytes
     timestamp_deltas: Ints
@@ -64,12 +64,12 @@ class RecordColumns:
     keys: Spans
     values: Spans
     headers_at: Ints
-    """Where the headers begin, with their count."""
+    """Positions of the headers, behind their count."""
     header_counts: Ints
     ends: Ints
 
     def select(self, rows: Ints) -> RecordColumns:
-        """Only these rows (ascending)."""
+        """A selection of rows (ascending)."""
         return RecordColumns(
             self.buffer,
             self.timestamp_deltas[rows],
@@ -83,10 +83,11 @@ class RecordColumns:
 
 
 def decode_columns(buffer: bytes, count: int) -> RecordColumns:
-    """The ``count`` records that fill ``buffer``, which is shorter than 2 GB. ``default_record`` has the figure.
+    """Decode the ``count`` records that fill ``buffer`` (under 2 GB). See ``default_record`` for a figure of the
+    format.
 
-    Raises ``InvalidRecordError`` if these are not ``count`` records, or their fields do not add up. Headers are counted
-    here, and read by ``default_record.decode_headers`` if they are wanted.
+    Raises ``InvalidRecordError`` if these are not ``count`` records or a record's fields do not match its length.
+    Headers are only counted here; ``default_record.decode_headers`` decodes them if needed.
     """
     if not 0 <= count * _MIN_RECORD_BYTES <= len(buffer):
         raise InvalidRecordError(f"{len(buffer)} bytes are not {count} records")
@@ -96,21 +97,21 @@ def decode_columns(buffer: bytes, count: int) -> RecordColumns:
     ends = cursor.positions + lengths
     if not np.array_equal(np.append(0, ends), np.append(starts, len(buffer))):
         raise InvalidRecordError(f"{len(buffer)} bytes are not {count} records")
-    cursor.positions += 1  # the attributes, which have no meaning yet
+    cursor.positions += 1  # skip the attributes, which are unused
     timestamp_deltas = cursor.varints(MAX_VARLONG_BYTES)
     offset_deltas = cursor.varints(MAX_VARINT_BYTES)
     keys = cursor.spans()
     values = cursor.spans()
     headers_at = cursor.positions.copy()
     header_counts = cursor.varints(MAX_VARINT_BYTES)
-    has_headers = header_counts != 0  # only where there are none the record must end here
+    has_headers = header_counts != 0  # a record without headers must end here
     if (cursor.positions > ends).any() or (cursor.positions < ends)[~has_headers].any() or (header_counts < 0).any():
         raise InvalidRecordError("the fields of a record do not add up to its length")
     return RecordColumns(buffer, timestamp_deltas, offset_deltas, keys, values, headers_at, header_counts, ends)
 
 
 def _starts(buffer: bytes, count: int) -> Iterator[int]:
-    """Where each record begins. Lengths of one and two bytes are decoded in place: this is the one loop per record."""
+    """Start of each record. One- and two-byte lengths are decoded inline: this is the only per-record loop."""
     position = 0
     try:
         for _ in range(count):
@@ -128,15 +129,15 @@ def _starts(buffer: bytes, count: int) -> Iterator[int]:
 
 
 class _Cursor:
-    """A position in every record, which all move on together."""
+    """A position in every record; all positions advance together."""
 
     def __init__(self, buffer: Bytes, positions: Ints) -> None:
-        # Zeros behind the end let a varint that is cut short be read like any other; bounds are checked once, later.
+        # Zero padding lets truncated varints be decoded like any other; bounds are checked once, later.
         self._buffer = np.append(buffer, np.zeros(MAX_VARLONG_BYTES, np.uint8))
         self.positions = positions.copy()
 
     def varints(self, max_bytes: int) -> Ints:
-        """The varint at every position, which moves behind it."""
+        """Decode the varint at every position and advance past it."""
         values = np.zeros(len(self.positions), np.uint64)
         unfinished = np.arange(len(self.positions))
         for index in range(max_bytes):
@@ -152,7 +153,7 @@ class _Cursor:
         return (values >> np.uint64(1)).astype(np.int64) ^ -signs
 
     def spans(self) -> Spans:
-        """The string with its length before it at every position, which moves behind it."""
+        """The length-prefixed string at every position; advances past it."""
         lengths = self.varints(MAX_VARINT_BYTES)
         starts = self.positions.copy()
         self.positions += np.maximum(lengths, 0)

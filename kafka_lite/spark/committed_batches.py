@@ -1,4 +1,4 @@
-"""Leaves out of fetched batches what a consumer does not see: transaction markers and, if asked, aborted records.
+"""Filters out batches that a consumer must not see: transaction markers and, with read_committed, aborted records.
 
 Kafka 0.10.2: later addition: clients/.../consumer/internals/Fetcher.java (PartitionRecords, 0.11) · book 10.3
 """
@@ -14,15 +14,15 @@ _CONTROL_RECORD_KEY = struct.Struct(">hh")  # version, type
 _ABORT = 0
 
 AbortedTransaction = tuple[int, int]
-"""Producer id and first offset, as a fetch answer lists them."""
+"""Producer id and first offset, as in a fetch response."""
 
 
 def visible_batches(
     batches: Iterable[RecordBatch], aborted: Iterable[AbortedTransaction] = ()
 ) -> Iterator[RecordBatch]:
-    """The batches whose records are data, without those of the ``aborted`` transactions (read_uncommitted has none).
+    """Yield the data batches, except those of ``aborted`` transactions (empty with read_uncommitted).
 
-    A transaction begins for us at its first offset and ends at its abort marker; one producer has one at a time.
+    A transaction spans from its first offset to its abort marker; a producer has at most one at a time.
     """
     to_begin = sorted(aborted, key=lambda transaction: transaction[1], reverse=True)
     aborting: set[int] = set()

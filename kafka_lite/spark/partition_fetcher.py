@@ -1,4 +1,4 @@
-"""Fetches the batches of one range of offsets from the leader of its partition: what one Spark task reads.
+"""Fetches the batches of an offset range, the input of one Spark task, from the partition's leader.
 
 Kafka 0.10.2: clients/.../clients/consumer/internals/Fetcher.java · book 4.1.4
 """
@@ -33,14 +33,14 @@ _CONSUMER_REPLICA_ID = -1
 
 
 class PollTimeoutError(KafkaError):
-    """Records that should be there did not come within ``kafkaConsumer.pollTimeoutMs``."""
+    """Records that should exist did not arrive within ``kafkaConsumer.pollTimeoutMs``."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """The complete batches of one answer, the offset that was asked for, and the one to go on from.
+    """The complete batches of one response, the requested offset, and the offset to continue from.
 
-    A log gives out batches as a whole: the first one may begin with records before ``from_offset``.
+    Brokers return whole batches, so the first one may begin with records before ``from_offset``.
     """
 
     batches: list[RecordBatch]
@@ -49,7 +49,7 @@ class Fetched:
 
 
 class PartitionFetcher:
-    """Reads ``[from_offset, until_offset)`` of one partition, answer by answer."""
+    """Reads ``[from_offset, until_offset)`` of one partition, response by response."""
 
     def __init__(
         self,
@@ -66,10 +66,10 @@ class PartitionFetcher:
         self._time = time
 
     def fetch(self) -> Iterator[Fetched]:
-        """Answers with batches in them until the range is read; the last batch may reach beyond it.
+        """Yield non-empty responses until the range is read; the last batch may extend beyond it.
 
-        Offsets that are missing within it are holes that compaction or transactions left. Raises ``PollTimeoutError``,
-        ``ApiError``, and what ``report`` raises when the log has lost the offset to read.
+        Offsets missing within it are gaps left by compaction or transactions. Raises ``PollTimeoutError``,
+        ``ApiError``, and whatever ``report`` raises if the log no longer has the offset to read.
         """
         position = self._range.from_offset
         deadline = self._deadline()
@@ -85,7 +85,7 @@ class PartitionFetcher:
         return self._time.hi_res_ms() + self._options.poll_timeout_ms
 
     def _fetch_from(self, position: int, deadline: float) -> Fetched:
-        """The next batches. Asks again, until the deadline, while there are none or the leader changes."""
+        """Fetch the next batches, retrying until the deadline if there are none or the leader changes."""
         while True:
             cause = "no records came"
             try:
@@ -106,7 +106,7 @@ class PartitionFetcher:
                 raise PollTimeoutError(f"cannot fetch {what} in {self._options.poll_timeout_ms} ms: {cause}")
 
     def _ask_leader(self, position: int) -> PartitionData | None:
-        """The leader's answer; None when its log does not have the offset. Raises ``OSError``, ``ApiError``."""
+        """The leader's response; None if its log does not have the offset. Raises ``OSError``, ``ApiError``."""
         node_id = self._client.leader_of(self._range.topic_partition)
         answer = self._client.connection(node_id).exchange(self._request(position), FetchResponse)
         data = None if answer.error_code else answer.responses[0].partitions[0]
@@ -132,7 +132,7 @@ class PartitionFetcher:
         )
 
     def _visible(self, data: PartitionData, position: int) -> Fetched | None:
-        """The complete batches of an answer that a consumer sees; None when there is no complete batch at all."""
+        """The complete batches of a response that are visible to a consumer; None if no batch is complete."""
         complete = list(batches(data.records)) if isinstance(data.records, memoryview) else []
         if not complete:
             return None
@@ -143,7 +143,7 @@ class PartitionFetcher:
         return Fetched(list(visible_batches(complete, aborted)), position, complete[-1].next_offset)
 
     def _next_available(self, position: int) -> int:
-        """Where to go on when the log does not have ``position``: at its beginning, or not at all."""
+        """Where to continue if the log does not have ``position``: at its start, or at the end of the range."""
         partition, until = self._range.topic_partition, self._range.until_offset
         offsets = OffsetReader(self._client, self._options, self._time)
         earliest = offsets.earliest([partition])[partition]
@@ -155,4 +155,4 @@ class PartitionFetcher:
         if position > latest:
             self._report(f"offsets from {position} to {until} of {partition} are not there: {available}")
             return until
-        return position  # it has come back: the topic was made anew and has filled up
+        return position  # it exists again: the topic was recreated and has grown past it

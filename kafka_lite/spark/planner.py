@@ -1,4 +1,4 @@
-"""Which offsets a query reads, and how they are cut into tasks. Values in, values out: no broker is asked here.
+"""Plans which offsets a query reads and how they are split into tasks. Pure functions: no broker is involved.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaOffsetRangeCalculator.scala, KafkaMicroBatchStream.scala · book 4.1.4
 """
@@ -14,12 +14,12 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.spark.offsets import PartitionOffsets, describe
 
 ReportDataLoss = Callable[[str], None]
-"""Told when records are gone that the query should have read; raises, or warns, as ``failOnDataLoss`` has it."""
+"""Called if records that the query should have read are gone; raises or warns, depending on ``failOnDataLoss``."""
 
 
 @dataclass(frozen=True)
 class OffsetRange:
-    """Offsets from ``from_offset`` up to, but without, ``until_offset`` of one partition: the work of one task."""
+    """Offsets from ``from_offset`` up to but excluding ``until_offset`` of one partition: the work of one task."""
 
     topic_partition: TopicPartition
     from_offset: int
@@ -27,16 +27,16 @@ class OffsetRange:
 
     @property
     def size(self) -> int:
-        """How many offsets; fewer records where the log was compacted or has transaction markers."""
+        """Number of offsets; there are fewer records if the log was compacted or has transaction markers."""
         return self.until_offset - self.from_offset
 
 
 def batch_ranges(
     start: PartitionOffsets, end: PartitionOffsets, latest: PartitionOffsets, report: ReportDataLoss
 ) -> list[OffsetRange]:
-    """The ranges of a batch query. What options ask for and the logs have not (any more) is reported.
+    """The ranges of a batch query. Requested offsets that the logs do not have (any more) are reported.
 
-    An end beyond ``latest`` becomes that: a task would wait for records that may never come.
+    An end beyond ``latest`` is limited to it, because a task would wait for records that may never arrive.
     """
     for partition in sorted(end):
         if end[partition] > latest[partition]:
@@ -53,8 +53,8 @@ def stream_ranges(
 ) -> list[OffsetRange]:
     """The ranges of one micro-batch.
 
-    ``new_start`` has the beginnings of the partitions that ``end`` has and ``start`` has not. Partitions may have come,
-    gone or begun anew since ``start``; whatever may have cost records is reported.
+    ``new_start`` has the start offsets of the partitions that are in ``end`` but not in ``start``. Partitions may have
+    been added, deleted or recreated since ``start``; possible losses of records are reported.
     """
     _report_losses(start, end, new_start, report)
     begin = {**new_start, **start}
@@ -79,9 +79,9 @@ def _report_losses(
 def split(
     ranges: Iterable[OffsetRange], min_partitions: int | None = None, max_records: int | None = None
 ) -> list[OffsetRange]:
-    """Cut large ranges, so that there are about ``min_partitions`` tasks of at most ``max_records`` offsets each.
+    """Split large ranges so that there are about ``min_partitions`` tasks of at most ``max_records`` offsets each.
 
-    Empty ranges are left out. Small partitions stay whole, and large ones are cut in proportion to their size.
+    Empty ranges are dropped. Small ranges stay whole; large ones are split in proportion to their size.
     """
     pieces = [wanted for wanted in ranges if wanted.size > 0]
     if max_records is not None:
@@ -90,7 +90,7 @@ def split(
         return pieces
     small = {piece for piece, parts in _shares(pieces, min_partitions).items() if parts == 1}
     large = [piece for piece in pieces if piece not in small]
-    # The small ones have their task each; what is left of the wish is shared out among the large ones.
+    # Each small range gets one task; the remaining tasks are distributed among the large ones.
     shares = _shares(large, max(min_partitions - len(small), 1))
     return [part for piece in pieces for part in _cut(piece, shares.get(piece, 1))]
 
@@ -101,17 +101,18 @@ def _shares(ranges: list[OffsetRange], parts: int) -> dict[OffsetRange, int]:
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
-    """``parts`` pieces whose sizes differ by at most one; fewer when there are not that many offsets."""
+    """Split into ``parts`` pieces whose sizes differ by at most one; fewer if there are not enough offsets."""
     edges = [whole.from_offset + whole.size * index // parts for index in range(parts + 1)]
     pieces = [replace(whole, from_offset=begin, until_offset=end) for begin, end in pairwise(edges)]
     return [piece for piece in pieces if piece.size > 0]
 
 
 def rate_limit(limit: int, start: PartitionOffsets, latest: PartitionOffsets) -> PartitionOffsets:
-    """An end for the next micro-batch: about ``limit`` offsets from ``start`` on, in proportion to what waits where.
+    """The end of the next micro-batch: about ``limit`` offsets after ``start``, in proportion to each partition's
+    backlog.
 
-    ``start`` must know every partition of ``latest``, or it is taken as it is. No partition with something in it
-    starves, so that a limit below the number of partitions is exceeded, as Spark's own source does.
+    A partition of ``latest`` that is not in ``start`` is not limited. No partition with a backlog starves, so a limit
+    below the number of partitions is exceeded, as in Spark's own source.
     """
     waiting = {
         partition: latest[partition] - start[partition]
@@ -121,7 +122,7 @@ def rate_limit(limit: int, start: PartitionOffsets, latest: PartitionOffsets) ->
     total = sum(waiting.values())
     if total <= limit:
         return dict(latest)
-    # Integers, since a double rounds beyond 2^53; the quotient is at least one, so that everything moves on.
+    # Integers, because a double rounds beyond 2^53; at least one offset each, so that every partition advances.
     return {
         partition: start[partition] + max(waiting[partition] * limit // total, 1) if partition in waiting else offset
         for partition, offset in latest.items()
@@ -129,5 +130,5 @@ def rate_limit(limit: int, start: PartitionOffsets, latest: PartitionOffsets) ->
 
 
 def waiting_offsets(start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]) -> int:
-    """How many offsets there are to read, for ``minOffsetsPerTrigger``."""
+    """Number of offsets available to read, for ``minOffsetsPerTrigger``."""
     return sum(offset - start.get(partition, 0) for partition, offset in latest.items())

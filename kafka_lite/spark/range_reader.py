@@ -1,4 +1,4 @@
-"""Runs in a Spark task: one range of offsets in, Arrow record batches out.
+"""Runs in a Spark task: reads one offset range into Arrow record batches.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaBatchPartitionReader.scala · book 4.1.5
 """
@@ -22,15 +22,15 @@ from kafka_lite.spark.planner import OffsetRange
 
 @dataclass
 class KafkaInputPartition(InputPartition):
-    """What the driver sends to a task."""
+    """The input that the driver sends to a task."""
 
     offset_range: OffsetRange
 
 
 def open_client(options: ReadOptions, role: str) -> ClusterClient:
-    """A client of the cluster for the driver or a task (``role``), which the broker's logs can tell apart.
+    """A client of the cluster for the driver or a task (``role``), distinguishable in the broker's logs.
 
-    The name is that of the consumers of Spark's own source: it holds the group id, although no group is joined.
+    The client id is formed as in Spark's own source: it contains the group id, although no group is joined.
     """
     consumer = options.consumer
     group_id = consumer["group.id"] or f"{options.group_id_prefix or 'spark-kafka-source'}-{uuid.uuid4()}-{role}"
@@ -39,7 +39,7 @@ def open_client(options: ReadOptions, role: str) -> ClusterClient:
 
 
 def read_range(options: ReadOptions, offset_range: OffsetRange) -> Iterator[Any]:
-    """The records of a range as Arrow record batches, as they come in."""
+    """Yield the records of a range as Arrow record batches, as they arrive."""
     decoder = ArrowDecoder(offset_range.topic_partition, options.include_headers)
     with open_client(options, "executor") as client:
         fetcher = PartitionFetcher(client, options, offset_range, data_loss_reporter(options.fail_on_data_loss))

@@ -1,4 +1,4 @@
-"""What the data source needs besides the broker's own packages, said in words where it is missing.
+"""Checks the packages that the data source needs in addition to the broker's.
 
 Spark 4.2: python/packaging/classic/setup.py · book 1.1
 """
@@ -11,7 +11,7 @@ import sys
 from importlib.util import find_spec
 
 MINIMUM_PYSPARK = (4, 2)
-"""The first one whose data sources in Python can limit the batches of a stream, and write Arrow batches from it."""
+"""The first version whose Python data sources can limit the batches of a stream and write Arrow batches."""
 PACKAGES = ("pyarrow", "confluent_kafka")
 
 
@@ -20,7 +20,7 @@ class SparkRequirementError(ImportError):
 
 
 def check_requirements() -> None:
-    """Raise SparkRequirementError unless PySpark and the packages beside it are here, and new enough."""
+    """Raise SparkRequirementError unless PySpark and the other packages are installed and recent enough."""
     minimum = ".".join(map(str, MINIMUM_PYSPARK))
     needed = f"PySpark {minimum} or newer"
     advice = (

@@ -1,4 +1,4 @@
-"""The columns that are read, in Spark's terms: the fixed schema of Spark's own Kafka source.
+"""The Spark schema of the columns read: the fixed schema of Spark's own Kafka source.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaRecordToRowConverter.scala · book 4.1.5
 """
@@ -20,7 +20,7 @@ _HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("
 
 
 def spark_schema(include_headers: bool) -> StructType:
-    """The schema with or without the column of headers."""
+    """The schema, with or without the headers column."""
     schema = StructType(
         [
             StructField("key", BinaryType()),

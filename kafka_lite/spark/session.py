@@ -1,4 +1,4 @@
-"""A Spark on this machine, in one call: Java found, logs quiet, nothing open to the network, the source registered.
+"""A local Spark session in one call: finds Java, quiets the logs, opens nothing to the network, registers the source.
 
 Spark 4.2: python/pyspark/sql/session.py · book 1.1
 """
@@ -40,15 +40,15 @@ DEFAULTS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
     "spark.driver.memory": "1g",
-    # Java's first compiler only: a short session never earns back what the second one costs, a fourth of its CPU.
+    # Only Java's C1 compiler: C2 would take a quarter of a short session's CPU and not pay off.
     _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
 }
-"""What the session has unless told otherwise."""
+"""The session's default settings."""
 
 
 class SparkStartError(KafkaError):
-    """Spark does not start; the text has the end of its log."""
+    """Spark does not start; the text contains the end of its log."""
 
 
 def session(
@@ -58,17 +58,17 @@ def session(
     config: Mapping[str, str] | None = None,
     log_file: Path | None = None,
 ) -> SparkSession:
-    """The running session of this process, or a new one, with ``format("kafka_lite")`` registered.
+    """This process's running session, or a new one, with ``format("kafka_lite")`` registered.
 
-    ``config`` adds to ``DEFAULTS`` or replaces some of them. What Spark, its Java and its Python workers have to say
-    goes to ``log_file`` (one in the temporary directory unless given): what makes a query fail comes as an exception.
+    ``config`` adds to ``DEFAULTS`` or overrides them. The output of Spark, its JVM and its Python workers goes to
+    ``log_file`` (default: a file in the temporary directory); query failures are raised as exceptions.
 
     Sets ``JAVA_HOME`` and ``PYSPARK_PYTHON`` for this process. Raises ``JavaNotFoundError``, or ``SparkStartError``
     with the end of the log.
     """
     if SparkSession.getActiveSession() is None:
         os.environ["JAVA_HOME"] = str(java_home())
-        # The workers must find this package and its dependencies where the driver does.
+        # The workers must use the driver's Python to find this package and its dependencies.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     log_file = log_file or Path(tempfile.gettempdir(), f"kafka_lite-spark-{os.getpid()}.log")
     with tempfile.TemporaryDirectory(prefix="kafka_lite-") as folder, _stderr_goes_to(log_file):
@@ -94,7 +94,7 @@ def _start(builder: SparkSession.Builder, log_file: Path) -> SparkSession:
 
 @contextmanager
 def _stderr_goes_to(log_file: Path) -> Iterator[None]:
-    """Processes that are started meanwhile write their errors to a file, for as long as they live."""
+    """Redirect the stderr of processes started in the block to a file, for their whole lifetime."""
     saved = os.dup(STDERR)
     with log_file.open("ab") as log:
         try:

@@ -1,8 +1,8 @@
-"""``spark.read.format("kafka_lite")``: the data source that Spark finds under that name.
+"""``spark.read.format("kafka_lite")``: the data source registered under that name.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaSourceProvider.scala · book 1.1
 
-Schema and options are those of Spark's own Kafka source, so that a job changes its format and nothing else.
+Schema and options are those of Spark's own Kafka source, so a job only has to change its format.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORMAT_NAME = "kafka_lite"
 
 
 class KafkaSource(DataSource):
-    """The entrance: Spark asks it for the schema and then for the reader or writer that the query needs.
+    """The entry point: Spark asks it for the schema and then for the reader or writer of the query.
 
     Method names and signatures are PySpark's.
     """
@@ -32,27 +32,27 @@ class KafkaSource(DataSource):
         return FORMAT_NAME
 
     def schema(self) -> StructType:
-        """Of what is read; what is written may have other columns."""
+        """The schema for reading; written rows may have other columns."""
         return spark_schema(options.includes_headers(self.options))
 
     def reader(self, schema: StructType) -> KafkaBatchReader:
-        """For ``spark.read``."""
+        """The reader of ``spark.read``."""
         self._refuse_other_schema(schema)
         return KafkaBatchReader(options.batch_options(self.options))
 
     def streamReader(self, schema: StructType) -> KafkaStreamReader:  # noqa: N802
-        """For ``spark.readStream``."""
+        """The reader of ``spark.readStream``."""
         self._refuse_other_schema(schema)
         return KafkaStreamReader(options.stream_options(self.options))
 
     def writer(self, schema: StructType, overwrite: bool) -> KafkaWriter:
-        """For ``df.write``."""
+        """The writer of ``df.write``."""
         if overwrite:
             raise SparkOptionError("mode overwrite is not allowed: a topic is only ever appended to; use mode append")
         return KafkaWriter(options.write_options(self.options), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> KafkaStreamWriter:  # noqa: N802
-        """For ``df.writeStream``; in the output mode complete (``overwrite``) every batch appends the whole result."""
+        """The writer of ``df.writeStream``; in complete mode (``overwrite``), every batch appends the whole result."""
         del overwrite
         return KafkaStreamWriter(options.write_options(self.options), schema)
 

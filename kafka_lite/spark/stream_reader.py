@@ -1,4 +1,4 @@
-"""Plans the micro-batches of a streaming query in the driver and reads their ranges in the tasks.
+"""Plans the micro-batches of a streaming query in the driver and reads their offset ranges in the tasks.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaMicroBatchStream.scala · book 4.4.2
 """
@@ -30,13 +30,13 @@ from kafka_lite.spark.range_reader import KafkaInputPartition, open_client, read
 logger = logging.getLogger(__name__)
 
 OffsetJson = dict[str, dict[str, int]]
-"""What Spark keeps in the checkpoint: ``{"flights": {"0": 23, "1": 17}}``."""
+"""Offsets in the checkpoint's format: ``{"flights": {"0": 23, "1": 17}}``."""
 
 
 class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """One per running query, in a Python process of the driver; ``read`` alone runs in the tasks.
+    """One per running query, in a Python process of the driver; only ``read`` runs in the tasks.
 
-    Where the query stands is Spark's business: it hands in what it has in its checkpoint. Method names are PySpark's.
+    Spark tracks the query's progress and passes in the offsets of its checkpoint. Method names are PySpark's.
     """
 
     def __init__(self, options: ReadOptions, time: Time = SYSTEM_TIME) -> None:
@@ -44,24 +44,24 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._time = time
         self._report = data_loss_reporter(options.fail_on_data_loss)
         self._client: ClusterClient | None = None
-        self._until: PartitionOffsets | None = None  # with Trigger.AvailableNow: where the query ends
+        self._until: PartitionOffsets | None = None  # where the query ends, with Trigger.AvailableNow
         self._latest: PartitionOffsets = {}
         self._last_trigger_ms = 0.0
 
     @property
     def _offsets(self) -> OffsetReader:
-        # Opened when it is first needed, since this object also travels to the tasks.
+        # Opened lazily, because this object is also sent to the tasks.
         if self._client is None:
             self._client = open_client(self._options, "driver")
         return OffsetReader(self._client, self._options, self._time)
 
     def initialOffset(self) -> OffsetJson:  # noqa: N802
-        """Where a query begins that has no checkpoint."""
+        """The start of a query that has no checkpoint."""
         offsets = self._offsets
         return to_json_object(offsets.resolve(self._options.starting, offsets.partitions(), is_start=True))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """The limit of the options. PySpark has none with both ends: the lower one is then looked up in the options."""
+        """The options' limit. PySpark has none with both bounds; the minimum is then read from the options."""
         if self._options.max_offsets_per_trigger is not None:
             return ReadMaxRows(self._options.max_offsets_per_trigger)
         if self._options.min_offsets_per_trigger is not None:
@@ -69,15 +69,15 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """The query is to end where the logs end now."""
+        """Make the query end at the current ends of the logs."""
         offsets = self._offsets
         self._until = offsets.latest(offsets.existing_partitions())
 
     def latestOffset(self, start: OffsetJson, limit: ReadLimit) -> OffsetJson:  # noqa: N802
-        """Where the next micro-batch ends; ``start`` itself when there is to be none."""
+        """The end of the next micro-batch; ``start`` itself if there is none yet."""
         begin = from_json_object(start)
         self._latest = self._target(begin)
-        # Spark asks for ReadAllAvailable where a trigger is to have it all, whatever the options say.
+        # Spark passes ReadAllAvailable if a trigger must read everything, regardless of the options.
         if not isinstance(limit, ReadAllAvailable) and self._waits_for_more(begin):
             return start
         if isinstance(limit, ReadMaxRows):
@@ -89,7 +89,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return to_json_object(self._latest) or None
 
     def partitions(self, start: OffsetJson, end: OffsetJson) -> list[InputPartition]:
-        """The tasks of one micro-batch, which may also be one that a restarted query repeats."""
+        """The tasks of one micro-batch, which may be a repeated one after a restart."""
         begin, until = from_json_object(start), from_json_object(end)
         new = until.keys() - begin.keys()
         ranges = stream_ranges(begin, until, self._earliest_of(new) if new else {}, self._report)
@@ -102,22 +102,22 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return read_range(self._options, partition.offset_range)
 
     def stop(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         if self._client is not None:
             self._client.close()
 
     def _target(self, begin: PartitionOffsets) -> PartitionOffsets:
         if self._until is not None:
-            # A restarted query may have got further than the target, if a batch was planned but not finished: the
-            # offsets never go back, or the query would not end.
+            # A restarted query may be past the target, if a batch was planned but not finished: offsets must never go
+            # back, or the query would not end.
             return {partition: max(offset, begin.get(partition, 0)) for partition, offset in self._until.items()}
         offsets = self._offsets
         return offsets.latest(offsets.existing_partitions())
 
     def _waits_for_more(self, begin: PartitionOffsets) -> bool:
-        """``minOffsetsPerTrigger``: whether too little has come in, and ``maxTriggerDelay`` has not passed."""
+        """``minOffsetsPerTrigger``: whether too few offsets are available and ``maxTriggerDelay`` has not passed."""
         least = self._options.min_offsets_per_trigger
-        if least is None or self._until is not None:  # what is available now would never become more
+        if least is None or self._until is not None:  # with AvailableNow, no more offsets will come
             return False
         now = self._time.hi_res_ms()
         enough = waiting_offsets(begin, self._latest) >= least
@@ -127,7 +127,7 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return False
 
     def _with_new_partitions(self, begin: PartitionOffsets) -> PartitionOffsets:
-        """``begin``, and where the partitions begin that were added since."""
+        """``begin``, plus the start offsets of partitions added since."""
         new = self._latest.keys() - begin.keys()
         return begin | self._earliest_of(new) if new else begin
 

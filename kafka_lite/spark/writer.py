@@ -1,8 +1,8 @@
-"""Writes the rows of a query to Kafka, in batch and in streaming, at least once.
+"""Writes the rows of a query to Kafka, in batch and streaming queries, at least once.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaWriter.scala, KafkaWriteTask.scala · book 2.1.1
 
-Columns (only ``value`` must be there):
+Columns (only ``value`` is required):
 
     value      string or binary                            key        string or binary
     topic      string; or else the option of that name     partition  int; null: chosen by key
@@ -37,18 +37,18 @@ _BUFFER_FULL_PAUSE_S = 0.1
 
 
 class WriteError(KafkaError):
-    """A row that cannot be written, or was not taken by the broker."""
+    """A row cannot be written, or the broker rejected it."""
 
 
 @dataclass
 class KafkaCommitMessage(WriterCommitMessage):
-    """What a task tells the driver when all its rows are acknowledged."""
+    """A task's message to the driver once all its rows are acknowledged."""
 
     row_count: int
 
 
 def validate_schema(schema: StructType, topic: str | None) -> None:
-    """Raise ``SparkOptionError`` when the columns are not those of the module's docstring."""
+    """Raise ``SparkOptionError`` if the columns are not those of the module's docstring."""
     types = {field.name: field.dataType.simpleString() for field in schema.fields}
     for name, allowed in _TYPES.items():
         if name in types and types[name] not in allowed:
@@ -65,8 +65,8 @@ def validate_schema(schema: StructType, topic: str | None) -> None:
 def write_rows(options: WriteOptions, batches: Iterator[Any]) -> KafkaCommitMessage:
     """Send the rows of one task and wait until all are acknowledged.
 
-    Raises ``WriteError`` at the first row that is not; rows before and after it may have been written, and Spark's
-    repetition of the task will write them again.
+    Raises ``WriteError`` for the first row that fails; rows before and after it may have been written, and if Spark
+    retries the task, it writes them again.
     """
     delivery = _Delivery(options)
     row_count = 0
@@ -103,15 +103,15 @@ def _milliseconds(timestamp: datetime | float) -> int:
 
 
 class _Delivery:
-    """librdkafka's producer, with the first failure kept."""
+    """librdkafka's producer; remembers the first failure."""
 
     def __init__(self, options: WriteOptions) -> None:
         self._failure: str | None = None
-        # A call per row only where one fails: a call for each would cost more than the sending.
+        # Report only failures: a callback per row would cost more than sending it.
         self._producer = make_producer({**options.producer, "delivery.report.only.error": True})
 
     def send(self, row: dict[str, Any]) -> None:
-        """Hand over one row; waits while the buffer is full."""
+        """Send one row; blocks while the buffer is full. Raises WriteError."""
         with _fatal_errors():
             while not self._is_taken(row):
                 self._producer.poll(_BUFFER_FULL_PAUSE_S)
@@ -127,7 +127,7 @@ class _Delivery:
         return True
 
     def finish(self) -> None:
-        """Wait until all is acknowledged, or has failed (``delivery.timeout.ms`` sees to that)."""
+        """Wait until all rows are acknowledged or have failed, at the latest after ``delivery.timeout.ms``."""
         with _fatal_errors():
             self._producer.flush()
         self._raise_failure()
@@ -143,7 +143,7 @@ class _Delivery:
 
 @contextmanager
 def _fatal_errors() -> Iterator[None]:
-    """After a fatal error the client raises; from within a callback, as a ``SystemError`` that has it as its cause."""
+    """Convert the client's fatal errors, which callbacks raise as the cause of a ``SystemError``, to ``WriteError``."""
     try:
         yield
     except (KafkaException, SystemError) as error:
@@ -151,7 +151,7 @@ def _fatal_errors() -> Iterator[None]:
 
 
 def make_producer(configuration: Mapping[str, Any]) -> Any:
-    """A producer of librdkafka. Raises ``SparkOptionError`` for an option that it does not know or take."""
+    """Create librdkafka's producer. Raises ``SparkOptionError`` for an unknown option or invalid value."""
     try:
         return Producer(dict(configuration))
     except KafkaException as error:
@@ -159,20 +159,20 @@ def make_producer(configuration: Mapping[str, Any]) -> Any:
 
 
 class KafkaWriter(DataSourceArrowWriter):
-    """Batch: ``df.write``."""
+    """The writer of batch queries: ``df.write``."""
 
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
         validate_schema(schema, options.topic)
-        make_producer(options.producer)  # in the driver, so that a wrong option fails before any task runs
+        make_producer(options.producer)  # in the driver, so that an invalid option fails before any task runs
         self._options = options
 
     def write(self, iterator: Iterator[Any]) -> KafkaCommitMessage:
-        """The rows of one task."""
+        """Write the rows of one task."""
         return write_rows(self._options, iterator)
 
 
 class KafkaStreamWriter(DataSourceStreamArrowWriter):
-    """Streaming: ``df.writeStream``. A batch that is repeated after a failure is written again."""
+    """The writer of streaming queries: ``df.writeStream``. A batch retried after a failure is written again."""
 
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
         validate_schema(schema, options.topic)
@@ -180,5 +180,5 @@ class KafkaStreamWriter(DataSourceStreamArrowWriter):
         self._options = options
 
     def write(self, iterator: Iterator[Any]) -> KafkaCommitMessage:
-        """The rows of one task of a micro-batch."""
+        """Write the rows of one task of a micro-batch."""
         return write_rows(self._options, iterator)
