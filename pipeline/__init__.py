@@ -1,1 +1,1 @@
-"""The data pipeline on PySpark: flights and weather through the broker, and what comes out of them."""
+"""The PySpark data pipeline: sends flights and weather through the broker and analyses them."""

@@ -1,4 +1,5 @@
-"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and the proof.
+"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and a check with
+pandas.
 
 Kafka 0.10.2: quickstart · book 1.4.1
 
@@ -6,7 +7,7 @@ Kafka 0.10.2: quickstart · book 1.4.1
          |                                                                          |
          +------------------------------ the same in pandas ------------------------+--> equal?
 
-Everything it makes lies in the folder ``demo`` of the working directory, which each run makes anew.
+All its files are in the folder ``demo`` of the working directory, which each run recreates.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Demo:
         self._began = time.monotonic()
 
     def run(self) -> None:
-        """All of it. Raises ``KafkaError`` when something fails; nothing is left running in any case."""
+        """Run all steps. Raises ``KafkaError`` if one fails; leaves nothing running in any case."""
         self._console.print(Panel(_INTRODUCTION, title="kafka_lite demo", title_align="left", border_style="cyan"))
         with self._step("Load 336,776 flights and 26,115 hours of weather"):
             tables = _load_tables()
@@ -109,7 +110,7 @@ class Demo:
 
             spark = session("kafka_lite demo", log_file=self._folder / "spark.log")
             stack.callback(_stop_spark, spark)
-            self._stop_signals.install()  # Spark has put its own handler in the place of ours
+            self._stop_signals.install()  # Spark has replaced our handlers
         return spark
 
     def _ask(self, spark: Any, bootstrap_servers: str) -> Any:
@@ -144,7 +145,7 @@ class Demo:
 
             return draw(result, len(tables[FLIGHTS]), self._folder)
 
-    # ── what is seen ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── output ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _show(self, result: Any) -> None:
         from pipeline.weather_chart import AIRPORTS
@@ -215,7 +216,7 @@ class Demo:
 
 
 def create_topics(bootstrap_servers: str) -> None:
-    """The topics of the demo. Their records are of 2013: the default retention by time would delete them at once."""
+    """Create the demo's topics. Records of 2013 would be deleted at once by the default time retention."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
@@ -241,14 +242,14 @@ def publish(
     progress: Progress,
     bar: Any,
 ) -> None:
-    """Send every line with an unmodified client; raises ``DemoError`` when the broker does not take one."""
+    """Send every line with an unmodified client. Raises ``DemoError`` if the broker rejects one."""
     from confluent_kafka import Producer
 
     failures: list[str] = []
     producer = Producer(
         {
             "bootstrap.servers": bootstrap_servers,
-            "partitioner": "murmur2_random",  # Java's: equal keys meet whatever client wrote them
+            "partitioner": "murmur2_random",  # Java's: equal keys go to the same partition from any client
             "compression.type": "lz4",
             "linger.ms": 50,
             "delivery.report.only.error": True,
@@ -258,7 +259,7 @@ def publish(
         _send(producer, topic, line, key, timestamp, failures)
         if index % _PROGRESS_EVERY == 0:
             progress.update(bar, completed=index)
-    while producer.flush(_FLUSH_TURN_S):  # in turns, since nothing can stop a call of C
+    while producer.flush(_FLUSH_TURN_S):  # in short calls, since signals do not interrupt C code
         pass
     progress.update(bar, completed=len(lines))
     if failures:
@@ -286,7 +287,7 @@ def _timestamps_ms(frame: Any) -> list[int]:
 
 
 def read(spark: Any, bootstrap_servers: str, topic: str) -> Any:
-    """A topic as Spark sees it: key, value, topic, partition, offset, timestamp, timestampType."""
+    """A topic as a DataFrame: key, value, topic, partition, offset, timestamp, timestampType."""
     options = {"kafka.bootstrap.servers": bootstrap_servers, "subscribe": topic}
     return spark.read.format("kafka_lite").options(**options).load()
 
@@ -296,12 +297,12 @@ def read_topic(spark: Any, bootstrap_servers: str, topic: str, schema: str) -> A
     from pyspark.sql import functions as F  # noqa: N812
 
     parsed = F.from_json(F.col("value").cast("string"), schema)
-    # Not select(parsed).select("row.*"): Spark would make one parsing of it per column.
+    # Not select(parsed).select("row.*"): Spark would parse the JSON once per column.
     return read(spark, bootstrap_servers, topic).select(F.inline(F.array(parsed)))
 
 
 def _stop_spark(spark: Any) -> None:
-    with contextlib.suppress(Exception):  # after Ctrl-C its Java may have gone already
+    with contextlib.suppress(Exception):  # after Ctrl-C its JVM may be gone already
         spark.stop()
 
 
@@ -315,7 +316,7 @@ def _load_tables() -> dict[str, Any]:
 
 
 def make_folder(folder: Path) -> None:
-    """An empty folder with our mark. Raises ``DemoError`` rather than remove one that we did not make."""
+    """Create an empty folder with the demo's marker. Raises ``DemoError`` if a folder without the marker exists."""
     if folder.exists():
         if not (folder / MARKER).is_file():
             raise DemoError(f"{folder} is there and was not made by this demo: move it, or start elsewhere")
@@ -343,7 +344,7 @@ _INTRODUCTION = (
 
 
 def main() -> int:
-    """The exit code: 0, or 1 after a failure; Ctrl-C ends the process with 130."""
+    """Run the demo; returns 0, or 1 after a failure. Ctrl-C ends the process with exit code 130."""
     console = Console(soft_wrap=False)
     console.width = min(console.width, _WIDTH)
     stop_signals = StopSignals(lambda: _say_stopped(console))
@@ -364,7 +365,7 @@ def main() -> int:
 
 def _say_stopped(console: Console) -> None:
     with contextlib.suppress(IndexError):
-        console.pop_render_hook()  # the spinner's, which would draw it once more, below what is said now
+        console.pop_render_hook()  # the spinner's, which would redraw it below the following message
     console.show_cursor(True)
     console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run begins anew.")
 

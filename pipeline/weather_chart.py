@@ -1,4 +1,4 @@
-"""Draws the answer of the demo: mean delay by class of weather, a panel for each kind of weather.
+"""Draws the demo's result: mean delay by weather class, with one panel per kind of weather.
 
 With matplotlib · book 1.1
 """
@@ -18,7 +18,7 @@ from pipeline.weather_delays import FACTORS, Factor
 
 AIRPORTS = {"EWR": "Newark", "JFK": "Kennedy", "LGA": "LaGuardia"}
 
-# Of Okabe and Ito: told apart by the colour-blind too, and in grey by their markers.
+# From Okabe and Ito's palette, which is colour-blind safe; in grey, the markers differ.
 _COLORS = {"EWR": "#D55E00", "JFK": "#0072B2", "LGA": "#009E73"}
 _MARKERS = {"EWR": "o", "JFK": "s", "LGA": "D"}
 _INK, _FAINT, _GRID, _BARS = "#222222", "#666666", "#e6e6e6", "#c9d3dc"

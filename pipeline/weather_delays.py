@@ -1,4 +1,4 @@
-"""The question of the demo: how late do flights leave, by airport and weather? Asked in Spark, and checked in pandas.
+"""The demo's question: how late do flights leave, by airport and weather? Computed in Spark and checked in pandas.
 
 Spark 4.2: python/pyspark/sql/functions · book 1.1
 """
@@ -27,7 +27,7 @@ WEATHER_SCHEMA = (
 class Factor:
     """A kind of weather and its classes: ``classes[i]`` is ``edges[i] <= reading < edges[i+1]``.
 
-    Readings outside the edges are errors of the instrument (there is a wind of 1,048 mph) and have no class.
+    Readings outside the edges are instrument errors (one wind speed is 1,048 mph) and have no class.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Factor:
 
     @property
     def classes_to_worse(self) -> tuple[str, ...]:
-        """The classes from harmless to bad."""
+        """The classes, from harmless to bad."""
         return self.classes[::-1] if self.low_is_bad else self.classes
 
     def spark_class(self) -> Column:
-        """The class of a row in Spark: null where there is none."""
+        """The class of a row in Spark; null if it has none."""
         reading = F.col(self.column)
         classes = F.lit(None).cast("string")
         for (low, high), name in zip(pairwise(self.edges), self.classes, strict=True):
@@ -66,13 +66,13 @@ _WIND = Factor(
 )  # fmt: skip
 
 FACTORS = (_RAIN, _SIGHT, _WIND)
-"""The kinds of weather that the demo looks at."""
+"""The kinds of weather that the demo analyses."""
 
 KEY = ["factor", "class", "origin"]
 
 
 def delays_in_spark(flights: DataFrame, weather: DataFrame) -> DataFrame:
-    """A row per factor, class and origin: ``flights``, ``departed`` (not cancelled), ``mean_delay`` in minutes."""
+    """One row per factor, class and origin: ``flights``, ``departed`` (not cancelled), ``mean_delay`` in minutes."""
     readings = weather.select("origin", "time_hour", *(factor.column for factor in FACTORS))
     joined = flights.select("origin", "time_hour", "dep_delay").join(readings, ["origin", "time_hour"])
     classes = F.array(
@@ -85,7 +85,7 @@ def delays_in_spark(flights: DataFrame, weather: DataFrame) -> DataFrame:
 
 
 def delays_in_pandas(flights: pd.DataFrame, weather: pd.DataFrame) -> pd.DataFrame:
-    """The same from the tables as they were before they went through Kafka, and without Spark."""
+    """The same, computed without Spark from the original tables, before they went through Kafka."""
     joined = flights.merge(weather, on=["origin", "time_hour"], validate="many_to_one")
     frames = []
     for factor in FACTORS:
@@ -99,7 +99,7 @@ def delays_in_pandas(flights: pd.DataFrame, weather: pd.DataFrame) -> pd.DataFra
 
 
 def differences(got: pd.DataFrame, expected: pd.DataFrame, tolerance: float = 1e-9) -> list[str]:
-    """The differences of two results, in words. Counts must be equal, means within ``tolerance`` minutes."""
+    """Describe the differences of two results. Counts must be equal, means within ``tolerance`` minutes."""
     both = expected.merge(got, on=KEY, how="outer", suffixes=("_expected", "_got"), indicator=True)
     found = []
     for row in both.to_dict("records"):
