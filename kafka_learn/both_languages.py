@@ -1,6 +1,6 @@
-"""Figures of notebooks in both languages: a notebook runs once and is shown on an English and on a Chinese page.
+"""Notebook figures in both languages: a notebook runs once and appears on an English and on a Chinese page.
 
-An output has a Chinese twin under a MIME type of its own. Jupyter ignores it; the Chinese page shows it. ::
+An output has a Chinese twin under its own MIME type. Jupyter ignores it; the Chinese page shows it. ::
 
     {"image/svg+xml": "<svg … >requests", "text/vnd.kafka-lite.zh": "<svg … >请求"}
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar
 
 CHINESE = "text/vnd.kafka-lite.zh"
-"""Of an output: the same as SVG or Markdown, in Chinese."""
+"""MIME type of an output's Chinese twin, which is SVG or Markdown."""
 
 _HAN = r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef\u2018-\u201d"
 _CHINESE_END = re.compile(rf"^(?!#).*[{_HAN}]$")
@@ -22,7 +22,7 @@ _CHINESE_START = re.compile(rf"\s*[{_HAN}]")
 _FENCE = re.compile(r"\s*(`{3,})")
 
 _shown = "en"
-"""The language of a figure's main output."""
+"""The language of the figures' main output."""
 
 
 class Figure(Protocol):
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Figure)
 
 
 def with_chinese_twin(draw: Callable[P, F]) -> Callable[P, F]:
-    """Decorates a function with a parameter ``language``: the figure that it returns gets a Chinese twin."""
+    """Decorator for a function with a parameter ``language``: gives the returned figure a Chinese twin."""
 
     signature = inspect.signature(draw)
 
@@ -56,15 +56,15 @@ def with_chinese_twin(draw: Callable[P, F]) -> Callable[P, F]:
 
 
 def show_chinese() -> None:
-    """From now on show figures of this process in Chinese: the first cell of a Chinese notebook calls this."""
+    """Show this process's figures in Chinese from now on: called by the first cell of a Chinese notebook."""
     global _shown
     _shown = "zh"
 
 
 def chinese_twin(figure: Figure) -> dict[str, str]:
-    """What a figure's output gets besides, for the Chinese page; nothing if the figure has no words of its own.
+    """Extra MIME types of a figure's output, for the Chinese page; empty if the figure has no words of its own.
 
-    After ``show_chinese()``, what takes the place of the English figure.
+    After ``show_chinese()``, the Chinese figure itself, which replaces the English one.
     """
     if not figure.chinese:
         return {}
@@ -73,7 +73,7 @@ def chinese_twin(figure: Figure) -> dict[str, str]:
 
 
 class InBothLanguages:
-    """The last line of a notebook's cell, for a function that takes a language and returns Markdown or SVG."""
+    """The value of a notebook cell made by a function that takes a language and returns Markdown or SVG."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
@@ -85,7 +85,7 @@ class InBothLanguages:
 
 
 def join_chinese_lines(text: str) -> str:
-    """Join the lines of Chinese paragraphs: a browser would show each line's end as a space between two characters."""
+    """Join the lines of Chinese paragraphs, because browsers show a line break as a space between two characters."""
     joined: list[str] = []
     fence = ""
     for line in text.splitlines():

@@ -1,10 +1,10 @@
-"""Notebooks as files for Jupyter: of each chapter's script one ``.ipynb`` in English and one in Chinese.
+"""Notebook files for Jupyter: one ``.ipynb`` in English and one in Chinese for each chapter's script.
 
 ``make notebook`` (``python -m kafka_learn.jupyter_notebooks``) writes them beside the scripts, where git ignores them,
-and starts JupyterLab. They have the outputs of the last execution, if there was one. The site offers them for download.
+and starts JupyterLab. They contain the outputs of the last execution, if any. The site offers them for download.
 
-They are not paired with their scripts, as jupytext could do: it refuses to open an ``.ipynb`` that is more recent than
-its script, and an experiment that a reader saves would change the chapter.
+They are not paired with their scripts by jupytext, because jupytext refuses to open an ``.ipynb`` that is newer than
+its script, and an experiment saved by a reader would change the chapter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kafka_learn.notebooks import JUPYTER_SUFFIXES, discover, executed, executed
 from kafka_learn.project import PROJECT_ROOT
 
 _OURS = "kafka_learn"
-"""Where the metadata of a notebook have the digest of the cells that it was written with."""
+"""Metadata key for the digest of the cells that the notebook was written with."""
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)#]+)[^)]*\)")
 _LAB = re.compile(r"(?:\.\./)*labs/(?P<name>[\w-]+)\.md")
 _SPEAK_CHINESE = """\
@@ -33,13 +33,13 @@ from kafka_learn.both_languages import show_chinese
 
 show_chinese()"""
 _SETTINGS = Path(__file__).with_name("jupyterlab")
-"""Of JupyterLab here: it asks no outside host for news, and shows the chapters' pages rendered."""
+"""JupyterLab's settings: fetch no news from outside hosts, and show the chapters' pages rendered."""
 
 
 def in_language(notebook: Any, language: str) -> Any:
-    """A notebook with the text, and the figures, of one language.
+    """A copy of a notebook with the text and figures of one language.
 
-    ``notebook`` has both, each English text followed by its Chinese one; it is left as it is.
+    ``notebook`` has both languages, each English text followed by its Chinese one; it is not modified.
     """
     from nbformat import v4
 
@@ -55,13 +55,13 @@ def in_language(notebook: Any, language: str) -> Any:
             source = join_chinese_lines(translated.source).rstrip("\n") if translated else cell.source
             cells.append(v4.new_markdown_cell(source))
     for number, cell in enumerate(cells):
-        cell.id = f"cell-{number}"  # and not at random: the same notebook is the same file
+        cell.id = f"cell-{number}"  # not random, so that equal notebooks give equal files
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
 
 
 def for_download(script: Path, language: str) -> str:
-    """The text of an executed ``.ipynb``, to be read without the project's other pages: links to them become words."""
+    """The text of an executed ``.ipynb`` for reading on its own: links to the project's pages become plain text."""
     notebook = in_language(executed(script), language)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -70,7 +70,7 @@ def for_download(script: Path, language: str) -> str:
 
 
 def for_clone(script: Path, language: str) -> Any:
-    """The notebook for the folder of its script, with the outputs of its last execution; links lead to files there."""
+    """The notebook for the folder of its script, with the outputs of its last execution and links to files there."""
     notebook = in_language(executed_before(script), language)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -80,9 +80,9 @@ def for_clone(script: Path, language: str) -> Any:
 
 
 def write_for_clone(script: Path, language: str) -> tuple[Path, bool]:
-    """Write that file unless it is there; returns its path, and False if it was kept because a reader has changed it.
+    """Write that file; returns its path, and False if an existing file was kept because a reader has changed it.
 
-    A file whose cells nobody has changed is written anew once the script says something else.
+    A file whose cells are unchanged is rewritten if the script has changed.
     """
     import nbformat
     from nbformat.sign import NotebookNotary
@@ -102,7 +102,7 @@ def write_for_clone(script: Path, language: str) -> tuple[Path, bool]:
 
 
 def write_all(scripts: Iterable[Path]) -> None:
-    """Write the notebooks of these scripts in both languages, and say which were kept."""
+    """Write the notebooks of these scripts in both languages, and report which were kept."""
     for script in scripts:
         for language in JUPYTER_SUFFIXES:
             path, written = write_for_clone(script, language)
@@ -114,7 +114,7 @@ def write_all(scripts: Iterable[Path]) -> None:
 def lab_command(
     notebook: Path | None, more: Iterable[str] = (), root: Path = PROJECT_ROOT
 ) -> tuple[list[str], dict[str, str]]:
-    """The command that starts JupyterLab on the clone, and opens ``notebook`` or the chapters; and its environment."""
+    """The command that starts JupyterLab in the clone and opens ``notebook`` or the chapters, and its environment."""
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
     command.append(f"--LabApp.app_settings_dir={_SETTINGS}")
     shown = "chapters" if notebook is None else notebook.resolve().relative_to(root).as_posix()
@@ -126,7 +126,7 @@ def lab_command(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the notebooks, and become JupyterLab."""
+    """Write the notebooks, then replace this process with JupyterLab."""
     parser = argparse.ArgumentParser(
         prog="python -m kafka_learn.jupyter_notebooks",
         description="Write the chapters' notebooks for Jupyter, and start JupyterLab.",
@@ -158,7 +158,7 @@ def _code_cell(cell: Any, language: str) -> Any:
 
 
 def _in_one_language(output: Any, language: str) -> Any:
-    """The output without its Chinese twin, or with that in its place."""
+    """The output without its Chinese twin, or replaced by it."""
     from nbformat import from_dict
 
     if "data" not in output:
@@ -169,19 +169,19 @@ def _in_one_language(output: Any, language: str) -> Any:
         kind = "image/svg+xml" if "<svg" in chinese else "text/markdown"
         data = {kind: chinese} | {kind: text for kind, text in data.items() if kind == "text/plain"}
     if "image/svg+xml" in data:
-        data.pop("text/html", None)  # the same once more
+        data.pop("text/html", None)  # a duplicate of the SVG
     return from_dict({**output, "data": data})
 
 
 def _in_clone(link: str, language: str) -> str:
-    """Where a link of the site leads to in the clone: the labs' pages are their READMEs there."""
+    """The file in the clone that a link of the site corresponds to: labs' pages are their READMEs."""
     lab = _LAB.fullmatch(link)
     path = PurePosixPath(f"../../labs/{lab['name']}/README.md" if lab else link)
     return str(path.with_suffix(".zh.md") if language == "zh" and path.suffix == ".md" else path)
 
 
 def _digest(notebook: Mapping[str, Any]) -> str:
-    """Over the cells as they are written, without what they put out."""
+    """A digest of the cells' sources, without their outputs."""
     cells = "\0".join(f"{cell['cell_type']}\0{cell['source']}" for cell in notebook["cells"])
     return hashlib.sha256(cells.encode()).hexdigest()[:16]
 

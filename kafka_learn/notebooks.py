@@ -1,11 +1,11 @@
-"""The chapters' notebooks: percent scripts, executed for real, then shown on the site or opened in Jupyter.
+"""The chapters' notebooks: percent scripts that are executed, then shown on the site or opened in Jupyter.
 
-A notebook is a Python script with ``# %%`` cells (jupytext's percent format), so that it is reviewed, linted and
-renamed through like any code. ``python -m kafka_learn.notebooks`` executes all of them; ``jupyter_notebooks`` makes
-files for Jupyter of them.
+A notebook is a Python script with ``# %%`` cells (jupytext's percent format), so it is reviewed, linted and refactored
+like any other code. ``python -m kafka_learn.notebooks`` executes all of them; ``jupyter_notebooks`` converts them to
+Jupyter's files.
 
-Code is there once, text twice: each English cell is followed by its Chinese one, ``# %% [markdown] lang="zh"``. Of one
-execution two pages are made, with the same code and the same outputs.
+Code appears once, text twice: each English cell is followed by its Chinese one, ``# %% [markdown] lang="zh"``. One
+execution yields two pages with the same code and the same outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kafka_learn.source import code_digest
 
 EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
 JUPYTER_SUFFIXES = {"en": ".ipynb", "zh": ".zh.ipynb"}
-"""Of a notebook's file for Jupyter, by language."""
+"""Suffixes of a notebook's Jupyter files, by language."""
 CELL_TIMEOUT_S = 120
 _NOT_INLINE = ("<?xml", "<!DOCTYPE")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
@@ -37,30 +37,30 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class NotebookError(Exception):
-    """A cell of a notebook failed; the message has the notebook, the cell and its traceback."""
+    """A notebook's cell failed; the message contains the notebook, the cell and its traceback."""
 
 
 def discover(root: Path = PROJECT_ROOT) -> list[Path]:
-    """Every notebook of the chapters, in the chapters' order."""
+    """Every notebook of the chapters, in chapter order."""
     return sorted(path for path in (root / "chapters").glob("*/*.py") if "# %%" in path.read_text(encoding="utf-8"))
 
 
 def read(path: Path) -> Any:
-    """A notebook, from a script or from an ``.ipynb``."""
-    import jupytext  # here and below: it takes seconds, in which others compile the grammars of forty kinds of names
+    """Read a notebook from a script or an ``.ipynb``."""
+    import jupytext  # imported lazily, here and below: it takes seconds
 
     return jupytext.read(path)
 
 
 def write(notebook: Any, path: Path) -> None:
-    """Write a notebook as the suffix of the path says."""
+    """Write a notebook in the format of the path's suffix."""
     import jupytext
 
     jupytext.write(notebook, path)
 
 
 def execute(script: Path) -> Any:
-    """Run a notebook from its first cell to its last in a fresh kernel; NotebookError at the first cell that fails."""
+    """Run all cells of a notebook in a fresh kernel. Raises NotebookError for the first cell that fails."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
     from traitlets.config import Config
@@ -82,9 +82,9 @@ def execute(script: Path) -> Any:
 
 
 def executed(script: Path) -> Any:
-    """The notebook with its outputs: from the last execution, if neither its code nor what that runs has changed since.
+    """The notebook with its outputs, taken from the last execution if no code that it runs has changed since.
 
-    Its text is the script's: a corrected sentence needs no execution.
+    Its text is the script's: correcting a sentence does not require an execution.
     """
     notebook = read(script)
     kept = _kept(script, notebook)
@@ -98,7 +98,7 @@ def executed(script: Path) -> Any:
 
 
 def executed_before(script: Path) -> Any:
-    """The same, but without outputs if it would have to be executed."""
+    """The same, but without outputs if it would have to be executed again."""
     notebook = read(script)
     kept = _kept(script, notebook)
     return _with_outputs(notebook, kept) if kept.exists() else notebook
@@ -115,7 +115,7 @@ def _with_outputs(notebook: Any, kept: Path) -> Any:
 
 
 def as_pages(script: Path) -> Iterator[tuple[str, str]]:
-    """A language and the executed notebook as a page in it: Markdown, code blocks, outputs, drawings as inline SVG."""
+    """Yield each language with the executed notebook as a page: Markdown, code blocks, outputs, inline SVG drawings."""
     notebook = executed(script)
     relative = script.relative_to(PROJECT_ROOT)
     for language, how_to_open in _HOW_TO_OPEN.items():
@@ -143,7 +143,7 @@ _HOW_TO_OPEN = {
 
 
 def texts(notebook: Any) -> Iterator[tuple[Any, Any]]:
-    """Each English cell of text with its Chinese one; None where one of them is missing."""
+    """Each English text cell with its Chinese one; None if one of them is missing."""
     waiting = None
     for cell in notebook.cells:
         if waiting is not None:
@@ -156,7 +156,7 @@ def texts(notebook: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def is_chinese(cell: Any) -> bool:
-    """Whether a cell is text in Chinese."""
+    """Whether a cell is Chinese text."""
     return bool(cell.cell_type == "markdown" and cell.metadata.get("lang") == "zh")
 
 
@@ -173,12 +173,12 @@ def _parts(notebook: Any, language: str) -> Iterator[str]:
 
 
 def headings(text: str) -> list[str]:
-    """The headings of a cell, with their signs."""
+    """The headings of a cell, including the ``#`` marks."""
     return _HEADING.findall(text)
 
 
 def with_anchors_of(english: str, chinese: str) -> str:
-    """The Chinese text, with the English headings' anchors: a link leads to the same place in both languages.
+    """The Chinese text with the English headings' anchors, so that links work in both languages.
 
     >>> with_anchors_of("## Two deaths\\n\\nSix records.", "## 两次崩溃\\n\\n六条记录。")
     '## 两次崩溃 { #two-deaths }\\n\\n六条记录。'
@@ -190,7 +190,7 @@ def with_anchors_of(english: str, chinese: str) -> str:
 
 
 def _output(output: Any, language: str) -> str:
-    """One output of a cell: drawings and tables as they are, text in a block."""
+    """One output of a cell: drawings and tables unchanged, text in a block."""
     if output.output_type == "stream":
         return _text(output.text)
     data = output.get("data", {})
@@ -218,13 +218,13 @@ def _code(notebook: Any) -> list[Any]:
 
 
 def _digest(notebook: Any) -> str:
-    """Over the notebook's code and all code that it may run."""
+    """A digest of the notebook's code and all code that it may run."""
     cells = "\0".join(cell.source for cell in _code(notebook))
     return hashlib.sha256(f"{code_digest()}\0{cells}".encode()).hexdigest()[:16]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Execute the given notebooks, or all; exit code 1 when a cell fails."""
+    """Execute the given notebooks, or all; returns 1 if a cell fails."""
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.notebooks", description="Execute notebooks.")
     parser.add_argument("scripts", nargs="*", type=Path, help="default: every notebook of the chapters")
     options = parser.parse_args(arguments)

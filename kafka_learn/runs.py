@@ -1,7 +1,7 @@
-"""Runs that the book shows, recorded from a real broker and real clients: ``python -m kafka_learn.runs``.
+"""The chapters' runs, recorded from a real broker and real clients: ``python -m kafka_learn.runs``.
 
 A run is a function without arguments, in a module ``*_runs.py`` beside the chapter that shows it. It starts a broker in
-this process, lets clients talk to it over TCP, and returns what was recorded. A page shows a run with a fence (see
+this process, connects clients to it over TCP, and returns the recorded run. A page shows a run with a fence (see
 ``directives``), a notebook by calling it.
 """
 
@@ -23,7 +23,7 @@ MODULES = "chapters/*/figures/*_runs.py"
 
 
 def all_runs() -> dict[str, Callable[[], RecordedRun]]:
-    """Every run of every chapter by its name, such as ``produce-request``, in the chapters' order."""
+    """Every run of every chapter by name, such as ``produce-request``, in chapter order."""
     runs: dict[str, Callable[[], RecordedRun]] = {}
     for path in sorted(PROJECT_ROOT.glob(MODULES)):
         module = ".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts)
@@ -32,7 +32,7 @@ def all_runs() -> dict[str, Callable[[], RecordedRun]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Record a run and show it in the terminal, or save it; returns the exit code."""
+    """Record a run and show or save it; returns the exit code."""
     runs = all_runs()
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.runs", description="Record a run and show it.")
     parser.add_argument("run", choices=runs, help="what to record")

@@ -1,4 +1,4 @@
-"""Looks up code for the text by symbol in the shipped source. It is never pasted, and never found by line number.
+"""Looks up code for the text by symbol in the shipped source, so that it is never pasted or referenced by line number.
 
 A reference is ``module:Symbol``, for example ``kafka_lite.log.offset_index:OffsetIndex.lookup``; the symbol is a class,
 a function, a method, or a name assigned in a module or a class. Modules are parsed, not imported.
@@ -20,12 +20,12 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class UnknownSymbolError(LookupError):
-    """The source does not have the module or the symbol (any more)."""
+    """The source does not contain the module or symbol (any more)."""
 
 
 @dataclass(frozen=True)
 class SourceSymbol:
-    """A definition and the place where it stands; line numbers count from 1, ``last_line`` included."""
+    """A definition and its location; line numbers start at 1, and ``last_line`` is inclusive."""
 
     module: str
     name: str
@@ -51,7 +51,7 @@ def module_path(module: str) -> Path:
 
 
 def find_symbol(reference: str) -> SourceSymbol:
-    """Look up ``module:Symbol``; UnknownSymbolError names the part that does not exist."""
+    """Look up ``module:Symbol``. Raises UnknownSymbolError naming the part that does not exist."""
     module, separator, name = reference.partition(":")
     if not separator or not name:
         raise UnknownSymbolError(f"{reference!r} is not of the form module:Symbol")
@@ -65,8 +65,8 @@ def find_symbol(reference: str) -> SourceSymbol:
 def render(symbol: SourceSymbol, *, docstring: bool = True, only: tuple[str, ...] = (), bodies: bool = True) -> str:
     """The symbol's source, dedented.
 
-    ``docstring=False`` leaves all docstrings out, ``only`` keeps the named members of a class and marks what was left
-    out, ``bodies=False`` shows the methods of a class by signature and docstring alone.
+    ``docstring=False`` omits all docstrings, ``only`` keeps the named members of a class and marks what was omitted,
+    ``bodies=False`` shows only the signatures and docstrings of a class's methods.
     """
     cuts = _Cuts(symbol)
     if only:
@@ -79,7 +79,7 @@ def render(symbol: SourceSymbol, *, docstring: bool = True, only: tuple[str, ...
 
 
 def _descend(tree: ast.Module, name: str, module: str) -> ast.stmt:
-    """Follow ``Class.method`` down from the module."""
+    """Resolve ``Class.method``, starting at the module."""
     scope: ast.Module | ast.stmt = tree
     for part in name.split("."):
         body = getattr(scope, "body", [])
@@ -113,14 +113,14 @@ def _decorators(node: ast.stmt) -> list[ast.expr]:
 
 
 class _Cuts:
-    """Line ranges of a symbol to leave out, and the mark that replaces each."""
+    """Line ranges of a symbol to omit, and the mark that replaces each."""
 
     def __init__(self, symbol: SourceSymbol) -> None:
         self._symbol = symbol
         self._replaced: dict[int, str | None] = {}
 
     def all_members_but(self, only: tuple[str, ...]) -> None:
-        """Keep the head of the class, its docstring and the named members; what lies between becomes a mark."""
+        """Keep the class's header, its docstring and the named members; everything between becomes a mark."""
         node = self._symbol.node
         members = list(node.body) if isinstance(node, ast.ClassDef) else []
         missing = set(only) - {name for member in members for name in _names_defined(member)}
@@ -137,7 +137,7 @@ class _Cuts:
         self._leave_out(left_out_from, self._symbol.last_line)
 
     def _leave_out(self, first: int, last: int) -> None:
-        """Replace these lines by a mark, and the blank lines around them, unless all are blank."""
+        """Replace these lines and the blank lines around them by a mark, unless all are blank."""
         filled = [n for n in range(first, last + 1) if first and self._symbol.lines[n - 1].strip()]
         if filled:
             self._cut(filled[0], filled[-1], "# …")
@@ -160,14 +160,14 @@ class _Cuts:
 
     def _cut(self, first: int, last: int | None, mark: str | None) -> None:
         if first in self._replaced:
-            return  # inside something that is left out already
+            return  # within a range that is already omitted
         line = self._symbol.lines[first - 1]
         indent = line[: len(line) - len(line.lstrip())]
         self._replaced[first] = None if mark is None else indent + mark
         self._replaced.update(dict.fromkeys(range(first + 1, (last or first) + 1), None))
 
     def apply(self) -> Iterator[str]:
-        """The lines that stay, without consecutive blank lines."""
+        """The remaining lines, without consecutive blank lines."""
         previous = ""
         for number in range(self._symbol.first_line, self._symbol.last_line + 1):
             line = self._replaced.get(number, self._symbol.lines[number - 1])
@@ -186,7 +186,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 @functools.cache
 def code_digest() -> str:
-    """A digest of all code that a notebook or a recorded run may execute: their results are kept until it changes."""
+    """A digest of all code that a notebook or a recorded run may execute; their results are kept until it changes."""
     digest = hashlib.sha256()
     for pattern in ("kafka_lite/**/*.py", "kafka_learn/**/*.py", "chapters/*/figures/*.py"):
         for path in sorted(PROJECT_ROOT.glob(pattern)):

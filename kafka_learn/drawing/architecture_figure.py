@@ -10,7 +10,7 @@ from kafka_learn.project import PROJECT_ROOT
 
 
 def layers(_language: str) -> str:
-    """One row for each layer, those that may use all others on top."""
+    """One row per layer; upper layers may use lower ones."""
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layered = next(contract for contract in contracts["contracts"] if contract.get("exhaustive"))
     rows = [[part.strip() for part in row.split("|")] for row in layered["layers"]]

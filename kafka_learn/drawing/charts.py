@@ -1,4 +1,4 @@
-"""Charts of what was measured: bars for rates, lines over time; SVG in the page's own colours, as all drawings."""
+"""Charts of measurements, bars for rates and lines over time, as SVG in the page's own colours like all drawings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TICKS = 9
 
 @dataclass
 class BarChart:
-    """One bar for each value, from zero. Use ``logarithmic`` if small values would vanish beside large ones.
+    """One bar per value, from zero. Use ``logarithmic`` if small values would vanish beside large ones.
 
-    On a logarithmic scale the bars begin at the power of ten below the smallest value, and say so.
+    On a logarithmic scale, the bars start at the power of ten below the smallest value.
     """
 
     title: str
@@ -61,7 +61,7 @@ class BarChart:
         if not self.logarithmic:
             return _BARS_WIDTH * value / largest
         floor = math.floor(math.log10(min(v for v in self.values.values() if v > 0)))
-        # At least a tenth of a power of ten, so that the chart of equal values has bars too.
+        # At least a tenth of a power of ten, so that a chart of equal values also has bars.
         return _BARS_WIDTH * (math.log10(value) - floor) / max(math.log10(largest) - floor, 0.1)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
@@ -114,7 +114,7 @@ class LineChart:
 
 
 def _ticks(largest: float) -> list[float]:
-    """Round numbers from zero up to ``largest``, nine at most besides it.
+    """Round numbers from zero up to ``largest``, at most ten.
 
     >>> _ticks(45), _ticks(76)
     ([0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0], [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0])
@@ -125,7 +125,7 @@ def _ticks(largest: float) -> list[float]:
 
 
 def rounded(value: float) -> str:
-    """Three figures, which is more than a measurement is worth.
+    """The value rounded to three significant digits, which is precise enough for any measurement.
 
     >>> rounded(1234567), rounded(40.65), rounded(0.0123), rounded(0)
     ('1,230,000', '40.6', '0.0123', '0')

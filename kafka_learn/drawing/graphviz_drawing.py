@@ -1,6 +1,6 @@
 """Graphviz drawings that look right on any page: inline SVG without fixed colours for lines and text.
 
-``dot`` makes the layout if it is installed, else ``graphviz-pure``, the same program from PyPI.
+The layout is done by ``dot`` if it is installed, else by ``graphviz-pure``, the same program from PyPI.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
 class Drawing:
-    """A graph that shows itself in a notebook, and gives its SVG to a page."""
+    """A graph that displays itself in a notebook and provides SVG for pages."""
 
     def __init__(self, graph: graphviz.Digraph, alt: str) -> None:
         """``alt`` describes the drawing in words."""
@@ -34,7 +34,7 @@ class Drawing:
         self._alt = alt
 
     def svg(self) -> str:
-        """The drawing as one ``<svg>`` element; no ids, so that a page may have many."""
+        """The drawing as one ``<svg>`` element, without ids so that a page may have many."""
         result = subprocess.run(
             [dot_program(), "-Tsvg"], input=self.graph.source, capture_output=True, text=True, check=True, timeout=60
         )
@@ -81,7 +81,7 @@ def table(rows: list[list[str]]) -> str:
 
 
 def _adapt(svg: str, alt: str) -> str:
-    """Let the page decide colours and size, and add a text for screen readers."""
+    """Adapt the SVG to the page's colours and size, and add a text for screen readers."""
     svg = re.sub(r"<!--.*?-->|<title>.*?</title>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\s(id|class)="[^"]*"', "", svg)
     svg = svg.replace('stroke="black"', 'stroke="currentColor"').replace('fill="black"', 'fill="currentColor"')
@@ -90,7 +90,7 @@ def _adapt(svg: str, alt: str) -> str:
     natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"
     svg = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"\s*height="[^"]*"', r"\1", svg, count=1)
     label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    # Full size where there is room; on a phone it scrolls instead of shrinking until nobody can read it.
+    # Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable.
     size = f"width:{natural};min-width:min({natural},34rem)"
     opening = f'<svg role="img" aria-label="{label}" style="{size}"'
     return "\n".join(row for row in svg.replace("<svg", opening, 1).splitlines() if row.strip())

@@ -24,7 +24,7 @@ from kafka_learn.drawing.svg import BACKGROUND, PALETTE, Canvas, shorten, text_w
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 
 WIDTH = 744
-"""Not more than a page has room for on a screen 1280 pixels wide, beside its table of contents."""
+"""The space beside the table of contents on a screen 1280 pixels wide."""
 GUTTER = 78
 ROW = 27
 HEADING = 12.0
@@ -34,16 +34,16 @@ BAR = 8
 SLOT = 5
 PAUSE = 18
 PAUSE_FRACTION = 0.3
-"""A time without a step that is longer than this part of the run is marked between two rows."""
+"""A pause between steps longer than this fraction of the run is marked between two rows."""
 MIRROR_FROM = 18
-"""From this many steps on, the lanes' names stand below the figure too."""
+"""From this many steps on, the lanes' names are repeated below the figure."""
 RICH_COLOURS = ("blue", "dark_orange3", "green", "magenta", "red", "cyan", "yellow", "white")
 
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-. ]")
 
 
 class SequenceDiagram:
-    """Draws a layout."""
+    """Draws the layout of a run."""
 
     def __init__(self, run: RecordedRun, layout: Layout, language: str = "en") -> None:
         self.layout = layout
@@ -164,7 +164,7 @@ class SequenceDiagram:
                 self._draw_arrow(step, number)
 
     def _edge(self, lane: str, row: float, thread: str, *, right: bool) -> float:
-        """Where an arrow leaves or meets a lane: at the outermost bar of its thread there, on the given side."""
+        """The x position where an arrow meets a lane: the outermost bar of its thread there, on the given side."""
         own = [
             bar.slot
             for bar in self.layout.bars
@@ -240,7 +240,7 @@ class SequenceDiagram:
         return [self._step_in_words(step) for step in self.layout.steps]
 
     def text(self) -> str:
-        """The steps in words, a numbered line each."""
+        """The steps in words, one numbered line each."""
         return "\n".join(f"{number}. {words}" for number, words in enumerate(self.in_words(), 1))
 
     def to_rich(self) -> Table:
@@ -257,7 +257,7 @@ class SequenceDiagram:
         return table
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        # JupyterLab prefers HTML, and only there do the page's colours reach the drawing.
+        # JupyterLab prefers HTML, and only HTML output inherits the page's colours.
         svg = self.svg()
         return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
 
@@ -282,7 +282,7 @@ def sequence_diagram(
 
 
 def _pauses(times_ns: list[int]) -> dict[int, int]:
-    """The rows before which nothing happened for long, and for how long (ns)."""
+    """The rows that follow a long pause, and the length of the pause (ns)."""
     total = max(times_ns, default=0)
     lengths = {row: times_ns[row] - times_ns[row - 1] for row in range(1, len(times_ns))}
     return {row: length for row, length in lengths.items() if length > total * PAUSE_FRACTION}
@@ -293,5 +293,5 @@ def _ms(step: Step) -> str:
 
 
 def _words(lane: str) -> list[str]:
-    """``KafkaRequestHandler`` on three lines."""
+    """The words of a lane's name, one per line: ``KafkaRequestHandler`` takes three lines."""
     return [word for word in _HUMPS.split(lane) if word]

@@ -36,7 +36,7 @@ class Step:
     target: str
     label: str
     thread: str = ""
-    """Whose doing it is: of what goes from hand to hand, the one's that put it."""
+    """The thread that performs the step; for a hand-over, the thread that put the item."""
     times: int = 1
     """How often it happened in immediate succession."""
 
@@ -57,7 +57,7 @@ class Bar:
     thread: str
     slot: int = 0
     waiting: str = ""
-    """The queue in which a thing waits; empty for a thread at work."""
+    """The queue in which an item waits; empty for a thread at work."""
 
 
 @dataclass
@@ -80,9 +80,9 @@ def lay_out(
 ) -> Layout:
     """Lay out a run.
 
-    ``lanes`` chooses the objects and their order. Calls of other objects are left out, and the calls that those make
-    are drawn from their callers. ``hide`` leaves out events (see ``matches``) in the same way. The defaults of both
-    are in the run. ``returns``: ``all``, those with ``results``, or ``none``.
+    ``lanes`` selects the objects and their order. Calls to other objects are omitted, and the calls that those make are
+    drawn from their callers. ``hide`` omits events (see ``matches``) in the same way. The run has the defaults of both.
+    ``returns``: ``all``, those with ``results``, or ``none``.
 
     With ``by="threads"`` the lanes are threads, by their short names. Calls are loops, and queues are arrows from
     thread to thread.
@@ -101,7 +101,7 @@ def lay_out(
 
 
 def by_threads(run: RecordedRun, language: str = "en") -> RecordedRun:
-    """The run with a lane for each thread: every event belongs to its thread and names its object in ``what``."""
+    """The run with one lane per thread: every event is in its thread's lane and names its object in ``what``."""
     names = thread_names(run.threads)
     takes = {
         id(pair.take): pair for pair in run.hand_overs() if pair.take is not None and pair.put.who == pair.take.who
@@ -129,7 +129,7 @@ class _Builder:
         self._all_lanes = not lanes
         self._layout = Layout(lanes)
         self._rows: dict[int, float] = {}
-        """By the index of the event: the row in which it is, or behind which it would be."""
+        """Event index -> its row, or the row after which it would be."""
 
     def build(self) -> Layout:
         if self._all_lanes:
@@ -199,7 +199,7 @@ class _Builder:
         return Step(StepKind.RETURN, event, event.who, target, label)
 
     def _hand_over_step(self, event: Event) -> Step | None:
-        """Through the queue's lane in two steps, or from thread to thread in one, when the item is taken."""
+        """A hand-over: two steps through the queue's lane, or one from thread to thread when the item is taken."""
         pair = self._hand_overs.get((event.what, event.number))
         if pair is None:
             return None
@@ -227,7 +227,7 @@ class _Builder:
         return ", ".join([named, *_values(facts, self._language)])
 
     def _repeats(self, step: Step) -> bool:
-        """Whether the step repeats the one before, which then counts it."""
+        """Whether the step repeats the previous one, whose count is then incremented."""
         last = self._layout.steps[-1] if self._layout.steps else None
         if last is None or step.kind is StepKind.RETURN or last.event.thread != step.event.thread:
             return False

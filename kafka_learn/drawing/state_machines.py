@@ -22,11 +22,11 @@ from kafka_learn.source import module_path
 TABLE = "VALID_PREVIOUS_STATES"
 
 Table = Mapping[Any, Iterable[Any]]
-"""State → the states from which it may be reached; Any, since each machine has an Enum of its own."""
+"""State → the states from which it can be reached; Any, because each machine has its own Enum."""
 
 
 def modules_with_a_table() -> list[str]:
-    """The modules of the broker that define such a table, by name."""
+    """The names of the broker's modules that define such a table."""
     found = []
     for path in sorted((PROJECT_ROOT / "kafka_lite").rglob("*.py")):
         module = ".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts)
@@ -43,7 +43,7 @@ def _defines_table(source: str) -> bool:
 
 
 def draw_states(table: Table) -> Drawing:
-    """One arrow for each change that the table allows, also from a state to itself."""
+    """Draw one arrow per transition that the table allows, including those from a state to itself."""
     graph = new_graph("LR")
     graph.attr("node", shape="box", style="rounded,filled", fillcolor=BLUE, margin="0.12,0.06")
     for state in table:
@@ -56,7 +56,7 @@ def draw_states(table: Table) -> Drawing:
 
 
 def state_docs(states: type[Enum]) -> dict[str, str]:
-    """What the enum's source says below each state."""
+    """State name → the docstring below it in the enum's source."""
     tree = ast.parse(module_path(states.__module__).read_text(encoding="utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == states.__name__)
     docs = {}
@@ -67,7 +67,7 @@ def state_docs(states: type[Enum]) -> dict[str, str]:
 
 
 def page(_language: str) -> str:
-    """All of them as Markdown: the machine, the figure, the meaning of each state."""
+    """All state machines as Markdown: each with its figure and the meaning of its states."""
     return "\n\n".join(_section(module) for module in modules_with_a_table())
 
 
@@ -82,7 +82,7 @@ def _section(module: str) -> str:
 
 
 def _as_markdown(docstring: str) -> str:
-    """A class's docstring: lists stay lists, anything else keeps the layout of the source."""
+    """A class's docstring as Markdown: lists stay lists, other text keeps the source's layout."""
     about, _, more = docstring.partition("\n\n")
     if not more or more.startswith("- "):
         return docstring.replace("``", "`")

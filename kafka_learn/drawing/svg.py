@@ -1,7 +1,7 @@
 """Writes SVG for drawings that are not graphs, where Graphviz does not help.
 
-Drawings look right on light and dark pages: lines and text have the page's colour, and the halo behind text has the
-background's. There are no ids and no style sheets, so a page may have many drawings.
+Drawings work on light and dark pages: lines and text use the page's colour, and the halo behind text uses the
+background's. They contain no ids and no style sheets, so a page may have many.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ INK = "currentColor"
 PALETTE = ("#3b78e7", "#c96a00", "#1f9254", "#a14fcf", "#d93f46", "#12888f", "#96703a", "#7a7a85")
 
 _CHARACTER_WIDTH = 0.602
-"""Of the font size: what monospaced fonts have."""
+"""Character width of monospaced fonts, relative to the font size."""
 _ARROW = 6.0
 
 Point = tuple[float, float]
 
 
 class Canvas:
-    """Collects shapes; ``svg`` puts them together."""
+    """Collects shapes; ``svg`` assembles them."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
@@ -64,7 +64,7 @@ class Canvas:
         radius: float = 0,
         dash: str = "",
     ) -> None:
-        """A rectangle, by its upper left corner; ``opacity`` is that of its filling."""
+        """A rectangle, given its upper left corner; ``opacity`` is that of its fill."""
         shape: dict[str, object] = {
             "x": at[0],
             "y": at[1],
@@ -108,7 +108,7 @@ class Canvas:
 
     @contextmanager
     def group(self, title: str) -> Iterator[None]:
-        """Shapes that belong together; ``title`` is shown when the pointer rests on them."""
+        """Group the shapes drawn in the block; ``title`` is their tooltip."""
         self._rows.append(f"<g><title>{html.escape(title, quote=False)}</title>")
         yield
         self._rows.append("</g>")
@@ -116,7 +116,7 @@ class Canvas:
     def svg(self, width: float, height: float, label: str) -> str:
         """One ``<svg>`` element; ``label`` describes it in words.
 
-        Full size where there is room; on a phone it scrolls instead of shrinking until nobody can read it.
+        Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable.
         """
         size = f"width:{width:.0f}px;min-width:min({width:.0f}px,36rem);max-width:100%;height:auto"
         opening = (
@@ -136,7 +136,7 @@ def text_width(words: str, size: float = 12) -> float:
 
 
 def shorten(words: str, width: float, size: float = 12) -> str:
-    """The text, cut with an ellipsis if it does not fit into ``width``."""
+    """The text, truncated with an ellipsis if it does not fit into ``width``."""
     if text_width(words, size) <= width:
         return words
     while words and text_width(words + "…", size) > width:

@@ -4,7 +4,7 @@
 
     time_line(run).svg()
 
-A long gap without events, such as a long poll, is cut out of the axis and marked.
+A long gap without events, such as a long poll, is cut from the axis and marked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AXIS = 26
 FONT = 10.0
 MAX_DEPTH = 7
 BREAK_FRACTION = 0.25
-"""A gap that is longer than this part of the run is cut out."""
+"""A gap longer than this fraction of the run is cut out."""
 BREAK_WIDTH = 34.0
 RICH_WIDTH = 60
 PHASES = ("request_queue", "local", "remote", "throttle", "response_queue", "response_send")
@@ -50,19 +50,19 @@ class Span:
 
 @dataclass
 class Lane:
-    """One line of the figure, as many rows high as its spans are deep."""
+    """One line of the figure; its height in rows is the depth of its spans."""
 
     label: str
     spans: list[Span] = field(default_factory=list)
 
     @property
     def depth(self) -> int:
-        """How many rows it takes."""
+        """Height in rows."""
         return 1 + max((span.depth for span in self.spans), default=0)
 
 
 class Axis:
-    """Maps time to a position: linear, but each long gap has the same small width."""
+    """Maps time to a position: linear, except that every long gap has the same small width."""
 
     def __init__(self, times_ns: Iterable[int], width: float) -> None:
         self.times = sorted({0, *times_ns})
@@ -74,7 +74,7 @@ class Axis:
         self._scale = (width - BREAK_WIDTH * len(self.breaks)) / max(linear, 1)
 
     def x(self, time_ns: float) -> float:
-        """Where a time is, from 0 on."""
+        """The position of a time; 0 is the start of the axis."""
         place, at = 0.0, 0.0
         for start, end in self.breaks:
             if time_ns <= start:
@@ -85,7 +85,7 @@ class Axis:
         return place + max(time_ns - at, 0) * self._scale if time_ns >= at else place
 
     def ticks(self, least_px: float) -> list[int]:
-        """Round times at a minimum distance, none of them in a gap."""
+        """Round times at least ``least_px`` apart, none of them in a gap."""
         least_ns = least_px / self._scale
         step = next(
             unit * factor
@@ -102,7 +102,7 @@ class Axis:
 
 
 class TimeLine:
-    """Draws lanes."""
+    """Draws the lanes of a run."""
 
     def __init__(self, run: RecordedRun, lanes: list[Lane], language: str = "en") -> None:
         self.lanes = lanes
@@ -172,7 +172,7 @@ class TimeLine:
             self._canvas.box(
                 (x, top), (width, ROW - 2), fill=span.colour, stroke=span.colour, opacity=opacity, dash=dash
             )
-            # Without its class if there is no room; nothing if there is no room for the method either.
+            # Without its class if there is no room for it; empty if there is no room for the method either.
             names = (span.label, span.label.rpartition(".")[2])
             fitting = next((name for name in names if text_width(name, FONT) + 6 <= width), "")
             self._canvas.text((x + 3, top + ROW - 6), fitting, size=FONT)
@@ -199,7 +199,7 @@ class TimeLine:
         return table
 
     def in_words(self) -> list[str]:
-        """The spans in words: lane, what, when it began, how long it lasted."""
+        """The spans in words: lane, label, start time, duration."""
         return [
             f"{lane.label}: {span.label}, {span.start_ns / 1e6:.2f} ms + {duration(span.end_ns - span.start_ns)}"
             for lane in self.lanes
@@ -207,7 +207,7 @@ class TimeLine:
         ]
 
     def text(self) -> str:
-        """The spans in words, a line each."""
+        """The spans in words, one line each."""
         return "\n".join(self.in_words())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
@@ -219,8 +219,8 @@ class TimeLine:
 def time_line(
     run: RecordedRun, *, hide: Sequence[str] = (), threads: Sequence[str] = (), language: str = "en"
 ) -> TimeLine:
-    """Draw a run against time. ``hide`` leaves out events (see ``matches``); ``threads`` chooses threads by the names
-    that the figure gives them.
+    """Draw a run against time. ``hide`` omits events (see ``matches``); ``threads`` selects threads by their names in
+    the figure.
     """
     shown = run.without(*hide) if hide else run
     names = thread_names(shown.threads)
@@ -246,10 +246,10 @@ def _phase_colour(phase: str) -> str:
 
 
 def _phase_lanes(run: RecordedRun, language: str) -> list[Lane]:
-    """One lane for each request; the phases follow one another and end when the request ended.
+    """One lane per request; the phases are consecutive and end when the request ended.
 
-    A handler that returns some time after it has handed over the response has a local time that overlaps the phases of
-    the response. Only the part before them is drawn.
+    If a handler returns some time after handing over the response, its local time overlaps the response's phases. Only
+    the part before them is drawn.
     """
     lanes = []
     for event in run:
@@ -295,7 +295,7 @@ def _end_ns(call: CallSpan, otherwise: int) -> int:
 
 
 def _queue_lanes(run: RecordedRun, language: str) -> list[Lane]:
-    """One lane for each queue: how long items waited in it."""
+    """One lane per queue: how long items waited in it."""
     lanes: dict[str, Lane] = {}
     for pair in run.hand_overs():
         if pair.take is not None and pair.take.who == pair.put.who:

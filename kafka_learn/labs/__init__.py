@@ -1,1 +1,1 @@
-"""Graded labs: starters, workspaces, the grader, and what the tests of labs share."""
+"""Graded labs: starters, workspaces, the grader, and helpers for the labs' tests."""

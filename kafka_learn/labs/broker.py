@@ -1,4 +1,4 @@
-"""The real broker, in a process of its own, with a learner's modules in it."""
+"""The real broker in its own process, with a learner's modules."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 
 
 class BrokerDiedError(AssertionError):
-    """The broker ended, or was not ready in time; the message has the end of its log."""
+    """The broker exited or was not ready in time; the message contains the end of its log."""
 
 
 class LabBroker(BrokerProcess):
-    """``kafka-lite server-start`` on a free port over ``folder``, to be stopped, killed and started again."""
+    """``kafka-lite server-start`` on a free port with data in ``folder``; can be stopped, killed and restarted."""
 
     def __init__(self, folder: Path, files: dict[str, Path], overrides: dict[str, str]) -> None:
         self.log_dir = folder / "data"
-        """Where the partitions' folders lie."""
-        # In this process's group on purpose: ending the check with all its processes ends the broker, too.
+        """The folder of the partitions' folders."""
+        # In this process's group on purpose: ending the check with all its processes also ends the broker.
         super().__init__(
             folder,
-            # The labs' messages have timestamps of 1970: the first check of retention would delete them.
+            # The labs' messages have timestamps of 1970, so the first retention check would delete them.
             {"log.dirs": str(self.log_dir), "log.retention.ms": "-1", **overrides},
             start_command=overlay.command(files, "kafka_lite.tools.main", "server-start"),
             own_session=False,

@@ -1,8 +1,8 @@
 """Clients for the labs' tests with a broker: they publish numbered messages and read them back.
 
-A message's value begins with its number, so a test can name a lost, moved or duplicated message. confluent-kafka, an
-independent client, reads; it also publishes, unless the learner works on the producer. Clients are imported when they
-are used, because most checks of a lab never reach its broker.
+A message's value begins with its number, so a test can name a lost, moved or duplicated message. Reading uses
+confluent-kafka, an independent client; so does publishing, unless the learner works on the producer. Clients are
+imported lazily, because most checks of a lab never reach its broker.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def numbered(number: int) -> dict[str, Any]:
 
 
 def create_topic(broker: LabBroker, topic: str = TOPIC, partitions: int = 1, **config: str) -> None:
-    """Create a topic and wait until it is there."""
+    """Create a topic and wait until it exists."""
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
@@ -48,7 +48,7 @@ def publish(
     topic: str = TOPIC,
     **settings: Any,
 ) -> None:
-    """Publish messages from ``first`` on with confluent-kafka, in small batches, and wait for their acknowledgement."""
+    """Publish ``count`` messages, numbered from ``first``, with confluent-kafka in small batches; wait for the acks."""
     from confluent_kafka import Producer
 
     failed: list[object] = []
@@ -65,7 +65,7 @@ def publish(
 
 
 def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -> list[RecordMetadata]:
-    """Send records with our KafkaProducer, which has the learner's modules; returns where each record is."""
+    """Send records with our KafkaProducer, which uses the learner's modules; returns each record's metadata."""
     from kafka_lite.producer import KafkaProducer
 
     producer = KafkaProducer({"bootstrap.servers": broker.bootstrap_servers, **configs})
@@ -78,7 +78,7 @@ def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -
 
 
 def send_as_of_old(broker: LabBroker, messages: Sequence[KeyedMessage], **configs: Any) -> None:
-    """Send messages with the old producer, in one call; they are acknowledged when this returns."""
+    """Send messages with the old producer in one call; blocks until they are acknowledged."""
     from kafka_lite.old_producer import Producer
 
     defaults = {"metadata.broker.list": broker.bootstrap_servers, "request.required.acks": "1"}
@@ -90,7 +90,7 @@ def send_as_of_old(broker: LabBroker, messages: Sequence[KeyedMessage], **config
 
 
 def consumer_of(broker: LabBroker, **settings: Any) -> Consumer:
-    """A consumer without a group, for partitions that the test assigns. Close it."""
+    """A consumer without a group, for partitions that the test assigns. The caller must close it."""
     from confluent_kafka import Consumer
 
     defaults = {"group.id": "lab", "enable.auto.commit": False, "auto.offset.reset": "error"}
@@ -98,7 +98,7 @@ def consumer_of(broker: LabBroker, **settings: Any) -> Consumer:
 
 
 def read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> list[tuple[int, int]]:
-    """Read ``count`` messages of partition 0 from ``offset`` on; returns pairs of offset and number."""
+    """Read ``count`` messages of partition 0 from ``offset`` on; returns (offset, number) pairs."""
     from confluent_kafka import TopicPartition
 
     consumer = consumer_of(broker)
@@ -113,7 +113,7 @@ def read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> list
 
 
 def must_read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) -> None:
-    """Check that reading from an offset returns the message of that number and all that follow."""
+    """Check that reading from an offset returns ``count`` messages whose numbers equal their offsets."""
     got, want = read(broker, offset, count, topic), [(number, number) for number in range(offset, offset + count)]
     wrong = next((pair for pair in zip(got, want, strict=False) if pair[0] != pair[1]), None)
     assert wrong is None, f"reading from {offset}: got (offset, number) {wrong[0]}, not {wrong[1]}"

@@ -1,4 +1,4 @@
-"""``kafka-lite labs``: start a lab, check it, watch it, ask for a hint, begin anew, see the solution."""
+"""``kafka-lite labs``: start, check, watch and reset labs, get hints, and see the solution."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUMMARY = "graded labs on the code of the broker itself"
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``labs`` and its verbs to a command's parser, which runs what it finds as ``run``."""
+    """Add ``labs`` and its verbs to a command's parser, which calls the option ``run``."""
     parser = subparsers.add_parser(NAME, help=SUMMARY, description=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.")
     add_arguments(parser)
     parser.set_defaults(run=run)
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb; 0; 1: a check that is not green; 2: what the learner can mend; 130: Ctrl-C."""
+    """Run the verb. Returns 0, 1 if a check is not green, 2 for a mistake in the command, 130 after Ctrl-C."""
     verb: Callable[[argparse.Namespace], int] = options.run_verb
     try:
         return verb(options)
@@ -131,7 +131,7 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
 
 
 def score_table(lab: Lab, result: CheckResult) -> Table:
-    """One row for each test: what it asks, whether it passed, and the mistake if not."""
+    """One row per test: its title, whether it passed, and the mistake if not."""
     table = Table(title=f"{lab.title} · book {lab.section}", title_justify="left", expand=False)
     table.add_column("task")
     table.add_column("test", ratio=2)
@@ -161,7 +161,7 @@ def _outcome_text(outcome: TestOutcome) -> Group | Text:
 
 
 def _waits(outcome: TestOutcome) -> bool:
-    """Whether the test has nothing to say yet: it was not run, or met a body that is not written."""
+    """Whether the test has no result yet: it was not run, or it reached an unwritten body."""
     return outcome.skipped or UNWRITTEN in outcome.message
 
 
@@ -171,7 +171,7 @@ def _points(outcome: TestOutcome) -> str:
 
 
 def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
-    """What the learner should make of the result, and do next."""
+    """What the result means and what to do next."""
     lab, command = workspace.lab, own_command()
     if result.passed and any(outcome.broker for outcome in result.outcomes):
         return Text(f"All green, and a real broker ran with your code. Compare: {command} labs solution {lab.name}")
@@ -186,7 +186,7 @@ def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
 
 
 def _what_to_do(workspace: LabWorkspace, task: Task) -> str:
-    """The task, and what there is to write; once all of it is written, what there is to mend."""
+    """The task and the functions to write, or, if all are written, those to fix."""
     what = f"Your task: {task.number}, {task.title}"
     if missing := workspace.unwritten(task):
         return f"{what}: write {', '.join(missing)}"
@@ -195,9 +195,9 @@ def _what_to_do(workspace: LabWorkspace, task: Task) -> str:
 
 
 def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
-    """The first task with a function to write or a mistake to mend.
+    """The first task with a function to write or a mistake to fix.
 
-    Its own functions may all be written, and its tests still wait for those of a later task: then that one is next.
+    A task whose functions are all written may still wait for those of a later task: then the later one is next.
     """
     done = result.tasks_passed()
     wrong = {each.task for each in result.outcomes if not (each.passed or _waits(each))}
@@ -266,7 +266,7 @@ def _solution(options: argparse.Namespace) -> int:
 
 
 def _show(text: str, language: str) -> None:
-    """Coloured on a terminal, and as it is in a pipe."""
+    """Print the text, coloured on a terminal and plain in a pipe."""
     console = Console()
     if console.is_terminal:
         console.print(Syntax(text, language, background_color="default", word_wrap=True))
@@ -281,7 +281,7 @@ def _difference(mine: Path, shipped: Path) -> str:
 
 
 def _shown(path: Path) -> str:
-    """A path as short as can be: relative to the current folder when it is below it, or to the project."""
+    """A path in its shortest form: relative to the current folder or to the project if it is below one of them."""
     for base in (Path.cwd(), PROJECT_ROOT):
         if path.is_relative_to(base):
             return escape(str(path.relative_to(base)))

@@ -1,4 +1,4 @@
-"""Checks a learner's modules: the lab's open tests, then the real broker, in processes that end in bounded time."""
+"""Checks a learner's modules: runs the lab's open tests, then the real broker, in processes with a time limit."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ OUTPUT_LINES = 15
 
 @dataclass(frozen=True)
 class TestOutcome:
-    """What became of one test; ``message`` names the mistake when it did not pass.
+    """The result of one test; ``message`` names the mistake if it did not pass.
 
-    ``skipped``: it was not run. ``running``: it had not ended when the whole check was ended.
+    ``skipped``: it was not run. ``running``: it was still running when the whole check was ended.
     """
 
     test: str
@@ -40,34 +40,34 @@ class TestOutcome:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What became of a check. ``failure`` is why the tests could not run to their end, empty when they could."""
+    """The result of a check. ``failure`` says why the tests could not finish; empty if they did."""
 
     outcomes: tuple[TestOutcome, ...]
     failure: str = ""
 
     @property
     def score(self) -> int:
-        """Points earned."""
+        """The points earned."""
         return sum(outcome.points for outcome in self.outcomes if outcome.passed)
 
     @property
     def total(self) -> int:
-        """Points that could be earned."""
+        """The points that can be earned."""
         return sum(outcome.points for outcome in self.outcomes)
 
     @property
     def passed(self) -> bool:
-        """Whether all is green, the broker included."""
+        """Whether all tests that ran passed."""
         return bool(self.outcomes) and not self.failure and all(outcome.passed for outcome in self.outcomes)
 
     def tasks_passed(self) -> list[int]:
-        """The numbers of the tasks all of whose tests pass."""
+        """The numbers of the tasks whose tests all pass."""
         tasks = {outcome.task for outcome in self.outcomes}
         return sorted(tasks - {outcome.task for outcome in self.outcomes if not outcome.passed})
 
 
 def check(lab: Lab, files: dict[str, Path], *, broker: bool = True) -> CheckResult:
-    """Run the lab's tests over ``files`` (module → the learner's file), then those with the real broker."""
+    """Run the lab's tests with ``files`` (module → the learner's file), then those with the real broker."""
     for module, path in files.items():
         if problem := _syntax_problem(path):
             return CheckResult((), f"{path.name} ({module}) is not Python yet: {problem}")
@@ -87,10 +87,10 @@ def _syntax_problem(path: Path) -> str:
 
 
 def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Path, broker: bool) -> list[str]:
-    """Pytest in a process where the learner's modules are found first; the project's own pytest settings stay out."""
+    """The pytest command for a process in which the learner's modules come first; ignores the project's settings."""
     modules = [f"--lab-module={module}={path}" for module, path in files.items()]
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
-    # Without rewriting of asserts, which would cost a fifth of the check: messages are the tests' own.
+    # No assertion rewriting, which would take a fifth of the check's time: the tests have their own messages.
     options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.pytest_plugin"]
     options += ["--basetemp", str(scratch / "tmp")]
     options += ["--lab-report", str(report), *modules]
@@ -100,9 +100,9 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
 
 
 def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
-    """Run a command in a process group of its own, of which nothing is left afterwards; None as code: out of time."""
+    """Run a command in its own process group and kill the group afterwards. Code None: the time limit was reached."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
-    # Above all the project's own plugin: pytest would import what is replaced with it, before it can be replaced.
+    # In particular the project's own plugin: it would import the modules before they can be replaced.
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
     with tempfile.TemporaryFile() as output:
@@ -120,7 +120,7 @@ def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End whatever the command has left running, a broker included."""
+    """Kill all processes that the command left running, including a broker."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,6 +1,6 @@
-"""Group members for the labs' tests: our new and old consumer with the learner's modules, and confluent-kafka's.
+"""Group members for the labs' tests: our new and old consumers with the learner's modules, and confluent-kafka's.
 
-One thread polls them in turn, so a test decides when each of them acts.
+A single thread polls them in turn, so a test controls when each of them acts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.clients import TIMEOUT_S
 
 GROUP_BROKER = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}
-"""Settings of a broker whose groups begin at once."""
+"""Settings of a broker whose groups start without delay."""
 SETTINGS = {"auto.offset.reset": "earliest", "session.timeout.ms": 6000, "heartbeat.interval.ms": 100}
 POLL_S = 0.02
 OLD_SETTINGS = {
@@ -24,11 +24,11 @@ OLD_SETTINGS = {
     "rebalance.backoff.ms": 100,
     "rebalance.max.retries": 100,
 }
-"""Of old consumers, which then commit when they rebalance and when they leave, and not in between."""
+"""Settings of old consumers, which then commit only when they rebalance and when they leave."""
 
 
 class Member(ABC):
-    """A subscribed consumer; ``read`` has the (topic, partition, offset) of everything that it read."""
+    """A subscribed consumer; ``read`` lists the (topic, partition, offset) of every message it has read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -36,16 +36,16 @@ class Member(ABC):
 
     @abstractmethod
     def poll(self) -> None:
-        """Read what is there; waits a moment."""
+        """Read the available messages, waiting briefly for some."""
 
     @property
     @abstractmethod
     def owns(self) -> list[str]:
-        """Its partitions, as ``topic-0``, sorted."""
+        """The member's partitions, as ``topic-0``, sorted."""
 
     @abstractmethod
     def commit(self) -> None:
-        """Commit the positions and wait."""
+        """Commit the positions; blocks until done."""
 
     @abstractmethod
     def close(self) -> None:
@@ -64,20 +64,20 @@ class OurMember(Member):
         self.consumer.subscribe(topics)
 
     def poll(self) -> None:
-        """Take what is there."""
+        """Read the available messages."""
         self.read += [(each.topic, each.partition, each.offset) for each in self.consumer.poll(POLL_S * 1000)]
 
     @property
     def owns(self) -> list[str]:
-        """Its partitions."""
+        """The member's partitions, sorted."""
         return sorted(map(str, self.consumer.assignment))
 
     def commit(self) -> None:
-        """Commit."""
+        """Commit the positions."""
         self.consumer.commit_sync(timeout_ms=TIMEOUT_S * 1000)
 
     def close(self) -> None:
-        """Leave."""
+        """Leave the group."""
         self.consumer.close(5000)
 
 
@@ -94,35 +94,35 @@ class TheirMember(Member):
         self.consumer.subscribe(list(topics))
 
     def poll(self) -> None:
-        """Take what is there."""
+        """Read the available messages."""
         messages: list[Any] = self.consumer.consume(500, timeout=POLL_S)
         self.errors += [each.error() for each in messages if each.error()]
         self.read += [(each.topic(), each.partition(), each.offset()) for each in messages if not each.error()]
 
     @property
     def owns(self) -> list[str]:
-        """Its partitions."""
+        """The member's partitions, sorted."""
         return sorted(f"{each.topic}-{each.partition}" for each in self.consumer.assignment())
 
     def commit(self) -> None:
-        """Commit."""
+        """Commit the positions."""
         self.consumer.commit(asynchronous=False)
 
     def close(self) -> None:
-        """Leave."""
+        """Leave the group."""
         self.consumer.close()
 
 
 class OldMember(Member):
-    """Our old consumer, with the learner's modules: its group meets in ZooKeeper.
+    """Our old consumer, with the learner's modules; its group is coordinated through ZooKeeper.
 
-    It joins when it is created, and rebalances in a thread of its own, whether it is polled or not.
+    It joins when created, and rebalances in its own thread whether or not it is polled.
     """
 
     def __init__(
         self, zookeeper_connect: str, group: str, name: str, topics: Mapping[str, int], **settings: Any
     ) -> None:
-        """``topics``: how many threads read each. Its id is ``group_name``."""
+        """``topics``: topic -> number of threads. The member's id is ``group_name``."""
         from kafka_lite.old_consumer.consumer_config import ConsumerConfig
         from kafka_lite.old_consumer.zookeeper_consumer_connector import ZookeeperConsumerConnector
 
@@ -138,7 +138,7 @@ class OldMember(Member):
         self._streams = [stream for streams in per_topic.values() for stream in streams]
 
     def poll(self) -> None:
-        """Take what is there."""
+        """Read the available messages."""
         from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 
         for stream in self._streams:
@@ -148,11 +148,11 @@ class OldMember(Member):
 
     @property
     def owns(self) -> list[str]:
-        """Its partitions."""
+        """The member's partitions, sorted."""
         return sorted(str(info.topic_partition) for info in self.connector.load_balancer_listener.owned_partitions())
 
     def commit(self) -> None:
-        """Commit."""
+        """Commit the positions."""
         assert self.connector.commit_offsets(), f"{self.name} could not commit"
 
     def die(self) -> None:
@@ -160,23 +160,23 @@ class OldMember(Member):
         self.connector._zk.close()
 
     def close(self) -> None:
-        """Leave."""
+        """Leave the group."""
         self.connector.shutdown()
 
 
 @contextlib.contextmanager
 def together(*members: Member) -> Iterator[tuple[Member, ...]]:
-    """Close the members at the end, whether the test passes or not."""
+    """Context manager that closes the members at the end, whether or not the test passes."""
     try:
         yield members
     finally:
         for member in members:
-            with contextlib.suppress(Exception):  # a failed test has said why already
+            with contextlib.suppress(Exception):  # a failed test has already reported its reason
                 member.close()
 
 
 def poll_until(members: Sequence[Member], reached: Callable[[], bool], wanted: str) -> None:
-    """Poll the members in turn until ``reached``. AssertionError says what was wanted, and what each owned and read."""
+    """Poll the members in turn until ``reached``. Raises AssertionError with ``wanted`` and each member's state."""
     deadline = time.monotonic() + TIMEOUT_S
     while not reached():
         if time.monotonic() > deadline:

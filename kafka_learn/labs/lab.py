@@ -1,7 +1,7 @@
-"""What a lab is: ``labs/<name>/lab.toml``, its tasks (README.md) and its open tests (tests/).
+"""The definition of a lab: ``labs/<name>/lab.toml``, its tasks (README.md) and its open tests (tests/).
 
-A lab names functions of the shipped code. Its starter is that code without their bodies, and its solution is that code.
-So neither can drift from what the broker runs.
+A lab names functions of the shipped code. Its starter is that code without their bodies, and its solution is that code,
+so neither can drift from what the broker runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class UnknownLabError(LookupError):
 
 @dataclass(frozen=True)
 class Task:
-    """One step of a lab: the functions to write and the hints that are given one by one."""
+    """One step of a lab: the functions to write, and hints given one at a time."""
 
     number: int
     title: str
@@ -34,7 +34,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab; ``time_limit_s`` bounds a whole check, broker included, and ``test_limit_s`` each test of it."""
+    """One lab; ``time_limit_s`` limits a whole check including the broker, and ``test_limit_s`` each test."""
 
     name: str
     folder: Path
@@ -70,7 +70,7 @@ class Lab:
         }
 
     def task(self, number: int) -> Task:
-        """The task of that number. Raises KeyError."""
+        """The task with this number. Raises KeyError."""
         for task in self.tasks:
             if task.number == number:
                 return task
@@ -83,7 +83,7 @@ def working_file(module: str) -> str:
 
 
 def load_lab(folder: Path) -> Lab:
-    """Read ``lab.toml``; KeyError names what it lacks."""
+    """Read ``lab.toml``. Raises KeyError naming a missing key."""
     data = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
     return Lab(
         name=folder.name,
@@ -102,7 +102,7 @@ def _task(number: int, row: dict[str, Any]) -> Task:
 
 
 def all_labs(root: Path = LABS) -> list[Lab]:
-    """Every lab, sorted by name and so by chapter. Raises UnknownLabError if there is none."""
+    """Every lab, sorted by name and therefore by chapter. Raises UnknownLabError if there are none."""
     labs = [load_lab(path.parent) for path in sorted(root.glob("*/lab.toml"))]
     if not labs:
         raise UnknownLabError(f"no labs in {root}: they come with a clone of the project, not with the package")
@@ -110,7 +110,7 @@ def all_labs(root: Path = LABS) -> list[Lab]:
 
 
 def find_lab(name: str, root: Path = LABS) -> Lab:
-    """The lab of that name, or the only one that begins with it. UnknownLabError lists the labs."""
+    """The lab with this name, or the only one that starts with it. Raises UnknownLabError listing the labs."""
     labs = all_labs(root)
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]

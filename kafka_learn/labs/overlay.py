@@ -1,8 +1,8 @@
 """Runs a program with a learner's files instead of some modules of kafka_lite.
 
-``python -m kafka_learn.labs.overlay [MODULE=FILE]… -m PROGRAM [ARGUMENT]…`` works like ``python -m PROGRAM``, in a
-process of its own, so a wrong solution leaves nothing behind. It imports only the standard library, because the modules
-that it replaces must not be imported yet.
+``python -m kafka_learn.labs.overlay [MODULE=FILE]… -m PROGRAM [ARGUMENT]…`` works like ``python -m PROGRAM``, in its
+own process, so a wrong solution leaves nothing behind. It imports only the standard library, because the replaced
+modules must not be imported yet.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import ModuleType
 
 
 class OverlayFinder(importlib.abc.MetaPathFinder):
-    """A module finder that is asked first and finds the replaced modules."""
+    """A module finder that comes first and finds the replaced modules."""
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
@@ -26,13 +26,13 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a replaced module; None for any other, which the next finder finds."""
+        """The spec of a replaced module; None for any other, which is left to the next finder."""
         file = self._files.get(fullname)
         return importlib.util.spec_from_file_location(fullname, file) if file else None
 
 
 def install(files: dict[str, Path]) -> None:
-    """From now on, imports of these modules load these files. Raises RuntimeError if one is loaded already."""
+    """Make imports of these modules load these files. Raises RuntimeError if one is already loaded."""
     loaded = sorted(files.keys() & sys.modules.keys())
     if loaded:
         raise RuntimeError(f"too late to replace {', '.join(loaded)}")
@@ -46,7 +46,7 @@ def command(files: dict[str, Path], program: str, *arguments: str) -> list[str]:
 
 
 def main() -> None:
-    """Replace the modules named on the command line and become the program that follows."""
+    """Replace the modules named on the command line and run the program that follows."""
     separator = sys.argv.index("-m")
     pairs = [argument.partition("=") for argument in sys.argv[1:separator]]
     install({module: Path(file) for module, _, file in pairs})

@@ -1,9 +1,9 @@
-"""The pytest plugin that a lab's tests run under: points, time limits, a broker, a report as JSON.
+"""The pytest plugin for labs' tests: points, time limits, a broker, a report as JSON.
 
-The report is complete at any time: whoever ends this process still learns what has passed, and which test did not end.
+The report is complete at any time: even if this process is killed, it shows what has passed and which test was running.
 
 A test earns points: ``@pytest.mark.points(5, task=2)``; its docstring's first line is its title in the score table.
-Tests that take the fixture ``start_broker``, or ``broker``, run last, and only when all others have passed.
+Tests that use the fixture ``start_broker`` or ``broker`` run last, and only if all others have passed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from kafka_learn.labs.broker import LabBroker
 MESSAGE_LINES = 8
 BROKER_FIXTURES = frozenset({"start_broker", "broker"})
 TOO_SLOW_LIMIT = 2
-"""So many tests may run into their time limit; the rest would only wait for the same loop."""
+"""After this many timeouts the rest is skipped: it would only wait for the same loop."""
 MARGIN_S = 5.0
-"""How long before the end of the check a test with the broker is ended: time to stop the broker and to report."""
+"""How long before the end of the check a broker test is ended, to leave time to stop the broker and to report."""
 NOT_RUN = "not run: the check ended before"
 DID_NOT_END = "still running when the check was ended: it waits for something that does not come"
 _PLUGIN = "kafka-lite-lab"
@@ -39,7 +39,7 @@ class TooSlowError(AssertionError):
 
 
 class LabPlugin:
-    """Collects what became of each test."""
+    """Collects the outcome of each test."""
 
     def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float, time_limit_s: float) -> None:
         self._report = report
@@ -51,7 +51,7 @@ class LabPlugin:
 
     @pytest.fixture
     def start_broker(self, tmp_path: Path) -> Iterator[Callable[..., LabBroker]]:
-        """``start_broker(**{"key": "value"})``: a running broker with the learner's modules; ended after the test."""
+        """``start_broker(**{"key": "value"})``: a running broker with the learner's modules; killed after the test."""
         started: list[LabBroker] = []
 
         def start(**overrides: str) -> LabBroker:
@@ -66,13 +66,13 @@ class LabPlugin:
             broker.kill()
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Make the marker known."""
+        """Register the marker."""
         config.addinivalue_line(
             "markers", "points(points, task): what a test is worth, and the task that it belongs to"
         )
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Broker tests last, or not at all."""
+        """Move broker tests to the end, or drop them."""
         if config.getoption("--lab-no-broker"):
             items[:] = [item for item in items if not _needs_broker(item)]
         items.sort(key=_needs_broker)
@@ -80,7 +80,7 @@ class LabPlugin:
         self._write_report()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Leave the broker out while any other test is red: its failure would tell less than theirs."""
+        """Skip broker tests while any other test is red: their failures would be less helpful."""
         if self._too_slow >= TOO_SLOW_LIMIT:
             pytest.skip("not run: the tests above did not end")
         if _needs_broker(item) and any(not row["passed"] for row in self._outcomes.values() if not row["broker"]):
@@ -92,7 +92,7 @@ class LabPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """A loop that never ends becomes a failure that says so; tests with the broker share the time of the check."""
+        """Turn an endless loop into a failure that names it; broker tests share the remaining time of the check."""
         limit = max(1.0, self._deadline_s - time.monotonic()) if _needs_broker(item) else self._test_limit_s
 
         def stop(_signal: int, frame: FrameType | None) -> None:
@@ -111,7 +111,7 @@ class LabPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> _MakingReport:
-        """Note how a test ended."""
+        """Record the outcome of a test."""
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
             message = "" if report.passed else _message(report, call)
@@ -120,7 +120,7 @@ class LabPlugin:
         return report
 
     def _write_report(self) -> None:
-        """Replace it as a whole: this process may be killed at any moment."""
+        """Replace the report atomically: this process may be killed at any moment."""
         written = self._report.with_suffix(".tmp")
         written.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
         written.replace(self._report)
@@ -128,7 +128,7 @@ class LabPlugin:
 
 @pytest.fixture(scope="session")
 def broker_settings() -> dict[str, str]:
-    """The settings of ``broker``; a lab may have its own fixture of this name."""
+    """The settings of ``broker``; a lab may override this fixture."""
     return {}
 
 
@@ -136,14 +136,14 @@ def broker_settings() -> dict[str, str]:
 def broker(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, broker_settings: dict[str, str]
 ) -> Iterator[LabBroker]:
-    """A running broker with the learner's modules, the same for all tests that ask for it; ended after them."""
+    """A running broker with the learner's modules, shared by all tests that use it; stopped after them."""
     plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
     with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, broker_settings) as running:
         yield running
 
 
 def running_loop(frame: FrameType | None, files: Iterable[Path]) -> str:
-    """The line of the learner's innermost loop that is being run: what it calls is rarely what does not end."""
+    """The current line of the learner's innermost loop: the loop, rarely what it calls, is what does not end."""
     frames = [] if frame is None else [frame for frame, _ in traceback.walk_stack(frame)]
     own = {str(file.resolve()) for file in files}
     learners = [frame for frame in frames if str(Path(frame.f_code.co_filename).resolve()) in own]
@@ -181,14 +181,14 @@ def _outcome(
 
 
 def _title(item: pytest.Item) -> str:
-    """The first line of the test's docstring, and which of its cases this is."""
+    """The first line of the test's docstring, and the name of the case if it is parametrized."""
     docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
     case = getattr(getattr(item, "callspec", None), "id", "").replace("-", " ")
     return docstring.strip().splitlines()[0] + (f": {case}" if case else "")
 
 
 def _message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
-    """What went wrong: the assertion's own words, or the exception and the learner's line that raised it."""
+    """What went wrong: the assertion's message, or the exception and the line that raised it."""
     if report.skipped or call.excinfo is None:
         return str(report.longrepr[2]).removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
     error = call.excinfo.value
@@ -196,13 +196,13 @@ def _message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
         words = str(error) or f"this does not hold: {str(call.excinfo.traceback[-1].statement).strip()}"
         return "\n".join(words.splitlines()[:MESSAGE_LINES])
     if isinstance(error, NotImplementedError):
-        return str(error)  # the starter's own words: your task …
+        return str(error)  # the starter's message: your task …
     place = call.excinfo.traceback[-1]
     return f"{type(error).__name__}: {error} ({Path(place.path).name}, line {place.lineno + 1})"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What the runner passes on."""
+    """The options that the grader passes."""
     parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
     parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker is to run with")
     parser.addoption("--lab-no-broker", action="store_true", help="leave out the tests with the broker")
@@ -211,7 +211,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the plugin with what the runner passed on."""
+    """Register the plugin with the grader's options."""
     pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
     files = {module: Path(file) for module, _, file in pairs}
     limits = config.getoption("--lab-test-limit"), config.getoption("--lab-time-limit")

@@ -1,4 +1,4 @@
-"""Generates a lab's starter: the shipped module, with the bodies of the learner's functions left out."""
+"""Generates a lab's starter: the shipped module without the bodies of the learner's functions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kafka_learn.labs.lab import Lab
 from kafka_learn.source import UnknownSymbolError, find_symbol, module_path
 
 UNWRITTEN = "your task "
-"""What a body that was left out raises begins so; a test that ran into one has nothing to say yet."""
+"""Start of the message that a removed body raises; a test that reaches one has no result yet."""
 
 
 def starter(lab: Lab, module: str) -> str:
-    """The module's source as the learner gets it: signatures and docstrings stay, bodies raise "your task …"."""
+    """The module's source for the learner: signatures and docstrings stay, bodies raise "your task …"."""
     lines: list[str | None] = list(module_path(module).read_text(encoding="utf-8").splitlines())
     for name, task in lab.functions_of(module).items():
         function = find_symbol(f"{module}:{name}").node
@@ -27,14 +27,14 @@ def starter(lab: Lab, module: str) -> str:
 
 
 def _body(function: ast.FunctionDef) -> tuple[int, int]:
-    """First and last line of what is left out: all that follows the docstring, comments included."""
+    """First and last line to remove: everything after the docstring, including comments."""
     docstring = ast.get_docstring(function) is not None
     first = (function.body[0].end_lineno or 0) + 1 if docstring else function.body[0].lineno
     return first, function.end_lineno or first
 
 
 def unwritten(source: str, names: Iterable[str]) -> list[str]:
-    """Which of these functions (``Class.method``) have no body yet, or have gone. Raises SyntaxError."""
+    """Those of the functions (``Class.method``) that have no body yet or are missing. Raises SyntaxError."""
     bodies = dict(_functions(ast.parse(source), ""))
     return [name for name in names if name not in bodies or _is_left_out(bodies[name])]
 

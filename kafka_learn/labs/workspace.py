@@ -1,4 +1,4 @@
-"""The learner's working folder: the modules to write, and how far the learner has come."""
+"""The learner's working folder: the modules to write, and the learner's progress."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PROGRESS_FILE = ".progress.json"
 
 
 class NotStartedError(Exception):
-    """The working folder has not been made yet, or lacks one of its files."""
+    """The working folder does not exist yet, or one of its files is missing."""
 
 
 class AlreadyStartedError(Exception):
-    """The working folder has work in it that a starter would overwrite."""
+    """The working folder contains work that a starter would overwrite."""
 
 
 @dataclass
 class Progress:
-    """What is remembered between two calls: best score, hints given by task number, the tasks that passed last and the
-    one to go on with (0: the first)."""
+    """State kept between calls: best score, hints given by task number, the tasks that passed last, and the task to
+    continue with (0: the first)."""
 
     best: int = 0
     total: int = 0
@@ -46,11 +46,11 @@ class LabWorkspace:
 
     @property
     def started(self) -> bool:
-        """Whether there is a starter in the folder."""
+        """Whether the folder contains a starter."""
         return any(file.exists() for file in self._paths().values())
 
     def start(self) -> list[Path]:
-        """Write the starters. Raises AlreadyStartedError if there is work already."""
+        """Write the starters. Raises AlreadyStartedError if there is already work."""
         if self.started:
             raise AlreadyStartedError(f"there is work in {self.folder} already: go on, or begin anew with labs reset")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ class LabWorkspace:
         return list(self._paths().values())
 
     def reset(self) -> Path | None:
-        """Write the starters again; returns the folder that the work so far was moved to."""
+        """Write the starters again; returns the folder to which existing work was moved, if any."""
         kept = None
         if self.started:
             kept = self.folder / time.strftime("before-reset-%Y%m%d-%H%M%S")
@@ -79,7 +79,7 @@ class LabWorkspace:
         return self._paths()
 
     def untouched(self) -> bool:
-        """Whether the folder still holds the starter as it was generated."""
+        """Whether the folder still contains the unchanged starter."""
         return all(path.read_text(encoding="utf-8") == starter(self.lab, m) for m, path in self.files().items())
 
     def unwritten(self, task: Task) -> list[str]:
@@ -91,11 +91,11 @@ class LabWorkspace:
         return found
 
     def fingerprint(self) -> tuple[int, ...]:
-        """Changes when the learner saves a file."""
+        """The files' modification times, which change when the learner saves a file."""
         return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths().values())
 
     def progress(self) -> Progress:
-        """The stored progress; empty if there is none, or it cannot be read."""
+        """The stored progress; empty if there is none or it cannot be read."""
         try:
             return Progress(**json.loads(self._progress_path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):

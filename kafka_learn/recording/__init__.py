@@ -1,1 +1,1 @@
-"""Records what running code does, from outside: calls, hand-overs, states, files, the wire."""
+"""Records what running code does, without changing it: calls, hand-overs, states, files, the wire."""

@@ -1,4 +1,4 @@
-"""Watches for a broker and its clients, besides calls: files, the wire, phases of requests."""
+"""Watches for a broker and its clients in addition to calls: files, the wire, phases of requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CORRELATION_ID_BYTES = 4
 
 
 def watch_files() -> list[Watch]:
-    """Appends and reads of segments with their positions, bytes sent with ``sendfile``, entries of both indexes."""
+    """Segment appends and reads with positions, bytes sent with ``sendfile``, and entries of both indexes."""
     return [
         Watch.of(FileMessageSet.append, _note_size, _after_append),
         Watch.of(FileMessageSet.read, after=_after_read),
@@ -89,7 +89,7 @@ def watch_wire() -> list[Watch]:
     (``NetworkClient``: the new producer). ``connect`` puts a connection and the acceptor takes it, in the order of
     the connects, so no other client should connect meanwhile. A request is put when the client begins to send it, and
     taken when the processor has read it. A response is put when the processor begins to send it, and taken when the
-    client has decoded it. A client's lane is that of its thread.
+    client has decoded it. A client's lane is its thread's lane.
     """
     wire = _Wire()
     return [
@@ -106,16 +106,16 @@ def watch_wire() -> list[Watch]:
 
 
 class _Wire:
-    """Both ends know a frame by the client's port and the correlation id."""
+    """Both ends identify a frame by the client's port and the correlation id."""
 
     def __init__(self) -> None:
         self._requests = Things(_itself)
         self._answers = Things(_itself)
         self._connecting: deque[int] = deque()
         self._made: dict[NetworkSend, InFlightRequest] = {}
-        """Requests of network clients that a channel has yet to be given."""
+        """Requests of network clients that have not been given to a channel yet."""
         self._keys: dict[int, tuple[InFlightRequest, tuple[int, int]]] = {}
-        """Those that channels were given, and how the wire knows them, by the id of the object."""
+        """id(request) -> the request given to a channel and its key on the wire."""
 
     # ── connections ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -129,7 +129,7 @@ class _Wire:
         self._connecting.append(number)
 
     def connect_begun(self, call: Call) -> None:
-        if call.error is not None:  # refused at once, so it is never taken
+        if call.error is not None:  # refused immediately, so it is never taken
             self._connecting.pop()
 
     def accepted(self, call: Call) -> None:
@@ -201,7 +201,7 @@ class _Wire:
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:
     """Correlation id and size of each response in a send.
 
-    The first part of a response begins with its size, then comes its header, which begins with the correlation id.
+    The first part of a response begins with its size, followed by its header, which begins with the correlation id.
     """
     parts = iter(send._parts)
     for first in parts:

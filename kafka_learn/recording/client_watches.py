@@ -43,11 +43,11 @@ def _(value: BatchMetadata) -> Short:
 
 
 def watch_batches() -> list[Watch]:
-    """The life of each batch: FILLING, FULL, IN FLIGHT, RETRY, and how it ended.
+    """The life of each batch: FILLING, FULL, IN FLIGHT, RETRY, and its final state.
 
     Batches are named after their partition and numbered from 1, such as ``demo-0 #1``. They are handed over, as
-    through a queue, from the thread that appends the first record to the one that drains; after a retry, from that
-    one to itself.
+    through a queue, from the thread that appends the first record to the thread that drains; after a retry, from that
+    thread to itself.
     """
     lives = _BatchLives()
     return [
@@ -110,7 +110,7 @@ class _BatchLives:
 
 
 def _nothing(call: Call) -> None:
-    """Ignores what began before the recording was running."""
+    """Makes ``after`` ignore calls that began before the recording was running."""
 
 
 def watch_memory() -> list[Watch]:
@@ -132,7 +132,7 @@ def watch_memory() -> list[Watch]:
 
 
 def contents(batch: ProducerBatch) -> str:
-    """The values of a closed batch, with the number of its first record if it has one: ``A, B (sequence 4)``."""
+    """The values of a closed batch, with its base sequence if it has one: ``A, B (sequence 4)``."""
     return of_batches(batches(batch.records))
 
 
@@ -164,7 +164,7 @@ def watch_connection_states() -> list[Watch]:
 
 
 def watch_in_flight() -> list[Watch]:
-    """The number of requests in flight to each node, and which one was added or completed."""
+    """The number of requests in flight to each node, and which request was added or completed."""
 
     def added(call: Call) -> None:
         request: InFlightRequest = call.argument("request")
@@ -226,7 +226,7 @@ def watch_transfers() -> list[Watch]:
 
     def before_write(call: Call) -> None:
         call.scratch = call.subject.remaining_bytes
-        call.hold_place()  # the peer may have it before this thread goes on
+        call.hold_place()  # the peer may have it before this thread continues
 
     def after_write(call: Call) -> None:
         send: NetworkSend = call.subject

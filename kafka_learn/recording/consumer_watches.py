@@ -105,10 +105,10 @@ def watch_deaths() -> list[Watch]:
 
 
 def watch_futures() -> list[Watch]:
-    """Each future in a lane of its own: how it was made, what was composed from it, how it completed.
+    """Each future in its own lane: how it was created, what was composed from it, how it completed.
 
     ``1 JoinGroup answer`` is the future of a request; ``2 by JoinGroupResponseHandler`` was composed by an adapter.
-    They are numbered in the order in which they were made.
+    Futures are numbered in order of creation.
     """
     names = _FutureNames()
     who = names.of_subject
@@ -128,7 +128,7 @@ class _FutureNames:
         self._known: dict[int, tuple[RequestFuture[Any], str]] = {}
 
     def of(self, future: RequestFuture[Any]) -> str:
-        """Futures that were not seen being made were complete from the beginning."""
+        """A future's name; futures whose creation was not recorded were already complete when created."""
         return self._known.get(id(future), (future, "RequestFuture"))[1]
 
     def of_subject(self, call: Call) -> str:

@@ -1,8 +1,8 @@
 """A group whose members do nothing by themselves: every request is made by hand.
 
 It shows what a real consumer would not do, or not at the right moment: book 5.2 to 5.4. The coordinator is that of a
-running broker, with its log and its clock. Requests reach it without a network, so each one is answered or parked
-when the call returns::
+running broker, with its log and its clock. Requests reach it without a network, so each one has its response or is
+parked when the call returns::
 
     with Cluster() as cluster:
         group = GroupByHand(cluster)
@@ -52,7 +52,7 @@ class GroupByHand:
     """A group at the coordinator of a broker."""
 
     def __init__(self, cluster: Cluster, group_id: str = "readers") -> None:
-        """Asks for the coordinator, as every client does first. That creates ``__consumer_offsets``."""
+        """Finds the coordinator, as every client does first; this creates ``__consumer_offsets``."""
         self.group_id = group_id
         groups = cluster.server.groups
         self.coordinator, self.offsets = groups.coordinator, groups.offsets
@@ -67,16 +67,16 @@ class GroupByHand:
 
     @property
     def metadata(self) -> GroupMetadata | None:
-        """The coordinator's metadata of the group; None before the first member joined."""
+        """The coordinator's metadata of the group; None before the first member has joined."""
         return self.coordinator.group_manager.get_group(self.group_id)
 
     @property
     def state(self) -> str:
-        """The name of its state."""
+        """The name of the group's state."""
         return self.metadata.state.name if self.metadata is not None else "none"
 
     def wait_for(self, state: str) -> None:
-        """Wait until the group is in a state. Other threads do what has become due by the clock."""
+        """Wait until the group is in this state. Other threads run the tasks that are due."""
         wait_until(lambda: self.state == state)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class GroupByHand:
 
 
 class MemberByHand:
-    """A member: its ids, and the last response that it got."""
+    """A member: its ids and the last response it received."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class MemberByHand:
         rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS,
         version: int = 1,
     ) -> None:
-        """``version`` is JoinGroup's: 1 is the book's; from 4 on a new member gets its id first."""
+        """``version`` is JoinGroup's: 1 as in the book; from 4 on, a new member first gets its id."""
         self.name = name
         self.member_id = ""
         self.generation_id = -1
@@ -114,7 +114,7 @@ class MemberByHand:
         self._version = version
 
     def join(self, *assignors: str, topics: tuple[str, ...] = ("demo",)) -> MemberByHand:
-        """JoinGroup, with the assignors that the member knows (by default ``range``) and what it subscribes to."""
+        """Send JoinGroup with the assignors that the member supports (default ``range``) and its subscription."""
         self.answer = PARKED
         session_ms, rebalance_ms = self._timeouts_ms
         metadata = serialize_subscription(Subscription(topics))
@@ -143,7 +143,7 @@ class MemberByHand:
             self.answer = error.name
 
     def sync(self, assignment: Mapping[MemberByHand, bytes] | None = None) -> MemberByHand:
-        """SyncGroup; a leader brings the assignment."""
+        """Send SyncGroup; a leader includes the assignment."""
         self.answer = PARKED
         request = SyncGroupRequest(
             group_id=self._group.group_id,
@@ -164,14 +164,14 @@ class MemberByHand:
         self.answer = f"assignment {part!r}" if error is Errors.NONE else error.name
 
     def heartbeat(self) -> MemberByHand:
-        """Heartbeat."""
+        """Send Heartbeat."""
         coordinator = self._group.coordinator
         error = coordinator.handle_heartbeat(self._group.group_id, self.member_id, None, self.generation_id)
         self.answer = error.name
         return self
 
     def leave(self) -> MemberByHand:
-        """LeaveGroup."""
+        """Send LeaveGroup."""
         identity = MemberIdentity(member_id=self.member_id)
         answer = self._group.coordinator.handle_leave_group(self._group.group_id, [identity])
         code = answer.members[0].error_code if answer.members else answer.error_code
@@ -179,7 +179,7 @@ class MemberByHand:
         return self
 
     def commit(self, offset: int, partition: TopicPartition = PARTITION) -> MemberByHand:
-        """OffsetCommit."""
+        """Send OffsetCommit."""
         self.answer = PARKED
 
         def committed(outcomes: Outcomes) -> None:

@@ -42,7 +42,7 @@ def _itself(key: Hashable) -> Hashable:
 
 
 def _nothing(call: Call) -> None:
-    """Ignores what began before the recording was running."""
+    """Makes ``after`` ignore calls that began before the recording was running."""
 
 
 # ── requests ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -51,9 +51,9 @@ def _nothing(call: Call) -> None:
 def watch_group_requests(*names: str) -> list[Watch]:
     """Requests of members, and the coordinator's responses.
 
-    A member's lane has its ``client.id`` as its name. A request is put when the member makes it, and taken when its
-    handler begins. The response is put when the coordinator calls back, at once or later, and taken when the member
-    has decoded it. ``names`` chooses requests; the default is all of ``MEMBERS_REQUESTS``.
+    A member's lane is named after its ``client.id``. A request is put when the member creates it, and taken when its
+    handler begins. The response is put when the coordinator calls back, immediately or later, and taken when the member
+    has decoded it. ``names`` selects requests; the default is all of ``MEMBERS_REQUESTS``.
     """
     wire = _GroupWire(names or tuple(MEMBERS_REQUESTS.values()))
     handlers = (
@@ -144,7 +144,7 @@ def _answer_in_words(answer: Any) -> str:
 
 
 def _error_code(answer: Any) -> int:
-    """The error of the response, or of its first partition or member that has one."""
+    """The response's error, or that of its first partition or member with an error."""
     if type(answer).__name__ == "OffsetCommitResponse":
         codes = (partition.error_code for topic in answer.topics for partition in topic.partitions)
         return next(filter(None, codes), 0)
@@ -194,10 +194,9 @@ def watch_delayed_joins() -> list[Watch]:
 
 
 def watch_delayed_heartbeats(*clients: str) -> list[Watch]:
-    """How long each DelayedHeartbeat waits, in the lane ``DelayedHeartbeat``; for the named clients only, if any are
-    named.
+    """How long each DelayedHeartbeat waits, in the lane ``DelayedHeartbeat``; ``clients`` limits it to these clients.
 
-    One that completes at once, because the coordinator owes the member a response, is not shown.
+    One that completes immediately, because the coordinator owes the member a response, is not shown.
     """
     waiting = _Waiting("DelayedHeartbeat", lambda operation: operation._member_id.partition("-")[0])
 
@@ -219,7 +218,7 @@ def watch_delayed_heartbeats(*clients: str) -> list[Watch]:
 
 
 class _Waiting:
-    """Operations of one kind, each drawn as an item in a queue of that name."""
+    """Delayed operations of one kind, each drawn as an item in a queue of that name."""
 
     def __init__(self, lane: str, name: Callable[[Any], str]) -> None:
         self._lane = lane
@@ -247,7 +246,7 @@ class _Waiting:
 
 
 def watch_members() -> list[Watch]:
-    """What a member does between its requests: revoke partitions, assign as the leader, take over partitions.
+    """A member's actions between its requests: revoking partitions, assigning as the leader, taking over partitions.
 
     The member's thread must have the name of its lane.
     """

@@ -1,7 +1,7 @@
 """A recorded run of a broker or client: events in the order in which they happened.
 
-A run is plain data. It is stored as JSON lines and can be drawn without the recorded code. ``recorder`` makes one,
-``sequence_diagram`` and ``time_line`` draw it::
+A run is plain data. It is stored as JSON lines and can be drawn without the recorded code. ``recorder`` creates runs,
+``sequence_diagram`` and ``time_line`` draw them::
 
     {"format": 1, "title": "The way of a produce request", "recorded_by": "chapters…request_runs:produce_request", ...}
     {"time_ns": 0, "thread": "producer", "kind": "put", "who": "BlockingChannel", "what": "request", "number": 1, ...}
@@ -22,20 +22,20 @@ from typing import Any
 FORMAT = 1
 
 Detail = dict[str, Any]
-"""What is worth knowing of an event: names with numbers, text, truth values, or lists of these."""
+"""An event's details: names with numbers, text, booleans, or lists of these."""
 
 
 class Kind(StrEnum):
-    """What an event is."""
+    """The kind of an event."""
 
     CALL = "call"
-    """A method begins. ``number`` is the call's, ``parent`` that of the call it was made from."""
+    """A method begins. ``number`` identifies the call, ``parent`` the call that made it."""
     RETURN = "return"
-    """It ends; ``detail`` has ``result`` or ``error``."""
+    """A method ends; ``detail`` has ``result`` or ``error``."""
     PUT = "put"
-    """A thread hands something over. ``what`` names the queue, ``number`` the thing."""
+    """A thread hands over an item. ``what`` names the queue, ``number`` identifies the item."""
     TAKE = "take"
-    """Another thread (or the same, later) takes it out."""
+    """Another thread (or the same, later) takes the item."""
     STATE = "state"
     """A state changed: ``detail`` has ``before`` and ``after``."""
     FILE = "file"
@@ -43,15 +43,15 @@ class Kind(StrEnum):
     PHASES = "phases"
     """A request has ended: ``detail`` has the milliseconds of its phases."""
     NOTE = "note"
-    """A remark that the recording thread made."""
+    """A remark by the recording thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened.
 
-    ``time_ns`` counts from the beginning of the run. ``who`` is the class of the object. ``where`` distinguishes
-    objects of one class if that matters (a file, a number).
+    ``time_ns`` counts from the start of the run. ``who`` is the object's class. ``where`` distinguishes objects of one
+    class if that matters (a file, a number).
     """
 
     time_ns: int
@@ -71,7 +71,7 @@ class Event:
 
     @classmethod
     def of_json(cls, row: dict[str, Any]) -> Event:
-        """The inverse of ``to_json``. Raises ValueError and TypeError for rows that are no events."""
+        """The inverse of ``to_json``. Raises ValueError or TypeError for a row that is not an event."""
         return cls(**{**row, "kind": Kind(row["kind"])})
 
 
@@ -82,11 +82,11 @@ class CallSpan:
     begin: Event
     end: Event | None
     depth: int
-    """How many recorded calls of the same thread are around it."""
+    """Number of enclosing recorded calls of the same thread."""
 
     @property
     def duration_ns(self) -> int:
-        """How long it took; 0 if the end is not known."""
+        """Duration of the call; 0 if its end is unknown."""
         return self.end.time_ns - self.begin.time_ns if self.end is not None else 0
 
 
@@ -99,7 +99,7 @@ class HandOver:
 
     @property
     def waited_ns(self) -> int:
-        """How long it waited."""
+        """How long the item waited; 0 if it was never taken."""
         return self.take.time_ns - self.put.time_ns if self.take is not None else 0
 
 
@@ -126,13 +126,13 @@ class RecordedRun:
     events: tuple[Event, ...]
     title: str = ""
     recorded_by: str = ""
-    """``module:function`` that records this run anew."""
+    """``module:function`` that records this run again."""
     actors: dict[str, str] = field(default_factory=dict)
-    """What each thread is: the class of its thread object (``Processor``), or the name of a plain thread."""
+    """Thread → the class of its thread object (``Processor``), or the name of a plain thread."""
     lanes: tuple[str, ...] = ()
-    """The objects that a sequence diagram shows unless it is told otherwise; empty: all."""
+    """The objects that a sequence diagram shows by default; empty: all."""
     hide: tuple[str, ...] = ()
-    """What it leaves out, see ``matches``."""
+    """What it hides by default, see ``matches``."""
 
     def __len__(self) -> int:
         return len(self.events)
@@ -166,7 +166,7 @@ class RecordedRun:
     # ── what belongs together ─────────────────────────────────────────────────────────────────────────────────────
 
     def calls(self) -> list[CallSpan]:
-        """Calls with their ends, in the order in which they began."""
+        """Calls with their ends, in order of their beginnings."""
         ends = {event.number: event for event in self.events if event.kind is Kind.RETURN}
         depths: dict[int, int] = {0: -1}
         spans = []
@@ -196,13 +196,13 @@ class RecordedRun:
         return sorted([*turns, *open_turns.values()], key=lambda turn: turn.first)
 
     def is_client(self, thread: str) -> bool:
-        """Whether a thread has no class of its own. Such a thread was made for the run."""
+        """Whether a thread has no class of its own, so it was created for the run."""
         return self.actors.get(thread, thread) in (thread, "main")
 
     def structure(self) -> dict[str, list[str]]:
-        """What must be the same in every recording: what each thread did, and which thread took what from which.
+        """What must be the same in every recording: the actions of each thread, and the hand-overs between threads.
 
-        Times, sizes and the order of events in different threads are not part of it. Threads of one pool count as one.
+        Times, sizes and the order of events across threads are not part of it. Threads of one pool count as one.
         """
         roles = {thread: thread_role(thread) for thread in self.threads}
         found: dict[str, list[str]] = {}
@@ -259,7 +259,7 @@ _NUMBERS = re.compile(r"-\d+(?=-|$)")
 
 
 def thread_role(thread: str) -> str:
-    """A thread's name without the numbers that tell it from others of its pool (and without ports).
+    """A thread's name without the numbers that distinguish it within its pool (and without ports).
 
     >>> thread_role("kafka-network-thread-0-PLAINTEXT-1")
     'kafka-network-thread-PLAINTEXT'

@@ -1,6 +1,6 @@
-"""Records what running code does, from outside.
+"""Records what running code does, without changing its source.
 
-Inside the ``with`` block, the methods that ``watches`` name are wrapped on their classes; afterwards they are
+Inside the ``with`` block, the methods named by the watches are wrapped on their classes; afterwards they are
 restored::
 
     from kafka_learn.recording.recorder import Recording
@@ -13,8 +13,8 @@ restored::
     recording.run.save(Path("append.jsonl"))
     sequence_diagram(recording.run)
 
-Objects that are created inside the block are always recorded. An object created before it may have stored an unwrapped
-method (a callback, a table of handlers). So start the broker inside, ``paused``, and record what matters with
+Objects created inside the block are always recorded. An object created earlier may have stored an unwrapped method
+(a callback, a table of handlers). So start the broker inside, with ``paused``, and record what matters with
 ``running``::
 
     with Recording(*BROKER, paused=True) as recording:
@@ -67,7 +67,7 @@ class Call:
         self.result: Any = None
         self.error: BaseException | None = None
         self.scratch: Any = None
-        """What the watch noted before the call for after it."""
+        """State that the watch's ``before`` saves for its ``after``."""
 
     @property
     def subject(self) -> Any:
@@ -76,7 +76,7 @@ class Call:
 
     @property
     def is_method(self) -> bool:
-        """Whether it is called on an object, and not on its class or on none."""
+        """Whether it is called on an object, not on a class or as a plain function."""
         return bool(self._names) and self._names[0] == OWN_ARGUMENTS[0]
 
     @property
@@ -85,7 +85,7 @@ class Call:
         return dict(zip(self._names, self._args, strict=False)) | self._kwargs
 
     def argument(self, name: str) -> Any:
-        """One argument; None if it was left to its default."""
+        """One argument; None if it was not passed."""
         return self.arguments.get(name)
 
     @property
@@ -96,21 +96,21 @@ class Call:
     def emit(
         self, kind: Kind, who: str, what: str, detail: Detail | None = None, *, number: int = 0, where: str = ""
     ) -> None:
-        """Record an event of the calling thread: now, or in the place that was held for it."""
+        """Record an event of the calling thread, now or in the place held for it."""
         self.recording.emit(kind, who, what, detail, number=number, where=where, place=self._place)
         self._place = None
 
     def hold_place(self) -> None:
-        """Keep a place for the next event of this call.
+        """Reserve a place in the order for the next event of this call.
 
-        For an event whose effects can be seen before its details are known: bytes may be received before this thread
+        For an event whose effects are visible before its details are known: bytes may be received before this thread
         can record how many it sent.
         """
         self._place = self.recording.hold_place()
 
 
 class Place:
-    """A place in the order of the run; empty until it gets its event."""
+    """A place in the order of events; empty until its event is set."""
 
     __slots__ = ("event", "time_ns")
 
@@ -124,10 +124,10 @@ Hook = Callable[[Call], None]
 
 @dataclass(frozen=True)
 class Watch:
-    """What to do before and after each call of ``owner.name``.
+    """Hooks to run before and after each call of ``owner.name``.
 
     With ``before``, ``after`` sees the calls that ``before`` saw. Without it, ``after`` sees every call that ends
-    while the recording is running, also one that began before.
+    while the recording is running, including calls that began earlier.
     """
 
     owner: type | ModuleType
@@ -137,7 +137,7 @@ class Watch:
 
     @classmethod
     def of(cls, function: Callable[..., Any], before: Hook | None = None, after: Hook | None = None) -> Watch:
-        """For a method given as ``Class.method``, or a function of a module."""
+        """A watch for a method, given as ``Class.method``, or for a module's function. Raises RecordingError."""
         function = inspect.unwrap(getattr(function, "__func__", function))
         module, path = sys.modules[function.__module__], function.__qualname__.split(".")
         if "<locals>" in path:
@@ -147,7 +147,7 @@ class Watch:
 
 
 class Recording:
-    """A recording, running or finished; see the module."""
+    """A running or finished recording; see the module's docstring."""
 
     def __init__(
         self,
@@ -187,11 +187,11 @@ class Recording:
             raise RecordingError("; ".join(dict.fromkeys(self._problems)))
 
     def pause(self) -> None:
-        """Record nothing until ``resume``. Calls that have begun still get their end."""
+        """Record nothing until ``resume``. The ends of calls that have begun are still recorded."""
         self._active = False
 
     def resume(self) -> None:
-        """Go on recording."""
+        """Continue recording."""
         self._active = True
 
     @contextmanager
@@ -204,9 +204,9 @@ class Recording:
             self.pause()
 
     def wait_for(self, name: str, count: int = 1, timeout_ms: float = DEFAULT_TIMEOUT_MS) -> None:
-        """Wait until ``count`` events match ``name`` (see ``matches``) and all calls have ended; or TimeoutError.
+        """Wait until ``count`` events match ``name`` (see ``matches``) and all calls have ended. Raises TimeoutError.
 
-        For work of other threads that goes on after the recording thread has its result.
+        For work of other threads that continues after the recording thread has its result.
         """
         deadline = time.monotonic() + timeout_ms / 1000
         while not self._has_happened(name, count):
@@ -250,7 +250,7 @@ class Recording:
         where: str = "",
         place: Place | None = None,
     ) -> None:
-        """Record an event of the calling thread, inside the call that it is in; in its ``place`` if that was held."""
+        """Record an event of the calling thread within its current call; in its ``place`` if one was held."""
         thread = threading.current_thread()
         if thread.name not in self._actors:
             self._actors[thread.name] = actor_of(thread)
@@ -272,11 +272,11 @@ class Recording:
         return next(self._numbers)
 
     def begin_call(self, number: int) -> None:
-        """From here on, the calling thread is inside this call."""
+        """Note that the calling thread has entered this call."""
         self._stack.append(number)
 
     def end_call(self) -> None:
-        """The innermost call of the calling thread has ended."""
+        """Note that the calling thread has left its innermost call."""
         self._stack.pop()
 
     @property
@@ -295,7 +295,7 @@ class Recording:
         return targets
 
     def _install(self, owner: type | ModuleType, name: str, watches: list[Watch]) -> None:
-        """Replace a method by its wrapper; a function, in every module that has imported it."""
+        """Replace a method by its wrapper; a function is replaced in every module that has imported it."""
         original = getattr(owner, name)
         if isinstance(owner, type):
             places: list[type | ModuleType] = [owner]
@@ -379,7 +379,7 @@ def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def actor_of(thread: threading.Thread) -> str:
-    """The lane of a thread: its class or the class of what it runs for a broker's thread, else its name."""
+    """The lane of a thread: for a broker's thread its class or its runnable's class, else the thread's name."""
     kind = type(thread.runnable) if isinstance(thread, KafkaThread) else type(thread)
     if kind.__module__ == "threading":
         return "main" if thread is threading.main_thread() else thread.name

@@ -1,4 +1,4 @@
-"""A broker in this process, and clients in threads of their own, for recorded runs."""
+"""A broker in this process, and clients in their own threads, for recorded runs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PRODUCE_VERSION = 9
 
 
 class Crash(Exception):
-    """Raised in a run where the process of a client is to die at once, as by kill -9."""
+    """Raised in a run to make a client's process die immediately, as by kill -9."""
 
 
 @contextmanager
 def running_broker(
     overrides: Mapping[str, str] | None = None, wrap_handler: HandlerWrapper | None = None
 ) -> Iterator[KafkaServer]:
-    """A broker in this process on a free port, with a ZooKeeper of its own and the topic ``demo`` with one record."""
+    """A broker in this process on a free port, with its own ZooKeeper and the topic ``demo`` with one record."""
     folder = tempfile.mkdtemp(prefix="kafka-lite-run-")
     properties = {
         "broker.id": "0",
@@ -71,7 +71,7 @@ def wait_until(condition: Callable[[], bool], timeout_ms: float = 60_000) -> Non
 
 
 def in_thread(name: str, work: Callable[[], object]) -> None:
-    """Run a function in a thread of its own, which gets a lane of its own. Raises what it raises."""
+    """Run a function in its own thread, which gets its own lane. Raises what it raises."""
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -88,7 +88,7 @@ def in_thread(name: str, work: Callable[[], object]) -> None:
 
 
 def connect(server: KafkaServer) -> BlockingChannel:
-    """A client of the broker; it connects when it is entered."""
+    """A client of the broker, which connects when entered as a context manager."""
     return BlockingChannel("127.0.0.1", server.bound_port())
 
 
@@ -113,7 +113,7 @@ def send_record(channel: BlockingChannel, value: bytes) -> None:
 
 
 def produce_of(value: bytes, acks: int = 1) -> ProduceRequest:
-    """A request with one record."""
+    """A ProduceRequest with one record."""
     records = memory_records(MAGIC_V2, CompressionType.NONE, [(None, value)], timestamp=FIRST_TIMESTAMP)
     partition = PartitionProduceData(index=0, records=records)
     topic = TopicProduceData(name=TOPIC, partition_data=[partition])
@@ -121,7 +121,7 @@ def produce_of(value: bytes, acks: int = 1) -> ProduceRequest:
 
 
 def fetch_from(channel: BlockingChannel, offset: int) -> None:
-    """Fetch records from an offset on; wait while there are none."""
+    """Fetch records from an offset on; blocks up to LONG_POLL_MS if there are none."""
     partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
     topic = FetchTopic(topic=TOPIC, partitions=[partition])
     request = FetchRequest(replica_id=-1, max_wait_ms=LONG_POLL_MS, min_bytes=1, max_bytes=1 << 20, topics=[topic])

@@ -1,9 +1,8 @@
 """Recorded runs for pages: recorded when the site is built, or read from a file beside the chapter.
 
-A run that is named by its function, such as ``chapters.ch02_producer.figures.request_runs:produce_request``, is
-recorded once and kept under ``.build`` until any module changes. A run that takes long, or that the text discusses in
-detail, is kept as ``chapters/…/name.jsonl``. A test records it again and compares the structure, so it cannot drift
-from the code.
+A run named by its function, such as ``chapters.ch02_producer.figures.request_runs:produce_request``, is recorded once
+and kept under ``.build`` until any module changes. A run that takes long, or that the text discusses in detail, is kept
+as ``chapters/…/name.jsonl``. A test records it again and compares the structure, so it cannot drift from the code.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ RECORDED = PROJECT_ROOT / ".build" / "runs"
 
 
 def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
-    """The run of a function ``module:function``, or of a file ``path/in/the/repository.jsonl``.
+    """The run of a function ``module:function`` or of a file ``path/in/the/repository.jsonl``.
 
-    Raises UnknownSymbolError if there is no such function or file, ValueError if it has no run.
+    Raises UnknownSymbolError if there is no such function or file, ValueError if it does not yield a run.
     """
     if not reference.endswith(".jsonl"):
         return _recorded_now(reference)
@@ -33,7 +32,7 @@ def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
 
 
 def record(reference: str) -> RecordedRun:
-    """Execute ``module:function``, which records a run.
+    """Execute ``module:function`` to record a run.
 
     Raises UnknownSymbolError if there is no such function, ValueError if it fails or returns something else.
     """
@@ -65,7 +64,7 @@ def _lines(structure: dict[str, list[str]]) -> list[str]:
 
 
 def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
-    """The runs that are kept in the chapters' folders."""
+    """The run files in the chapters' folders."""
     return sorted((root / "chapters").rglob("*.jsonl"))
 
 

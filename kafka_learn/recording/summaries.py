@@ -21,7 +21,7 @@ from kafka_lite.server.fetch_params import FetchPartition
 TEXT_LIMIT = 60
 SHOWN_ELEMENTS = 2
 LESS_IMPORTANT = ("timeout_ms", "max_bytes", "partition_max_bytes", "last_stable_offset", "log_start_offset")
-"""Fields of messages that would only fill up the label of an arrow."""
+"""Message fields that would only clutter an arrow's label."""
 
 Short = str | int | float | bool | None
 
@@ -134,7 +134,7 @@ def class_name(value: object) -> str:
 
 
 def fields(message: Struct, limit: int = 6) -> Detail:
-    """The first fields of a message that differ from their defaults; of lists, those of the first element."""
+    """The first fields of a message with non-default values; lists contribute those of their first element."""
     found: Detail = {}
     for field in message.FIELDS:
         if field.name in LESS_IMPORTANT:

@@ -1,6 +1,6 @@
 """Watches for any code: calls, queues, states. ``broker_watches`` adds files and the wire.
 
-Each function here returns watches for ``Recording(...)``. Pass it those that the figure needs, and no more.
+Each function here returns watches for ``Recording(...)``. Pass only those that the figure needs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kafka_learn.recording.summaries import class_name, summary
 
 Function = Callable[..., Any]
 Pick = str | Callable[[Call], Any]
-"""Which object a call is about: the name of a parameter, ``"result"``, or a function of the call."""
+"""Selects an object of a call: a parameter name, ``"result"``, or a function of the call."""
 
 
 # ── calls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -26,11 +26,11 @@ def watch(
     show: Iterable[str] | Callable[[Call], Detail] | None = None,
     who: str | Callable[[Call], str] | None = None,
 ) -> list[Watch]:
-    """Calls of methods (``Log.append_as_leader``) or of a module's functions, with their ends.
+    """Watch calls of methods (``Log.append_as_leader``) or of a module's functions, and their ends.
 
-    ``show`` names the parameters to keep (default: all that have a short ``summary``), or is a function that makes
-    the detail from the call. ``who`` is the lane, or a function that makes it from the call; the default is the
-    object's class.
+    ``show`` names the parameters to keep (default: all that have a short ``summary``), or is a function that returns
+    the detail for a call. ``who`` is the lane, or a function that returns it for a call; the default is the object's
+    class.
     """
     shown = show if show is None or callable(show) else tuple(show)
     return [_watch_call(function, shown, who) for function in functions]
@@ -91,10 +91,10 @@ def watch_queue(
     lane: str | None = None,
     key: Callable[[Any], Hashable] = id,
 ) -> list[Watch]:
-    """Items that one thread puts and another takes: which threads, when, how long the items waited.
+    """Watch items that one thread puts and another takes: which threads, when, and how long the items waited.
 
     ``put_item`` and ``take_item`` return the item: by default the first argument of ``put`` and the result of ``take``
-    (None means no item, a list means all its items). The same object at both ends, or an equal ``key`` of it, makes a
+    (None means no item, a list means all its items). The same object, or an equal ``key``, at both ends makes a
     hand-over. The queue is drawn as a lane named ``lane``, by default after the class of ``put``.
     """
     things = Things(key)
@@ -137,7 +137,7 @@ class _Passage:
         self._things = things
 
     def watch(self, function: Function) -> Watch:
-        """Before the call if the item is an argument, after it if it is the result."""
+        """A watch that acts before the call if the item is an argument, after it if it is the result."""
         if self._pick == "result":
             return Watch.of(function, after=self._pass)
         return Watch.of(function, before=self._pass)
@@ -165,12 +165,12 @@ def _picked(call: Call, pick: Pick) -> Any:
 
 
 def watch_states(owner: type, attribute: str = "state") -> list[Watch]:
-    """Every change of an attribute of the objects of a class."""
+    """Watch every change of an attribute of a class's objects."""
 
     def before(call: Call) -> None:
         if call.argument("name") == attribute:
             call.scratch = getattr(call.subject, attribute, None)
-            call.hold_place()  # others may see the new state before this thread goes on
+            call.hold_place()  # others may see the new state before this thread continues
 
     def after(call: Call) -> None:
         if call.argument("name") == attribute and call.error is None:
@@ -182,7 +182,7 @@ def watch_states(owner: type, attribute: str = "state") -> list[Watch]:
 def watch_state_machine(
     change: Function, subject: str, state: Callable[[Any, Any], Any], *, who: str | None = None
 ) -> list[Watch]:
-    """A machine that keeps the states of many objects and changes them in one method::
+    """Watch a state machine that keeps the states of many objects and changes them in one method::
 
         watch_state_machine(ReplicaStateMachine._handle_state_change, "replica", ReplicaStateMachine.state)
 

@@ -1,6 +1,6 @@
 """The bench's results as tables: medians, ratios and goals, for the site, for ``results.md`` and for the terminal.
 
-What ``make bench`` writes (``bench/results/results.json``)::
+The format of ``bench/results/results.json``, which ``make bench`` writes::
 
     {"measured": "2026-11-21T16:20:00+00:00", "environment": {"processors": 2, "Python": "3.11.7", …},
      "options": {"rounds": 3, …}, "notes": […],
@@ -28,10 +28,10 @@ from kafka_learn.project import PROJECT_ROOT
 RESULTS = PROJECT_ROOT / "bench" / "results" / "results.json"
 
 PLAIN, COMPILED = "kafka_lite", "kafka_lite, compiled"
-"""The columns that are ours."""
+"""The columns of our own builds."""
 
 _UNITS = {"messages/s": ("thousand messages/s", 1e-3), "requests/s": ("thousand requests/s", 1e-3)}
-"""Figures that are shown in another unit than they are kept in."""
+"""Figures shown in a different unit from the stored one."""
 
 _WORDS = {
     "workload": ("workload", "负载"),
@@ -84,7 +84,7 @@ _CHINESE = {
     "processor time, µs each": "处理器时间，每个 µs",
     "tasks per outstanding task": "每个未到期任务所占的任务数",
 }
-"""Titles of sections and names of figures; what is not here is the same in both languages."""
+"""Titles of sections and names of figures; those not listed are the same in both languages."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def results_page(language: str) -> str:
 
 
 def as_markdown(document: Mapping[str, Any], language: str = "en") -> str:
-    """Where and when it was measured, how many goals are met, and a table for each section."""
+    """The results as Markdown: environment and time, the number of goals met, and a table per section."""
     facts = ", ".join(f"{name} {value}" for name, value in document["environment"].items())
     parts = [f"{_word('measured', language)} {document['measured'][:16].replace('T', ' ')} UTC: {facts}."]
     parts += [f"**{note}**" for note in document["notes"]]
@@ -117,7 +117,7 @@ def as_markdown(document: Mapping[str, Any], language: str = "en") -> str:
 
 
 def verdict(document: Mapping[str, Any], language: str = "en") -> str:
-    """How many of the goals are met, of those that could be judged: by the plain package, and by the compiled one."""
+    """How many of the measured goals are met, by the plain package and by the compiled one."""
     said = [_count_met(document, "verdict", PLAIN, language)]
     if any(COMPILED in section["columns"] for section in document["sections"]):
         said.append(_count_met(document, "verdict compiled", COMPILED, language))
@@ -135,12 +135,12 @@ def _count_met(document: Mapping[str, Any], words: str, wanted: str, language: s
 
 
 def tables(document: Mapping[str, Any], language: str = "en") -> list[ResultTable]:
-    """A table for each section."""
+    """One table per section."""
     return [section_table(section, language) for section in document["sections"]]
 
 
 def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: bool = True) -> ResultTable:
-    """A row for each figure of each workload; ``ranges`` adds the smallest and the largest of the rounds."""
+    """One row per figure of each workload; ``ranges`` adds the minimum and maximum of the rounds."""
     columns, reference = section["columns"], section["reference"]
     ours = _ours(columns)
     with_ratio = reference in columns and reference not in ours
@@ -167,12 +167,12 @@ def section_table(section: Mapping[str, Any], language: str = "en", *, ranges: b
 
 
 def _ours(columns: Sequence[str]) -> list[str]:
-    """The columns that are judged, in their order."""
+    """The columns judged against the goals, in order."""
     return [column for column in columns if column in (PLAIN, COMPILED)] or list(columns[:1])
 
 
 def ratio(figure: Mapping[str, Any], column: str, reference: str) -> float | None:
-    """The median of a column divided by the reference's; None if one is missing or not above zero."""
+    """A column's median divided by the reference's; None if one is missing or not positive."""
     ours, theirs = figure["samples"].get(column), figure["samples"].get(reference)
     if not ours or not theirs or min(statistics.median(ours), statistics.median(theirs)) <= 0:
         return None
@@ -180,7 +180,7 @@ def ratio(figure: Mapping[str, Any], column: str, reference: str) -> float | Non
 
 
 def is_met(figure: Mapping[str, Any], column: str, reference: str) -> bool | None:
-    """Whether a column reaches the figure's goal; None if there is no goal, or no value."""
+    """Whether a column meets the figure's goal; None if there is no goal or no value."""
     goal, ours = figure["goal"], figure["samples"].get(column)
     if not goal or not ours:
         return None
@@ -215,7 +215,7 @@ def _cell(samples: Sequence[float] | None, factor: float, ranges: bool) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Three digits that count."""
+    """The value with about three significant digits."""
     if value is None:
         return "–"
     size = abs(value)

@@ -1,4 +1,4 @@
-"""The site's pages about the book: its table of contents, and the index of its classes.
+"""The site's pages about the book: its table of contents and its class index.
 
 Each public function takes the page's language and returns Markdown, for a ``generated`` directive.
 """
@@ -33,7 +33,7 @@ _SHOWN_SOURCE = re.compile(r"^\s*`{3,}source (?P<module>[\w.]+):", re.MULTILINE)
 
 
 def contents(language: str) -> str:
-    """The table of contents: each section with its text, notebook and labs, and the modules that name it."""
+    """The table of contents: each section with its text, notebook, labs, and the modules that refer to it."""
     book, references = load_book(), module_references()
     parts = []
     for chapter in book.chapters:
@@ -45,9 +45,9 @@ def contents(language: str) -> str:
 
 
 def class_index(language: str) -> str:
-    """Every class of Kafka with its sections, its place here, and what there is to read about it.
+    """Every Kafka class with its sections, its counterpart here, and links to read about it.
 
-    ``docs/assets/class-index.js`` gives the table a field to search it with.
+    ``docs/assets/class-index.js`` adds a search field to the table.
     """
     book, shown = load_book(), _modules_with_a_source_page()
     entries = [entry for entry in load_class_index().entries if entry.origin]
@@ -65,7 +65,7 @@ def _class_row(entry: ClassEntry, book: Book, has_source_page: bool, language: s
 
 
 def _section_with_links(section: Section, language: str) -> str:
-    """The title, leading to the text, and below it what there is beside the text."""
+    """The title, linked to the text, and below it links to notebook and labs."""
     title = f"{section.number} {section.title(language)}"
     text, *others = _links(section, language) if section.page else ("", *_links(section, language))
     if text:
@@ -74,7 +74,7 @@ def _section_with_links(section: Section, language: str) -> str:
 
 
 def _place(entry: ClassEntry, has_source_page: bool, language: str) -> str:
-    """Where the class is here, linked to the line if the site shows the module's source."""
+    """The class's location here, linked to the line if the site has the module's source page."""
     if not entry.module:
         return f"{_word('no room', language)}<br><small>{entry.reason}</small>"
     place = f"`{entry.file.removeprefix('kafka_lite/')}`:{entry.line}"
@@ -85,7 +85,7 @@ def _place(entry: ClassEntry, has_source_page: bool, language: str) -> str:
 
 
 def _modules_with_a_source_page() -> set[str]:
-    """The modules that the chapters' texts show something of."""
+    """The modules whose code the chapters' texts show."""
     texts = (path.read_text(encoding="utf-8") for path in (PROJECT_ROOT / "chapters").glob("*/*.md"))
     return {match["module"] for text in texts for match in _SHOWN_SOURCE.finditer(text)}
 

@@ -1,4 +1,4 @@
-"""Directives: fences in the site's pages that are expanded when the site is built.
+"""Directives: fences in the site's pages that are expanded during the build.
 
 ::
 
@@ -16,7 +16,7 @@
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
 ``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
 as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
-``threads``); below it the steps in words unfold, unless ``words=no``.
+``threads``), followed by the steps in words in a collapsible block, unless ``words=no``.
 Error messages name the page and the line.
 """
 
@@ -49,7 +49,7 @@ class Page:
     """The page being expanded.
 
     ``origin`` is its file in the repository (for messages), ``target`` its place in the site's source tree (for
-    relative links); ``sources`` collects the modules that its links lead to.
+    relative links); ``sources`` collects the modules that it links to.
     """
 
     origin: str
@@ -64,7 +64,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Directive:
-    """One fence: the verb, what it names, and its options."""
+    """One fence: its verb, reference and options."""
 
     verb: str
     reference: str
@@ -72,7 +72,7 @@ class Directive:
 
     @classmethod
     def parse(cls, info: str) -> Directive:
-        """Split an info string; ValueError when it is malformed."""
+        """Parse an info string. Raises ValueError if it is malformed."""
         verb, reference, *rest = shlex.split(info)
         pairs = [word.partition("=") for word in rest]
         malformed = [name for name, equals, _ in pairs if not equals]
@@ -81,7 +81,7 @@ class Directive:
         return cls(verb, reference, {name: value for name, _, value in pairs})
 
     def flag(self, name: str) -> bool:
-        """A yes/no option; yes when it is not given."""
+        """A yes/no option; defaults to yes."""
         value = self.options.get(name, "yes")
         if value not in ("yes", "no"):
             raise ValueError(f"{name}={value}: must be yes or no")
@@ -113,7 +113,7 @@ def _closing_fence(lines: list[str], start: int, ticks: str) -> int | None:
 
 
 def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> list[str]:
-    """Expand a directive's fence; any other block stays, without the marks of runnable blocks."""
+    """Expand a directive's fence; keep any other block, without the marks of runnable blocks."""
     info = opening["info"].strip()
     verb = info.split(" ")[0]
     if verb not in _VERBS:
@@ -135,7 +135,7 @@ def _source(directive: Directive, page: Page) -> str:
 
 
 def source_link(symbol: SourceSymbol, page: Page) -> str:
-    """A line below an excerpt: where it stands, leading to the whole file at that line."""
+    """The line below an excerpt: its location, linked to that line of the whole file."""
     target = page.link(f"source/{symbol.relative_path.removesuffix('.py')}.md#__codelineno-0-{symbol.first_line}")
     return f"[`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
 
@@ -152,7 +152,7 @@ def _in_figure(svg: str, directive: Directive) -> str:
 
 
 def _recording(directive: Directive, page: Page) -> str:
-    """A figure, and below it the steps in words, for screen readers and for searching and copying."""
+    """A figure, followed by its steps in words for screen readers, searching and copying."""
     run = recorded_run(directive.reference)
     options = {name: value for name, value in directive.options.items() if name not in ("view", "caption", "words")}
     view = directive.options.get("view", "sequence")

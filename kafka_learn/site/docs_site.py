@@ -1,7 +1,7 @@
 """The docs site: ``python -m kafka_learn.site build`` and ``… serve``.
 
 ``build`` is strict: an unknown symbol, a failing notebook, a dead link or anchor, or a page that loads anything from
-an outside host ends it with exit code 1 and a line that names the page.
+an outside host makes it exit with code 1 and a line that names the page.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ SITE = PROJECT_ROOT / "site"
 WATCHED = ("docs", "chapters", "labs", "kafka_lite", "kafka_learn")
 POLL_S = 1.0
 _QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-"""Material announces its plans on stderr unless it is told not to."""
+"""Disables the announcements that Material prints to stderr."""
 _CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built", "Dumping model")
-"""What the segmenter of the Chinese search index says each time it starts."""
+"""Start-up messages of the Chinese search index's segmenter."""
 
 
 def build(target: Path = SITE) -> int:
-    """Stage, build strictly into ``target``, check the built pages; returns the exit code."""
+    """Stage, build strictly into ``target``, and check the built pages; returns the exit code."""
     from kafka_learn.site.link_check import check
 
     if _stage() or _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",)):
@@ -38,7 +38,7 @@ def build(target: Path = SITE) -> int:
 
 
 def serve(address: str) -> int:
-    """Serve the site, staging anew whenever a page or the code that it shows changes; ends with Ctrl-C."""
+    """Serve the site until Ctrl-C, restaging it whenever a page or the code that it shows changes."""
     if _stage():
         return 1
     stopped = threading.Event()
@@ -52,14 +52,14 @@ def serve(address: str) -> int:
 
 
 def _stage() -> int:
-    """In a process of its own: pages may import any module, and the modules change while the site is served."""
+    """Stage in a separate process: pages may import any module, and modules change while the site is served."""
     return subprocess.call([sys.executable, "-m", "kafka_learn.site", "stage"], cwd=PROJECT_ROOT)
 
 
 def _mkdocs(*arguments: str, leave_out: tuple[str, ...] = ()) -> int:
     """Run mkdocs without the output lines that begin with ``leave_out``.
 
-    Its own ``--quiet`` does not help: warnings would not be counted, and a strict build would not fail.
+    mkdocs's ``--quiet`` is no alternative: it does not count warnings, so a strict build would not fail.
     """
     command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
     environment = {**os.environ, **_QUIET}

@@ -1,4 +1,4 @@
-"""What must hold of the built pages: what they link to or ask for is there, and nothing is asked of an outside host."""
+"""Checks the built pages: everything they link to or load exists, and nothing is loaded from an outside host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OUTSIDE = re.compile(r"^(?:https?:)?//")
 
 @dataclass
 class _BuiltPage(HTMLParser):
-    """One page: the anchors it has, the links it shows, what a browser loads for it."""
+    """One page: its anchors, its links, and what a browser loads for it."""
 
     anchors: set[str] = field(default_factory=set)
     links: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class _BuiltPage(HTMLParser):
         super().__init__()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what the tag names, links to or loads."""
+        """Record what the tag names, links to or loads."""
         values = {name: value or "" for name, value in attrs}
         self.anchors.update(value for name, value in values.items() if name in ("id", "name"))
         self._in_style = tag == "style"
@@ -51,16 +51,16 @@ class _BuiltPage(HTMLParser):
             self.loaded.append(values.get("href", ""))
         if tag == "link" and values.get("rel") == "alternate":
             folder, slash, _ = values.get("href", "").rpartition("/")
-            self.loaded.append(f"{folder}{slash}sitemap.xml")  # asked for by Material's script
+            self.loaded.append(f"{folder}{slash}sitemap.xml")  # requested by Material's script
         self._in_config = tag == "script" and values.get("id") == "__config"
         self.loaded += _CSS_LOADS.findall(values.get("style", ""))
 
     def handle_endtag(self, tag: str) -> None:
-        """Note the end of the script with the configuration."""
+        """Detect the end of the configuration script."""
         self._in_config = self._in_config and tag != "script"
 
     def handle_data(self, data: str) -> None:
-        """Note what an inline stylesheet loads, and what Material's script is told to."""
+        """Record what an inline stylesheet loads, and what Material's script loads according to its configuration."""
         if self._in_style:
             self.loaded += _CSS_LOADS.findall(data)
         if self._in_config:
@@ -70,7 +70,7 @@ class _BuiltPage(HTMLParser):
 
 
 def check(site: Path) -> list[str]:
-    """One line for each problem of the built site, page first; empty when all is well."""
+    """The problems of the built site, one line each, starting with the page; empty if there are none."""
     pages = {path: _read(path) for path in sorted(site.rglob("*.html"))}
     problems = [f"{site}: has no pages"] if not pages else []
     for path, page in pages.items():
@@ -104,7 +104,7 @@ def _dead_links(site: Path, path: Path, page: _BuiltPage, pages: dict[Path, _Bui
 
 
 def _file_of(site: Path, path: Path, link: str) -> Path:
-    """The file that a link of the page at ``path`` leads to; a folder stands for its index page."""
+    """The target file of a link on the page at ``path``; a folder means its index page."""
     if not link:
         return path
     base = site / link.lstrip("/") if link.startswith("/") else path.parent / link

@@ -27,7 +27,7 @@ from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
 
 COMMAND_LINE = "kafka_lite.tools.main"
-"""Imported by name when the page is built: the tools stand above this package."""
+"""Imported by name when the page is built, because the tools are in a layer above this package."""
 
 _WORDS = {
     "type": ("type", "类型"),
@@ -74,7 +74,7 @@ def producer_configuration(language: str) -> str:
 
 
 def consumer_configuration(language: str) -> str:
-    """Every key of the new consumer; where a default is not 0.10.2's, why."""
+    """Every key of the new consumer, with the reason for each default that differs from 0.10.2's."""
     return "\n\n".join(
         _entry(key, _deviation(key.name, consumer_config.DEVIATIONS, language), language)
         for key in _sorted(consumer_config.CONFIG)
@@ -100,7 +100,7 @@ def spark_read_options(language: str) -> str:
 
 
 def spark_write_options(language: str) -> str:
-    """Every option of ``df.write`` and ``df.writeStream`` but those of the producer."""
+    """Every option of ``df.write`` and ``df.writeStream`` except the producer's."""
     from kafka_lite.spark.options import WRITE_OPTIONS
 
     return "\n\n".join(_entry(key, [], language) for key in WRITE_OPTIONS)
@@ -143,7 +143,7 @@ def _notes_of_the_broker(key: ConfigKey, language: str) -> list[str]:
 
 
 def _notes_of_a_topic(key: ConfigKey, language: str) -> list[str]:
-    """A topic's default is the broker's, so it differs for the same reason."""
+    """A topic's default is the broker's, so it deviates for the same reason."""
     broker_keys = TOPIC_CONFIG_SYNONYMS.get(key.name, ())
     deviations = [note for each in broker_keys for note in _deviation(each.name, DEVIATIONS, language)]
     return deviations + _notes_of_the_broker(key, language)
@@ -153,7 +153,7 @@ def _notes_of_a_topic(key: ConfigKey, language: str) -> list[str]:
 
 
 def served_apis(language: str) -> str:
-    """The versions in the ApiVersions response, beside those that the codec knows."""
+    """The versions in the ApiVersions response and those that the codec supports."""
     rows = []
     for key, served in sorted(SERVED_VERSIONS.items()):
         spec = API_SPECS[key]
@@ -171,7 +171,7 @@ def _range(low: int, high: int) -> str:
 
 
 def beans(language: str) -> str:
-    """Every bean, by its domain and type."""
+    """Every bean, by domain and type."""
     types: dict[str, list[BeanDeclaration]] = {}
     for bean in BEANS:
         types.setdefault(f"{bean.group}:type={bean.type}", []).append(bean)
@@ -198,7 +198,7 @@ def command_line(_language: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser, prefix: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The subcommands in order, those of a subcommand behind it."""
+    """The subcommands in order, each followed by its own subcommands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
@@ -258,6 +258,6 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Plain text as Markdown: marks and tags are escaped, except in backticks."""
+    """Plain text as Markdown: markup and tags are escaped, except in backticks."""
     parts = re.split(r"(`[^`]+`)", re.sub(r"\s+", " ", text))
     return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", part) for part in parts)

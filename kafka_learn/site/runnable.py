@@ -1,12 +1,12 @@
-"""Runs the blocks of a page that are marked as runnable, and compares what they print with what the page says.
+"""Runs the blocks of a page that are marked as runnable, and compares their output with the page.
 
 ::
 
-    ```console run                    commands after "$ "; the lines that follow are what each prints
-    ```console run=eventually         the same, repeated until that is what they print: something takes its time
-    ```console run=background         commands that keep running; their lines are waited for
-    ```console run=stop               commands that are running and end now, as by Ctrl-C
-    ```python run                     a program; a ```text output block behind it is what it prints
+    ```console run                    commands after "$ ", each followed by its expected output
+    ```console run=eventually         the same, repeated until the output matches
+    ```console run=background         commands that keep running; their output is waited for
+    ```console run=stop               running commands to be stopped, as by Ctrl-C
+    ```python run                     a program; a following ```text output block is its expected output
 
 In the expected output, ``…`` matches anything within a line, and a line of just ``…`` matches any lines. The site
 shows the same blocks without the marks (kafka_learn/site/directives.py).
@@ -37,12 +37,12 @@ _BLOCK = re.compile(
 
 
 class MismatchError(AssertionError):
-    """A block failed, or printed something else than the page says."""
+    """A block failed, or its output differs from the page."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One command or program: where it stands in the page, how to run it, what it should print."""
+    """One command or program: its line in the page, how to run it, its expected output."""
 
     line: int
     kind: str
@@ -52,7 +52,7 @@ class Step:
 
 
 def steps(text: str) -> list[Step]:
-    """The runnable steps of a page, in order; ValueError for an ``output`` block without a program before it."""
+    """The runnable steps of a page, in order. Raises ValueError for an ``output`` block without a program before it."""
     found: list[Step] = []
     for match in _BLOCK.finditer(text):
         line = text[: match.start()].count("\n") + 1
@@ -81,7 +81,7 @@ def _commands(line: int, kind: str, body: str) -> list[Step]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether a text matches what the page says."""
+    """Whether printed text matches the page's expected output."""
     pattern = ""
     for row in expected.strip("\n").splitlines():
         if row.strip() == "…":
@@ -92,9 +92,9 @@ def matches(expected: str, printed: str) -> bool:
 
 
 class Session:
-    """Runs steps one after the other in ``folder``; what runs in the background ends with the session.
+    """Runs steps one after the other in ``folder``; background commands end with the session.
 
-    ``replace`` maps words of the page to others, such as a port to a free one, in commands and in expected output.
+    ``replace`` maps words of the page to others, such as a port to a free one, in commands and expected output.
     """
 
     def __init__(self, folder: Path, replace: dict[str, str], environment: dict[str, str]) -> None:
@@ -114,7 +114,7 @@ class Session:
             raise MismatchError(f"background commands ended with exit codes {codes}, not 0")
 
     def run(self, step: Step) -> None:
-        """Run one step; MismatchError when it fails or prints something else."""
+        """Run one step. Raises MismatchError if it fails or prints something else."""
         code, expected = self._here(step.code), self._here(step.expected)
         if step.kind == "background":
             self._background[code] = _Background(code, self._folder, self._environment)
@@ -170,7 +170,7 @@ class Session:
 
 
 class _Background:
-    """A command that keeps running, and what it has printed so far."""
+    """A command that keeps running, and its output so far."""
 
     def __init__(self, code: str, folder: Path, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -201,7 +201,7 @@ class _Background:
             time.sleep(0.05)
 
     def stop(self) -> int:
-        """End it as Ctrl-C does. 0 if it ends by that, else its exit code, or that of a kill if it does not end."""
+        """Stop it as Ctrl-C does. Returns 0 if that ended it, else its exit code; kills it if it does not stop."""
         self._process.send_signal(signal.SIGINT)
         try:
             code = self._process.wait(STOP_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""The lines below the title of a chapter's page: the book's sections that it follows, its notebook and its labs."""
+"""The lines below the title of a chapter's page: its book sections, its notebook and its labs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WORDS = {
 
 
 def with_signpost(text: str, origin: str, language: str, root: Path = PROJECT_ROOT) -> str:
-    """A page's text with the lines below its title; unchanged if ``book.toml`` does not have the page.
+    """A page's text with the signpost below its title; unchanged if the page is not in ``book.toml``.
 
-    ``origin`` is the page's path in the repository, of whichever language.
+    ``origin`` is the page's path in the repository, in either language.
     """
     title, newline, rest = text.partition("\n")
     book = load_book(root / "chapters" / "book.toml")
@@ -28,7 +28,7 @@ def with_signpost(text: str, origin: str, language: str, root: Path = PROJECT_RO
 
 
 def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) -> str:
-    """The lines as Markdown; empty for a page that ``book.toml`` does not have.
+    """The signpost as Markdown; empty for a page that is not in ``book.toml``.
 
     ::
 
@@ -55,7 +55,7 @@ def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) ->
 
 
 def _way(page: str, target: str) -> str:
-    """The relative path between the site's pages of two files of the repository."""
+    """The relative path between the site pages of two files of the repository."""
     start, end = (path.replace("chapters/", "book/", 1) for path in (posixpath.dirname(page), target))
     return posixpath.relpath(end, start)
 

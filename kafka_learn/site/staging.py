@@ -1,7 +1,7 @@
 """Gathers the site's pages: docs/, the chapters' texts and notebooks, the labs' tasks, the source they show.
 
-The result, ``.build/docs``, is plain Markdown that mkdocs turns into the site. A file is written only when its content
-has changed, so that ``make site`` rebuilds no more than it must.
+The result, ``.build/docs``, is plain Markdown that mkdocs turns into the site. A file is written only if its content
+has changed, so that ``make site`` rebuilds no more than necessary.
 """
 
 from __future__ import annotations
