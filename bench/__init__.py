@@ -1,1 +1,1 @@
-"""Produce and fetch, measured beside real Kafka: ``python -m bench``."""
+"""Benchmarks that compare kafka_lite with real Kafka: ``python -m bench``."""

@@ -25,7 +25,7 @@ QUICK_SCALE, QUICK_GIGABYTES = 0.1, 0.3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; returns the exit code."""
+    """Run the bench; returns the exit code."""
     options = parse_options(arguments)
     console = Console()
     results = Results(environment(), described(options))
@@ -87,7 +87,7 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def described(options: argparse.Namespace) -> dict[str, object]:
-    """The options, for the record."""
+    """The options, as recorded in the results."""
     shown = {"rounds": options.rounds, "scale": options.scale, "memory_gb": options.memory_gb}
     return shown | ({"set": options.set} if options.set else {})
 
@@ -107,7 +107,7 @@ def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Pla
 
 
 def candidates_of(options: argparse.Namespace, results: Results, console: Console) -> list[Candidate]:
-    """kafka_lite, plain and compiled, and the Kafkas that can be had; why one cannot is noted."""
+    """kafka_lite, plain and compiled, and the Kafka versions available; the reason is noted for any that is not."""
     settings = dict(line.split("=", 1) for line in options.set)
     candidates = [kafka_lite(settings)]
     try:
@@ -125,11 +125,11 @@ def candidates_of(options: argparse.Namespace, results: Results, console: Consol
 
 
 def raise_open_files_limit() -> None:
-    """A thousand connections and a thousand partitions want more files than a shell allows; children inherit it."""
+    """Raise the limit of open files for a thousand connections and partitions; child processes inherit it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # by way of whoever ends the brokers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # unwinds, which stops the brokers
     raise SystemExit(main())

@@ -1,7 +1,7 @@
-"""``python -m bench.appends``: what a produce and a fetch cost below the request handlers: a replica manager over real
-logs in a temporary folder, without sockets and protocol.
+"""``python -m bench.appends``: the cost of produce and fetch below the request handlers.
 
-``--profile NAME`` shows where the time of one of the workloads goes.
+It runs a replica manager with real logs in a temporary folder, without sockets and protocol. ``--profile`` shows where
+the time goes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Request = Callable[[], object]
 
 @contextmanager
 def replica_manager() -> Iterator[ReplicaManager]:
-    """One that leads one partition; its background tasks do not run."""
+    """A replica manager that leads one partition; its background tasks do not run."""
     with tempfile.TemporaryDirectory(prefix="kafka-lite-appends-") as folder:
         scheduler = MockScheduler(MockTime())
         logs = LogManager([Path(folder)], {}, LogConfig(), scheduler, SYSTEM_TIME)
@@ -70,7 +70,7 @@ def replica_manager() -> Iterator[ReplicaManager]:
 
 
 def batch(codec: CompressionType, count: int, size: int = 100, spread: int = 0) -> bytes:
-    """``count`` records of ``size`` bytes, give or take ``spread``, thirty per millisecond."""
+    """A batch of ``count`` records of ``size`` ± ``spread`` bytes, thirty per millisecond."""
     randomly = random.Random(count)
     builder = MemoryRecordsBuilder(2, codec)
     now_ms = SYSTEM_TIME.milliseconds()
@@ -96,7 +96,7 @@ class Produce:
         return f"produce {self.what}"
 
     def requests(self, replicas: ReplicaManager) -> Iterator[Request]:
-        """One after the other, each in a buffer of its own, as it comes from a socket."""
+        """Yield requests one at a time, each in its own buffer, as if received from a socket."""
         produced = batch(self.codec, self.count, self.size, self.spread)
         answers: list[dict[TopicPartition, PartitionResponse]] = []
         for buffer in itertools.cycle([bytearray(produced) for _ in range(4 if len(produced) > 100_000 else 64)]):
@@ -111,7 +111,7 @@ class Produce:
 
 @dataclass(frozen=True)
 class Fetch:
-    """Requests for up to ``bytes_per_request`` each, from the beginning of a log to its end and again."""
+    """Requests for up to ``bytes_per_request`` each, from the beginning of a log to its end, repeatedly."""
 
     what: str
     bytes_per_request: int
@@ -176,7 +176,7 @@ def main() -> None:
 
 
 def measured(workload: Produce | Fetch, *, profiled: bool) -> float:
-    """Microseconds of the best round; each begins with an empty log, so that memory is used again and again."""
+    """Microseconds of the best round; each starts with an empty log, so that memory is reused."""
     times = max(20, min(2000, ROUND_BYTES // workload.bytes_per_request))
     rounds = []
     for round_number in range(ROUNDS):
@@ -188,9 +188,9 @@ def measured(workload: Produce | Fetch, *, profiled: bool) -> float:
 
 
 def microseconds(requests: Iterator[Request], times: int) -> float:
-    """Processor time of a request: what the fastest tenth of ``times`` of them took at most.
+    """Processor time of a request in µs: the 10th percentile of ``times`` requests.
 
-    The rest met what else this machine does: caches that others have emptied, memory that the host must find first.
+    Slower ones were disturbed by other work on the machine: evicted caches, memory that the host had to allocate first.
     """
     took = []
     for request in itertools.islice(requests, times):

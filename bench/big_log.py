@@ -1,4 +1,4 @@
-"""What a broker costs before it does anything; and many gigabytes through one: memory, and the recovery of that log."""
+"""The start-up cost of a broker; and many gigabytes through one broker: its memory, and the recovery of the log."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ BATCH_BYTES = 1_000_000
 STEPS = 10
 _IN_FLIGHT = 5
 _REST_S = 2.0
-"""What a start leaves to do is done by then."""
+"""After this time, work left over from the start is done."""
 RECOVERY_POINT_TIMEOUT_S = 120.0
 RECOVERY_READ = "read, per byte to recover"
-"""To recover: from the segment of the recovery point on."""
+"""The bytes to recover are those from the recovery point's segment on."""
 
 
 def start_up(rounds: int) -> Study:
-    """Fresh brokers: how soon do they answer, and how much memory do they take at rest?"""
+    """Fresh brokers: the time to the first response, and the memory at rest."""
     workloads = {
         "start to first answer": {SECONDS: value_at_most(0.5)},
         "resident memory, idle": {MEGABYTES: value_at_most(60)},
@@ -59,17 +59,17 @@ def _start(candidate: Candidate, folder: Path, tell: Callable[[str], None]) -> d
 
 @dataclass(frozen=True)
 class BigLog:
-    """Produce many gigabytes, read them all, kill the broker, start it again."""
+    """Produce many gigabytes, read them all, kill the broker, restart it."""
 
     gigabytes: float
 
     def study(self) -> Study:
-        """As a part of the report."""
+        """The study, for the report."""
         return Study("Many gigabytes, and kill -9", self.workloads, self.run)
 
     @property
     def workloads(self) -> Mapping[str, Mapping[str, Goal]]:
-        """What is reported."""
+        """The reported workloads and their goals."""
         size = f"{self.gigabytes:g} GB"
         return {
             f"produce {size}": {},
@@ -80,7 +80,7 @@ class BigLog:
         }
 
     def run(self, candidate: Candidate, folder: Path, tell: Callable[[str], None]) -> dict[str, Sample]:
-        """The whole life of one broker."""
+        """Run the whole life cycle of one broker."""
         log = FilledLog(MESSAGE_BYTES, "none", int(self.gigabytes * 1e9 / MESSAGE_BYTES), BATCH_BYTES)
         broker = candidate.make(folder / "broker", {"log.flush.offset.checkpoint.interval.ms": "1000"})
         with broker:
@@ -113,7 +113,7 @@ class BigLog:
         return dict(zip(self.workloads, samples, strict=True))
 
     def _produce(self, broker: Broker, log: FilledLog, name: str, tell: Callable[[str], None]) -> Iterator[float]:
-        """Fill the log in steps; the memory after each."""
+        """Fill the log in steps; yields the resident memory in MB after each."""
         frame = produce_batch_frame(name, log.batch[0])
         with RawClient(broker.port) as client:
             for step, requests in enumerate(in_steps(log.batches)):
@@ -123,7 +123,7 @@ class BigLog:
                 yield broker.resident_mb()
 
     def _read(self, broker: Broker, log: FilledLog, name: str, tell: Callable[[str], None]) -> Iterator[float]:
-        """Fetch all of it in steps; the memory after each."""
+        """Fetch the whole log in steps; yields the resident memory in MB after each."""
         frames = iter(log.fetches(name, BATCH_BYTES))
         with RawClient(broker.port) as client:
             for step, requests in enumerate(in_steps(log.batches)):
@@ -134,19 +134,19 @@ class BigLog:
 
 
 def in_steps(count: int, steps: int = STEPS) -> Sequence[int]:
-    """A count in nearly equal parts."""
+    """Split a count into nearly equal parts."""
     return [count * (step + 1) // steps - count * step // steps for step in range(steps)]
 
 
 def rate_in_bytes(sample: Mapping[str, float]) -> Sample:
-    """Of messages of a thousand bytes."""
+    """Convert a message rate into MB/s."""
     return {MEGABYTES_PER_S: sample[MESSAGES] * MESSAGE_BYTES / 1e6, **cpu_of(sample)}
 
 
 def await_recovery_point(log_dir: Path, topic: str) -> None:
-    """Where whole segments are behind it, wait until it is written down that they need not be recovered.
+    """Wait until the recovery point checkpoint on disk has reached the last segment. Raises RuntimeError.
 
-    Brokers begin with that half a minute after their start.
+    Brokers start writing checkpoints half a minute after their start.
     """
     deadline = time.monotonic() + RECOVERY_POINT_TIMEOUT_S
     last_segment = max(segments(log_dir, topic))
@@ -157,19 +157,19 @@ def await_recovery_point(log_dir: Path, topic: str) -> None:
 
 
 def bytes_to_recover(log_dir: Path, topic: str) -> int:
-    """The bytes of the segments of partition 0 from that of the recovery point on that was written down."""
+    """The bytes in partition 0's segments, from the checkpointed recovery point's segment on."""
     sizes = segments(log_dir, topic)
     first = max(base for base in sizes if base <= recovery_point(log_dir, topic))
     return sum(size for base, size in sizes.items() if base >= first)
 
 
 def recovery_point(log_dir: Path, topic: str) -> int:
-    """Of partition 0, as a broker would find it at its start."""
+    """The recovery point of partition 0, as a starting broker would read it."""
     checkpoint = log_dir / "recovery-point-offset-checkpoint"
     lines = checkpoint.read_text().splitlines()[2:] if checkpoint.exists() else []
     return next((int(line.split()[2]) for line in lines if line.split()[:2] == [topic, "0"]), 0)
 
 
 def segments(log_dir: Path, topic: str) -> dict[int, int]:
-    """Base offset and size in bytes of those of partition 0."""
+    """Base offset -> size in bytes of partition 0's segments."""
     return {int(path.stem): path.stat().st_size for path in (log_dir / f"{topic}-0").glob("*.log")}

@@ -1,4 +1,4 @@
-"""The brokers under test, each a process of its own with the same settings."""
+"""The brokers under test, each in its own process with the same settings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from kafka_lite.testing import maven
 from scripts.compile_hot_modules import PROJECT, TARGET, is_current
 
 KAFKA_VERSIONS = ("3.9.1", "4.3.1")
-"""The first is what the ratios are to."""
+"""Ratios are relative to the first."""
 KAFKA_HEAP = "1g"
 _LOGGING = {
-    # Kafka's log4j controller does not load without a log4j; without a binding nothing would say why a start failed.
+    # Kafka's log4j controller requires log4j, and without a binding the reason for a failed start is not logged.
     "3": "org.slf4j:slf4j-reload4j:1.7.36",
     "4": "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
 }
@@ -64,7 +64,7 @@ COMMON = {
 
 
 class Broker(ServerProcess):
-    """A broker on loopback with a folder of its own; a context manager that starts and stops it."""
+    """A broker on loopback with its own folder; a context manager that starts and stops it."""
 
     def __init__(
         self, name: str, directory: Path, command: Sequence[str], settings: Mapping[str, str], port: int
@@ -76,20 +76,20 @@ class Broker(ServerProcess):
         write_properties(self.properties, COMMON | {"log.dirs": str(self.log_dir)} | dict(settings))
         super().__init__([*command, str(self.properties)], port, directory / "broker.out")
         self.start_ms = 0.0
-        """How long the last start took until the first answer."""
+        """Time of the last start until the first response, in ms."""
 
     def start(self) -> float:
-        """Start it and wait for the first answer; returns how long that took, ms."""
+        """Start the broker and wait for its first response; returns the time in ms."""
         self.start_ms = super().start()
         return self.start_ms
 
     @property
     def log_dir(self) -> Path:
-        """Where the partitions' folders lie."""
+        """The folder of the partitions' folders."""
         return self.directory / "data"
 
     def is_ready(self) -> bool:
-        """It tells a client of itself."""
+        """Whether the broker responds to a metadata request."""
         if not takes_connections(self.port):
             return False
         try:
@@ -100,24 +100,24 @@ class Broker(ServerProcess):
         return bool(answer.brokers)  # type: ignore[attr-defined]
 
     def cpu_s(self) -> float:
-        """Processor time so far, of all threads, user's and system's."""
+        """Processor time so far of all threads, user and system, in seconds."""
         try:
-            # Linux' number for the processor clock of another process, to the nanosecond; /proc/PID/stat counts 10 ms.
+            # Linux's id for another process's CPU clock, with ns resolution; /proc/PID/stat has steps of 10 ms.
             return time.clock_gettime(~self.process.pid << 3 | _CPU_CLOCK_OF_PROCESS)
         except OSError:
             times = psutil.Process(self.process.pid).cpu_times()
             return times.user + times.system
 
     def kernel_cpu_s(self) -> float:
-        """The part of it that the system has spent on the broker's behalf."""
+        """The system part of the processor time so far, in seconds."""
         return float(psutil.Process(self.process.pid).cpu_times().system)
 
     def resident_mb(self) -> float:
-        """The memory that is resident now."""
+        """Current resident memory."""
         return psutil.Process(self.process.pid).memory_info().rss / 1e6
 
     def resident_peak_mb(self) -> float:
-        """The most memory that was resident so far (where /proc tells, else what is resident now)."""
+        """Peak resident memory so far (current resident memory if there is no /proc)."""
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text()
         except OSError:
@@ -126,7 +126,7 @@ class Broker(ServerProcess):
         return int(line.split()[1]) * 1024 / 1e6
 
     def bytes_read(self) -> int | None:
-        """What the process has read so far, with ``read`` and its like; None where /proc does not tell."""
+        """Bytes that the process has read so far with ``read`` and similar calls; None if there is no /proc."""
         try:
             text = Path(f"/proc/{self.process.pid}/io").read_text()
         except OSError:
@@ -135,13 +135,13 @@ class Broker(ServerProcess):
 
 
 class KafkaLite(Broker):
-    """This project's broker, ZooKeeper embedded; of the package as it is, or of one that lies elsewhere."""
+    """This project's broker with embedded ZooKeeper, from the source tree or from a package elsewhere."""
 
     def __init__(self, directory: Path, settings: Mapping[str, str] | None = None, package: Path | None = None) -> None:
         port = free_port()
-        # As the installers of packages do; without it, and where Python may not write it, a start takes twice as long.
+        # As package installers do. Without bytecode, and where Python cannot write it, a start takes twice as long.
         compileall.compile_dir((package or PROJECT) / "kafka_lite", quiet=1)
-        # Without the safe path, Python would find the package of the working directory first.
+        # Without the safe path, Python would find the working directory's package first.
         elsewhere = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={package}") if package else ()
         command = (*elsewhere, *SERVER_START)
         own = {"broker.id": "1", "listeners": f"PLAINTEXT://{HOST}:{port}", "zookeeper.connect": "embedded"}
@@ -178,7 +178,7 @@ class RealKafka(Broker):
         (directory / "log4j2.properties").write_text(_LOG4J2)
 
     def start(self) -> float:
-        """Format the storage, once, which does not count; then start the broker."""
+        """Format the storage before the first start, which is not measured, then start the broker."""
         if not self.log_dir.exists():
             cluster_id = uuid.uuid4().hex[:22]
             format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self.properties)]
@@ -190,7 +190,7 @@ class RealKafka(Broker):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kind of broker that takes part; ``make`` prepares one in a new folder, with settings of its own."""
+    """A kind of broker under test; ``make`` prepares an instance in a new folder with additional settings."""
 
     name: str
     make: Callable[[Path, Mapping[str, str]], Broker]
@@ -202,24 +202,24 @@ def kafka_lite(settings: Mapping[str, str]) -> Candidate:
 
 
 def kafka_lite_compiled(settings: Mapping[str, str]) -> Candidate:
-    """The same with its hot modules compiled. Raises FileNotFoundError when `make compiled` has not made it."""
+    """The same with compiled hot modules. Raises FileNotFoundError if `make compiled` has not built them."""
     if not is_current():
         raise FileNotFoundError("it is not there, or of another source: `make compiled` makes it")
     return Candidate(COMPILED, lambda directory, own: KafkaLite(directory, {**own, **settings}, TARGET))
 
 
 def real_kafka(version: str) -> Candidate:
-    """Apache Kafka. Raises JvmUnavailableError when it is not to be had."""
+    """Apache Kafka. Raises JvmUnavailableError if it is not available."""
     jars = kafka_jars(version)
     return Candidate(f"Kafka {version}", lambda directory, own: RealKafka(directory, version, jars, own))
 
 
 def kafka_jars(version: str) -> list[Path]:
-    """The class path of broker and tools, from Maven."""
+    """The class path of the broker and tools, from Maven."""
     artifacts = [f"org.apache.kafka:kafka_2.13:{version}", f"org.apache.kafka:kafka-tools:{version}"]
     return maven.classpath(*artifacts, _LOGGING[version.partition(".")[0]])
 
 
 def cpu_count() -> int:
-    """The processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""A thousand groups that commit once a second each: what that costs the broker, and how long a commit takes."""
+"""A thousand groups that each commit once a second: the cost to the broker and the latency of a commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_FLIGHT = 16
 
 @dataclass(frozen=True)
 class CommittingGroups:
-    """Each group has a member and a connection of its own, and its turn in every second."""
+    """Each group has its own member and connection, and commits once per second."""
 
     seconds: int
     warm_up: int
@@ -48,7 +48,7 @@ class CommittingGroups:
 
     @contextlib.contextmanager
     def _stable_groups(self, broker: Broker, name: str) -> Iterator[list[bytes]]:
-        """The commit of each group's only member."""
+        """Yield the commit request of each group's only member."""
         with BlockingChannel(HOST, broker.port) as channel:
             members = {group: join(channel, group) for group in (f"{name}-{each:04}" for each in range(self.groups))}
             yield [commit_frame(name, group, *member) for group, member in members.items()]
@@ -57,9 +57,9 @@ class CommittingGroups:
 
 
 def paced(clients: Sequence[RawClient], frames: Sequence[bytes], seconds: int) -> list[float]:
-    """Send each client's frame once a second, evenly spread; the time of each until its answer, ms.
+    """Send each client's frame once a second, evenly spread; returns the latency of each in ms.
 
-    Raises RuntimeError for an answer with an error code at its end, and for one that has not come a second later.
+    Raises RuntimeError if a response ends with an error code or does not arrive within a second.
     """
     every_s, count = 1 / len(clients), len(clients) * seconds
     sent_at: dict[RawClient, float] = {}

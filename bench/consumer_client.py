@@ -1,11 +1,11 @@
-"""One consumer in a process of its own, so that its processor time and its memory are its alone.
+"""One consumer in its own process, so that its processor time and memory can be measured.
 
-``python -m bench.consumer_client CLIENT BOOTSTRAP_SERVERS TOPIC MESSAGES SECONDS`` reads the partition twice, or more
-often. First it takes the digest of all that comes, which also warms it up; then it is measured, for whole passes and at
-least so many seconds. Prints a JSON object: seconds, processor time, peak memory, messages measured, and the digest.
+``python -m bench.consumer_client CLIENT BOOTSTRAP_SERVERS TOPIC MESSAGES SECONDS`` reads the partition at least twice.
+The first pass computes a digest of all records, which also warms up the client; then whole passes are measured for at
+least SECONDS. Prints a JSON object: seconds, processor time, peak memory, messages measured, and the digest.
 
-Each poll returns up to 500 records, and checksums are checked: defaults of Kafka's consumer. The buffers of sockets are
-left to the system, as kafka-python, aiokafka and librdkafka do.
+Each poll returns up to 500 records, and checksums are verified, as in Kafka's defaults. Socket buffer sizes are left to
+the system, as in kafka-python, aiokafka and librdkafka.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.python_client import AIOKAFKA, CONFLUENT, KAFKA_LITE, KAFKA_PYTHON, M
 MAX_POLL_RECORDS = 500
 POLL_MS = 1000
 MAX_WAIT_MS = 5
-"""Of a fetch at the end of the partition: there each pass ends, and the next one must not wait for its answer."""
+"""Short, because each pass ends with a fetch at the log end, whose response the next pass must not wait for."""
 
 Entry = tuple[int, bytes | None, bytes | None]
 """Offset, key, value."""
@@ -31,7 +31,7 @@ Entry = tuple[int, bytes | None, bytes | None]
 
 @dataclass(frozen=True)
 class Work:
-    """What to read, and where; and for how long at least."""
+    """What to read, from where, and for how long at least."""
 
     bootstrap_servers: str
     topic: str
@@ -40,7 +40,7 @@ class Work:
 
 
 class Digest:
-    """Of records in their order, with their offsets."""
+    """A digest of records in order, including their offsets."""
 
     def __init__(self) -> None:
         self._sha = hashlib.sha256()
@@ -55,7 +55,7 @@ class Digest:
 
 
 class Reading:
-    """How far a consumer has come. ``entry`` and ``value`` take a record of this client apart."""
+    """The progress of a consumer. ``entry`` and ``value`` extract the parts of this client's records."""
 
     def __init__(
         self,
@@ -66,30 +66,30 @@ class Reading:
         self.digest = Digest()
         self.measured = Measured(0.0, 0.0)
         self.messages = 0
-        """Those that were measured."""
+        """Number of messages measured."""
         self._work = work
         self._entry = entry
         self._value = value
         self.left = work.messages
-        """How many this pass has yet to bring."""
+        """Number of messages left in this pass."""
         self._bytes = self._bytes_of_first_pass = 0
         self._watch: Stopwatch | None = None
 
     def take(self, records: Sequence[Any]) -> None:
-        """What a poll has returned. When it is measured each value is touched, as any user would."""
+        """Count the records of a poll. Every value is accessed, as any user would."""
         self.left -= len(records)
         if self._watch is None:
             self.digest.update(map(self._entry, records))
         self._bytes += sum(map(len, map(self._value, records)))
 
     def is_at_end(self) -> bool:
-        """Whether this pass is over. Raises RuntimeError when more has come than was there."""
+        """Whether this pass is complete. Raises RuntimeError if more records arrived than exist."""
         if self.left < 0:
             raise RuntimeError(f"{-self.left} records too many")
         return not self.left
 
     def next_pass(self) -> bool:
-        """Whether to read once more, from the beginning; the stopwatch runs from the second pass on."""
+        """Whether to read again from the beginning; measuring starts with the second pass."""
         if self._watch is None:
             self._bytes_of_first_pass = self._bytes
             self._watch = Stopwatch()
@@ -104,7 +104,7 @@ class Reading:
         return True
 
     def run(self, poll: Callable[[], Sequence[Any]], rewind: Callable[[], object]) -> Reading:
-        """All passes of a client that blocks."""
+        """Run all passes of a blocking client."""
         while True:
             while not self.is_at_end():
                 self.take(poll())
@@ -113,7 +113,7 @@ class Reading:
             rewind()
 
     async def run_async(self, poll: Callable[[], Awaitable[Sequence[Any]]], rewind: Callable[[], object]) -> Reading:
-        """All passes of a client that is awaited."""
+        """Run all passes of an async client."""
         while True:
             while not self.is_at_end():
                 self.take(await poll())
@@ -182,12 +182,12 @@ def by_confluent_kafka(work: Work) -> Reading:
     consumer = Consumer({
         "bootstrap.servers": work.bootstrap_servers, "group.id": "bench", "enable.auto.commit": False,
         "check.crcs": True, "fetch.wait.max.ms": MAX_WAIT_MS,
-        "queued.min.messages": 1_000_000,  # with fewer it pauses for a second whenever it has 100,000
+        "queued.min.messages": 1_000_000,  # with less, it pauses for a second whenever it has 100,000
     })  # fmt: skip
     consumer.assign([TopicPartition(work.topic, 0, 0)])
 
     def poll() -> list[Message]:
-        # It waits until it has as many as it is asked for.
+        # consume() blocks until it has as many messages as requested.
         messages = consumer.consume(min(MAX_POLL_RECORDS, reading.left), POLL_MS / 1000)
         for error in filter(None, map(Message.error, messages)):
             raise KafkaException(error)

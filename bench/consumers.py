@@ -1,4 +1,4 @@
-"""Consumers of Python beside one another: ours, plain and compiled, kafka-python's, aiokafka's, confluent-kafka's."""
+"""A comparison of Python consumers: ours (plain and compiled), kafka-python's, aiokafka's and confluent-kafka's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench.python_client import AIOKAFKA, CONFLUENT, KAFKA_PYTHON
 
 @dataclass(frozen=True)
 class ConsumerWorkload:
-    """Read one partition from its beginning to its end, again and again for at least ``seconds``."""
+    """Read one partition from beginning to end, repeatedly for at least ``seconds``."""
 
     log: FilledLog
     seconds: float
@@ -28,7 +28,7 @@ class ConsumerWorkload:
         return str(self.log)
 
     def run(self, broker: Broker, client: str) -> Sample:
-        """One client's run. Raises RuntimeError when it fails, or has read something else than is there."""
+        """Run one client. Raises RuntimeError if it fails or its digest is wrong."""
         arguments = [broker.bootstrap_servers, self.log.topic(broker), str(self.log.messages), str(self.seconds)]
         said = run_client("bench.consumer_client", client, arguments)
         if said["digest"] != self.digest:
@@ -37,7 +37,7 @@ class ConsumerWorkload:
 
     @cached_property
     def digest(self) -> str:
-        """Of what was written."""
+        """The digest of what was written."""
         digest, contents = Digest(), self.log.contents
         for number in range(self.log.batches):
             first = number * len(contents)
@@ -46,7 +46,7 @@ class ConsumerWorkload:
 
 
 def consumer_contests(candidates: Sequence[Candidate], scale: float, rounds: int) -> list[Contest]:
-    """One for each of these brokers."""
+    """One contest per broker."""
     clients = [*own_clients(), AIOKAFKA, KAFKA_PYTHON, CONFLUENT]
 
     def log(size: int, codec: str, *, uneven: bool = False) -> FilledLog:

@@ -1,4 +1,4 @@
-"""Clients of Python beside one another, at one broker: parts of the report whose columns are clients, not brokers."""
+"""Comparisons of Python clients at one broker: sections of the report whose columns are clients, not brokers."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 class ContestWorkload(Protocol):
-    """Something that every client does."""
+    """A workload that every client runs."""
 
     @property
     def name(self) -> str:
-        """What it does, as the report says it."""
+        """The workload's name in the report."""
 
     @property
     def goals(self) -> Mapping[str, Goal]:
-        """What the first client's figures are to reach beside the reference's."""
+        """The goals of the first client's figures, relative to the reference."""
 
     def run(self, broker: Broker, client: str) -> Sample:
-        """Let one client do it once. Raises RuntimeError when it fails."""
+        """Run the workload once with one client. Raises RuntimeError if it fails."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A part of the report whose columns are clients; the first of them is judged."""
+    """A section of the report whose columns are clients; goals apply to the first."""
 
     name: str
     candidate: Candidate
-    """The broker that all of them talk to."""
+    """The broker that all clients use."""
     clients: Sequence[str]
     workloads: Sequence[ContestWorkload]
     rounds: int
@@ -50,12 +50,12 @@ class Contest:
 
 
 def own_clients() -> list[str]:
-    """Ours: compiled, if `make compiled` has been run, and plain."""
+    """Our own clients: compiled, if `make compiled` has been run, and plain."""
     return [COMPILED, KAFKA_LITE] if is_current() else [KAFKA_LITE]
 
 
 def run_client(module: str, client: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """Run one client in a process of its own; what it told at its end. Raises RuntimeError when it fails."""
+    """Run one client in its own process; returns the JSON object that it printed. Raises RuntimeError if it fails."""
     done = subprocess.run(
         [sys.executable, "-m", module, KAFKA_LITE if client == COMPILED else client, *arguments],
         capture_output=True,
@@ -72,14 +72,14 @@ def run_client(module: str, client: str, arguments: Sequence[str]) -> dict[str, 
 
 
 def environment_of(client: str) -> dict[str, str]:
-    """Where the client's process finds the package: the compiled one lies elsewhere."""
+    """The environment of the client's process, whose paths select the plain or the compiled package."""
     paths = [TARGET, PROJECT] if client == COMPILED else [PROJECT]
-    # Without the safe path, Python would find the package of the working directory first.
+    # Without the safe path, Python would find the working directory's package first.
     return os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(map(str, paths))}
 
 
 def figures(said: Mapping[str, Any], messages: int) -> Sample:
-    """What a client has told, for each message."""
+    """The client's figures per message."""
     return {
         MESSAGES: messages / said["s"],
         CLIENT_CPU: said["cpu_s"] / messages * 1e6,

@@ -1,4 +1,4 @@
-"""A partition with messages in it, the same bytes in every broker, for those who read."""
+"""A partition filled with messages, with the same bytes in every broker, for read workloads."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ Content = tuple[bytes | None, bytes]
 
 
 def batch_of_payloads(size: int, codec: str = "none", batch_bytes: int = BATCH_BYTES) -> tuple[bytes, int]:
-    """A batch of messages of ``size`` bytes, of about ``batch_bytes`` before compression; and how many there are."""
+    """A batch of messages of ``size`` bytes, about ``batch_bytes`` before compression, and the number of messages."""
     contents = alike_contents(size, batch_bytes)
     return batch_of_contents(contents, codec), len(contents)
 
 
 def alike_contents(size: int, batch_bytes: int = BATCH_BYTES) -> list[Content]:
-    """What a batch holds: the same value each time, and no key."""
+    """Contents of a batch: equal values without keys."""
     return [(None, payload_of(size))] * (batch_bytes // (size + RECORD_OVERHEAD_BYTES))
 
 
 def uneven_contents(size: int, batch_bytes: int = BATCH_BYTES) -> list[Content]:
-    """What a batch holds: with keys, and values of half to one and a half times the size, one after another others."""
+    """Contents of a batch: keys, and varying values of half to one and a half times the size."""
     longest = payload_of(size * 2)
     sizes = [size // 2 + index * 37 % (size + 1) for index in range(batch_bytes // (size + RECORD_OVERHEAD_BYTES))]
     return [(b"key-%d" % index, longest[index : index + each]) for index, each in enumerate(sizes)]
 
 
 def batch_of_contents(contents: Sequence[Content], codec: str) -> bytes:
-    """The batch of these."""
+    """A batch with these contents."""
     builder = MemoryRecordsBuilder(2, CompressionType[codec.upper()])
     now_ms = time.time_ns() // 1_000_000
     for index, (key, value) in enumerate(contents):
@@ -51,14 +51,14 @@ def batch_of_contents(contents: Sequence[Content], codec: str) -> bytes:
 
 @dataclass(frozen=True)
 class FilledLog:
-    """At least ``at_least`` messages in one partition, in batches of equal size; filled once in each broker."""
+    """At least ``at_least`` messages in one partition, in equal batches; filled once per broker."""
 
     size: int
     codec: str
     at_least: int
     batch_bytes: int = BATCH_BYTES
     uneven: bool = False
-    """Whether there are keys, and values of different lengths."""
+    """Whether messages have keys and values of different lengths."""
     _topics: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -66,26 +66,26 @@ class FilledLog:
 
     @cached_property
     def contents(self) -> list[Content]:
-        """What is in the batch that the log consists of."""
+        """The contents of the batch that the log repeats."""
         return (uneven_contents if self.uneven else alike_contents)(self.size, self.batch_bytes)
 
     @cached_property
     def batch(self) -> tuple[bytes, int]:
-        """That batch, and the number of its messages."""
+        """That batch and its number of messages."""
         return batch_of_contents(self.contents, self.codec), len(self.contents)
 
     @property
     def batches(self) -> int:
-        """How often that is in the log."""
+        """Number of batches in the log."""
         return -(-self.at_least // self.batch[1])
 
     @property
     def messages(self) -> int:
-        """How many there are in all."""
+        """Number of messages in the log."""
         return self.batches * self.batch[1]
 
     def topic(self, broker: Broker) -> str:
-        """The topic; the first who asks has it filled."""
+        """The topic's name; fills it on first use."""
         if broker.name not in self._topics:
             name = create_topic(broker)
             with RawClient(broker.port) as client:
@@ -95,7 +95,7 @@ class FilledLog:
         return self._topics[broker.name]
 
     def fetches(self, name: str, fetch_bytes: int) -> list[bytes]:
-        """Requests that read the whole log, as many whole batches each as ``fetch_bytes`` hold, at least one."""
+        """Requests that read the whole log, each for the whole batches that fit into ``fetch_bytes``, at least one."""
         data, count = self.batch
         batches_each = max(1, fetch_bytes // len(data))
         return [

@@ -1,8 +1,8 @@
-"""Members of groups, librdkafka's, and what each of them sees and when.
+"""Group members, using librdkafka, that report the records they see and when.
 
 ``python -m bench.group_members BOOTSTRAP_SERVERS TOPIC GROUP …`` is a process with one member in each group. It prints
-a JSON array for each record (group, member, partition, time) until a line comes from its standard input; then all
-leave, and it prints when each began to. Times are those of the monotonic clock, which all processes share.
+a JSON array for each record (group, member, partition, time) until a line arrives on stdin; then all members leave, and
+it prints when each began to. Times are on the monotonic clock, which all processes share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from confluent_kafka import Consumer
 
 TIMEOUT_S = 60.0
 SESSION_TIMEOUT_MS = 6000
-"""The least that brokers allow, unless they are told otherwise."""
+"""The minimum that brokers allow by default."""
 HEARTBEAT_INTERVAL_MS = 100
 _POLL_S = 0.1
 _WATCH_S = 0.02
@@ -29,7 +29,7 @@ _PROJECT = Path(__file__).parent.parent
 
 
 class Sight(NamedTuple):
-    """A member has got a record."""
+    """A record received by a member."""
 
     group: str
     member: str
@@ -41,10 +41,10 @@ Sights = list[Sight]
 
 
 class GroupMembers:
-    """A member for each of ``groups`` (which may name one several times), polled by a thread of its own.
+    """One member per entry of ``groups`` (which may repeat a group), each polled by its own thread.
 
-    Nothing is committed: whoever gets a partition reads it from its beginning. So a record is seen again whenever its
-    partition gets an owner anew, and when that is, is when the partition is consumed again.
+    Nothing is committed, so a new owner reads a partition from its beginning. So a record is seen again whenever its
+    partition gets a new owner, and that is when the partition is consumed again.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class GroupMembers:
         self._see = see
         self._stopping = threading.Event()
         self.left_at: dict[str, float] = {}
-        """When the member of each group began to leave."""
+        """Group -> time when its member began to leave."""
         self._consumers = [
             (group, f"{name}-{number}", Consumer(settings(bootstrap_servers, group)))
             for number, group in enumerate(groups)
@@ -70,12 +70,12 @@ class GroupMembers:
         self.leave()
 
     def join(self) -> None:
-        """All join their groups."""
+        """Make all members join their groups."""
         for thread in self._threads:
             thread.start()
 
     def leave(self) -> None:
-        """All leave their groups, and nobody waits for another."""
+        """Make all members leave their groups concurrently; blocks until they have."""
         self._stopping.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -105,7 +105,7 @@ def settings(bootstrap_servers: str, group: str) -> dict[str, str | int | bool]:
 
 
 class MemberProcess:
-    """The same in a process that can be killed; a context manager that starts it, and certainly ends it."""
+    """The same in a process that can be killed; a context manager that starts the process and always ends it."""
 
     def __init__(
         self, bootstrap_servers: str, topic: str, groups: Sequence[str], see: Callable[[Sight], object]
@@ -126,16 +126,16 @@ class MemberProcess:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._reader.join()
-        with self._process:  # closes its pipes, and waits for it
+        with self._process:  # closes the pipes and waits for the process
             pass
 
     def kill(self) -> float:
-        """kill -9; when that was."""
+        """Kill the process with SIGKILL; returns the time."""
         self._process.kill()
         return time.monotonic()
 
     def leave(self) -> dict[str, float]:
-        """All members leave their groups; when each began to."""
+        """Make all members leave their groups; returns when each began to."""
         assert self._process.stdin is not None
         self._process.stdin.write("leave\n")
         self._process.stdin.flush()
@@ -144,7 +144,7 @@ class MemberProcess:
         return self._left_at
 
     def _read(self, output: IO[str]) -> None:
-        with suppress(ValueError):  # half a line, when it was killed
+        with suppress(ValueError):  # a partial line, if the process was killed
             for line in output:
                 said = json.loads(line)
                 if isinstance(said, dict):
@@ -154,7 +154,7 @@ class MemberProcess:
 
 
 def await_condition(what: str, condition: Callable[[], bool]) -> None:
-    """Raises RuntimeError when it does not come true in time."""
+    """Wait until ``condition`` is true. Raises RuntimeError if it is not within TIMEOUT_S."""
     deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What the requests of consumer groups cost a broker: heartbeats and commits, for ``python -m bench.raw_client``."""
+"""The broker's cost of consumer group requests, heartbeats and commits, for ``python -m bench.raw_client``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupRequest, Syn
 from kafka_lite.server.broker_process import HOST
 
 COMMIT_VERSION, HEARTBEAT_VERSION, JOIN_VERSION, SYNC_VERSION, LEAVE_VERSION = 7, 3, 3, 2, 2
-"""In these the answer to a commit ends with its error code, and a member gets its id with its first JoinGroup."""
+"""In these versions, a commit's response ends with its error code, and the first JoinGroup returns the member id."""
 SESSION_TIMEOUT_MS = 60_000
 RETRY_S = 0.1
 
 
 def group_workloads(scale: float = 1.0) -> list[RawWorkload]:
-    """A group of one member each, that is stable."""
+    """The workloads, each with a stable group of one member."""
 
     def count(requests: int) -> int:
         return max(200, int(requests * scale))
@@ -43,7 +43,7 @@ def group_workloads(scale: float = 1.0) -> list[RawWorkload]:
 
 
 def commit_frame(topic: str, group_id: str, member_id: str = "", generation: int = -1, offset: int = 1) -> bytes:
-    """A commit for partition 0; without a member's id that of a consumer that assigns itself."""
+    """A commit for partition 0; without a member id, that of a consumer with a manual assignment."""
     partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset, committed_metadata="")
     request = OffsetCommitRequest(
         group_id=group_id,
@@ -55,7 +55,7 @@ def commit_frame(topic: str, group_id: str, member_id: str = "", generation: int
 
 
 def join(channel: BlockingChannel, group_id: str) -> tuple[str, int]:
-    """Be the only member of a new generation; returns its id and the generation. Raises TimeoutError."""
+    """Join as the only member of a new generation; returns the member id and generation. Raises TimeoutError."""
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         found = channel.exchange(FindCoordinatorRequest(key=group_id), 1)
@@ -89,7 +89,7 @@ def _sync(channel: BlockingChannel, group_id: str, joined: JoinGroupResponse) ->
 
 
 def leave(channel: BlockingChannel, group_id: str, member_id: str) -> None:
-    """Leave it, so that the broker does not expire the member in the middle of another measurement."""
+    """Leave the group, so that the member does not expire in the middle of another measurement."""
     channel.exchange(LeaveGroupRequest(group_id=group_id, member_id=member_id), LEAVE_VERSION)
 
 

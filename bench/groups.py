@@ -1,7 +1,7 @@
-"""Rebalances as members see them: how long partitions are without a consumer.
+"""Rebalances from the members' point of view: how long partitions are without a consumer.
 
-group.initial.rebalance.delay.ms is 0 in all brokers: it is a time that passes before anything happens, the same
-everywhere, and would only hide what comes after it.
+group.initial.rebalance.delay.ms is 0 in all brokers: it is a fixed delay, the same everywhere, and would only hide what
+follows it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from bench.librdkafka import eager_producer
 from bench.measure import SECONDS, TIMEOUT_S, Goal, Sample, Workload, ratio_at_most, topic
 
 NO_LONGER = ratio_at_most(1.05)
-"""Both brokers wait for the same clocks, the session's and those of heartbeats: the rest is chance."""
+"""Both brokers wait for the same timeouts, those of sessions and heartbeats: any other difference is chance."""
 FIRST_RECORDS = "first record of all, s"
 ONE_EACH = "one partition each, s"
 
 
 @dataclass(frozen=True)
 class MemberGoes:
-    """One of the two members of each group goes; the time until the other one has read from all partitions."""
+    """One of two members of each group leaves or dies: the time until the other has read all partitions."""
 
     is_killed: bool
     groups: int
@@ -40,7 +40,7 @@ class MemberGoes:
         return f"a member {how}: all partitions consumed again"
 
     def run(self, broker: Broker) -> Sample:
-        """The median of the groups, whose members go all at once."""
+        """The median over the groups, whose members go simultaneously."""
         with topic(broker, self.partitions) as name:
             one_record_each(broker, name, self.partitions)
             groups = [f"{name}-{number}" for number in range(self.groups)]
@@ -66,11 +66,11 @@ class MemberGoes:
 
 @dataclass(frozen=True)
 class ManyJoin:
-    """Members join one group all at once, as many as there are partitions; several times, a new group each.
+    """As many members as there are partitions join one group simultaneously; repeated with new groups.
 
-    How long that takes has several values, and chance picks one: a third of a second when one generation is enough,
-    some two seconds when a member that came late makes all others join again, which they learn of with their next
-    heartbeat, and their own pauses between retries come on top. So the mean of several times is what tells.
+    The duration depends on chance: a third of a second if one generation is enough, some two seconds if a late member
+    makes all others rejoin, which they only notice with their next heartbeat, plus their own retry backoffs. So the
+    mean of several repetitions is reported.
     """
 
     times: int
@@ -104,7 +104,7 @@ class ManyJoin:
 
 
 def groups_workloads(scale: float) -> list[Workload]:
-    """What is measured of groups; ``scale`` 1: ten groups, eight joins, ten seconds of commits."""
+    """The workloads of groups; ``scale`` 1 means ten groups, eight joins, ten seconds of commits."""
     groups = max(2, int(10 * scale))
     return [
         MemberGoes(is_killed=True, groups=groups),
@@ -115,7 +115,7 @@ def groups_workloads(scale: float) -> list[Workload]:
 
 
 def one_record_each(broker: Broker, name: str, partitions: int) -> None:
-    """Something to read in each partition."""
+    """Produce one record to each partition. Raises RuntimeError if one is not acknowledged."""
     producer = eager_producer(broker, "all")
     for partition in range(partitions):
         producer.produce(name, b"record", partition=partition)
@@ -124,18 +124,18 @@ def one_record_each(broker: Broker, name: str, partitions: int) -> None:
 
 
 def owners(sights: Sights, group: str) -> dict[int, Sight]:
-    """For each partition of a group who has read from it last, and so owns it."""
+    """Partition -> the last sighting of its record, whose member owns the partition."""
     return {sight.partition: sight for sight in sorted(sights, key=lambda each: each.at_s) if sight.group == group}
 
 
 def is_shared(sights: Sights, group: str, partitions: int, members: int) -> bool:
-    """Whether so many members own the partitions, and as many each."""
+    """Whether exactly ``members`` members own the partitions, in equal shares."""
     shares = Counter(sight.member for sight in owners(sights, group).values())
     return len(shares) == members and set(shares.values()) == {partitions // members}
 
 
 def seen_again(sights: Sights, group: str, since_s: float) -> dict[int, float]:
-    """The first time after ``since_s`` for each partition of a group that is consumed again."""
+    """Partition -> time of the first sighting after ``since_s``, for each partition of the group consumed again."""
     seen: dict[int, float] = {}
     for sight in sorted(sights, key=lambda each: each.at_s):
         if sight.group == group and sight.at_s > since_s:

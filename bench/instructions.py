@@ -1,11 +1,11 @@
-"""``python -m bench.instructions``: how many instructions a request costs the broker, of its own code and of Python.
+"""``python -m bench.instructions``: the number of instructions that a request costs the broker and Python.
 
-Times need a machine that does nothing else, and even there they differ from run to run. Instructions are counted by
-valgrind's callgrind, with the broker at a fiftieth of its speed, and are the same again and again whatever else the
-machine does: what a change has saved, one run before and one after it tell. They say nothing of the kernel's work.
+Times need an otherwise idle machine, and even there they vary from run to run. Instructions are counted by valgrind's
+callgrind, with the broker at a fiftieth of its speed, and do not depend on what else the machine does: one run before
+and one after a change show what it has saved. They do not include the kernel's work.
 
-``PYTHONPATH=build/compiled PYTHONSAFEPATH=1`` counts those of the compiled package, whose functions callgrind knows by
-name: ``callgrind_annotate --inclusive=yes FILE`` shows where they go. Needs Debian's package valgrind.
+``PYTHONPATH=build/compiled PYTHONSAFEPATH=1`` measures the compiled package, whose functions callgrind knows by name:
+``callgrind_annotate --inclusive=yes FILE`` shows where the instructions go. Needs Debian's package valgrind.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Counted:
-    """The same request again and again, over ``connections`` with one in flight on each."""
+    """The same request repeatedly, over ``connections`` connections with one in flight on each."""
 
     name: str
     frame: MakeFrame
     connections: int
 
     def send(self, port: int, requests: int) -> None:
-        """So many requests, and their answers."""
+        """Send ``requests`` requests and receive their responses."""
         frame = self.frame(TOPIC)
         if self.connections > 1:
             many_connections(port, frame, requests, self.connections)
@@ -86,7 +86,7 @@ WORKLOADS = (
 
 
 def instructions_of(workload: Counted, requests: int, kept: Path) -> float:
-    """Per request; what callgrind wrote is in the file ``kept``. Raises BrokerStartError."""
+    """Instructions per request; callgrind's output is kept in the file ``kept``. Raises BrokerStartError."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "callgrind.out"
         valgrind = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={written}")
@@ -95,14 +95,14 @@ def instructions_of(workload: Counted, requests: int, kept: Path) -> float:
             workload.send(broker.port, WARM_UP)
             with counting(broker.process.pid):
                 workload.send(broker.port, requests)
-            shutil.copy(f"{written}.1", kept)  # its number: a dump that was asked for, not that of the end
+            shutil.copy(f"{written}.1", kept)  # .1 is the requested dump, not the final one
     total = _TOTAL.search(kept.read_text())
     assert total is not None
     return int(total[1]) / requests
 
 
 def prepare(broker: BrokerProcess) -> None:
-    """A topic with something to read, and a coordinator that is at work."""
+    """Create a topic with records and make sure that the coordinator is available."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "socket.timeout.ms": int(TIMEOUT_S * 1000)})
     admin.create_topics([NewTopic(TOPIC, 1, 1)], request_timeout=TIMEOUT_S)[TOPIC].result(TIMEOUT_S)
     with RawClient(broker.port) as client:
@@ -113,7 +113,7 @@ def prepare(broker: BrokerProcess) -> None:
 
 @contextmanager
 def counting(pid: int) -> Iterator[None]:
-    """Count the instructions of a process that callgrind runs, and let it write what it has counted."""
+    """Count the instructions of a process under callgrind during the block, then dump the counts."""
     _control("--instr=on", pid)
     yield
     _control("--instr=off", pid)

@@ -1,4 +1,4 @@
-"""Workloads of Java's clients: Kafka's own performance tools, and a consumer that needs no group."""
+"""Workloads of the Java clients: Kafka's own performance tools, and a consumer without a group."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ProducerPerformance:
 
 @dataclass(frozen=True)
 class JavaConsumer:
-    """Java's consumer with the partition assigned: without a group."""
+    """The Java consumer with an assigned partition, without a group."""
 
     log: FilledLog
     passes: int = 2
@@ -75,7 +75,7 @@ class JavaConsumer:
 
 @dataclass(frozen=True)
 class ConsumerPerformance:
-    """``kafka-consumer-perf-test.sh``: as a member of a group."""
+    """``kafka-consumer-perf-test.sh``, as a member of a group."""
 
     log: FilledLog
     goals: ClassVar[Mapping[str, Goal]] = _CONSUMING
@@ -92,7 +92,7 @@ class ConsumerPerformance:
 
 
 def client_jars() -> list[Path]:
-    """What Java's clients are run with. Raises SkippedError when there is no Java to run them."""
+    """The class path of the Java clients. Raises SkippedError if there is no Java to run them."""
     try:
         return kafka_jars(CLIENT_VERSION)
     except maven.JvmUnavailableError as reason:
@@ -107,7 +107,7 @@ def java_run(
     rate: Callable[[str], float],
     classes: Sequence[Path] = (),
 ) -> Sample:
-    """Run a class with the client's jars; ``rate`` finds the messages/s in what it prints, its start left out."""
+    """Run a class with the client's jars; ``rate`` extracts messages/s, without the start-up time, from its output."""
     java = ["java", f"-Xmx{CLIENT_HEAP}", f"-Xms{CLIENT_HEAP}", "-XX:+UseG1GC"]
     command = [*java, "-cp", maven.join([*classes, *client_jars()]), main, *arguments]
     output = ""
@@ -124,7 +124,7 @@ def java_run(
 
 
 def _last_producer_line(output: str) -> float:
-    """``1500000 records sent, 468018.7 records/sec (44.63 MB/sec), …``: the last line is that of the whole."""
+    """``1500000 records sent, 468018.7 records/sec (44.63 MB/sec), …``: the last line has the totals."""
     rates = re.findall(r"records sent, ([0-9.]+) records/sec", output)
     if not rates:
         raise RuntimeError(f"the producer's tool said no rate:\n{output}")
@@ -132,12 +132,12 @@ def _last_producer_line(output: str) -> float:
 
 
 def _last_pass(output: str) -> float:
-    """The last of the lines, when the JVM has compiled what it runs often."""
+    """The last pass, for which the JVM has compiled the hot code."""
     return float(output.splitlines()[-1])
 
 
 def _fetched_per_second(output: str) -> float:
-    """``fetch.nMsg.sec``, the last column: what the time of joining the group does not count for."""
+    """``fetch.nMsg.sec``, the last column, which excludes the time of joining the group."""
     header, values = (line.split(", ") for line in output.splitlines()[-2:])
     if header[-1].strip() != "fetch.nMsg.sec":
         raise RuntimeError(f"the consumer's tool printed something else than expected:\n{output}")

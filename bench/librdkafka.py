@@ -56,7 +56,7 @@ class Produce:
             return measured(broker, self.messages, lambda: self._produce(producer, name))
 
     def _connected_producer(self, broker: Broker, name: str) -> Producer:
-        """A producer that has sent its first message: connecting and finding the leader is not what is measured."""
+        """A producer that has sent its first message: connecting and finding the leader are not measured."""
         producer = Producer(
             {
                 "bootstrap.servers": broker.bootstrap_servers,
@@ -90,7 +90,7 @@ class Produce:
 
 @dataclass(frozen=True)
 class Consume:
-    """Read a partition that lies in the page cache, assigned, from its beginning."""
+    """Read an assigned partition from its beginning, from the page cache."""
 
     log: FilledLog
     goals: ClassVar[Mapping[str, Goal]] = {MESSAGES: ratio_at_least(0.95), CPU: ratio_at_most(0.6)}
@@ -121,7 +121,7 @@ class RoundTrip:
             producer = Producer(
                 {"log_level": LOG_LEVEL, "bootstrap.servers": broker.bootstrap_servers, "acks": "all", "linger.ms": 0}
             )
-            one_at_a_time(producer, name, self.size, 50)  # connections, caches
+            one_at_a_time(producer, name, self.size, 50)  # warm up connections and caches
             times_ms: list[float] = []
             sample = measured(
                 broker,
@@ -133,7 +133,7 @@ class RoundTrip:
 
 @dataclass(frozen=True)
 class EndToEnd:
-    """A producer sends at a steady rate, a consumer reads along: the time from ``produce`` to having the message."""
+    """A producer sends at a steady rate and a consumer keeps up: the time from ``produce`` to receiving the message."""
 
     messages: int
     rate: int = 1000
@@ -172,7 +172,7 @@ class EndToEnd:
         return times_ms
 
     def _send(self, producer: Producer, name: str) -> None:
-        """Each message says when it was sent."""
+        """Send messages that contain their send times."""
         padding = payload_of(self.size - 20)
         began = time.perf_counter()
         for number in range(self.messages):
@@ -183,14 +183,14 @@ class EndToEnd:
 
 
 def eager_producer(broker: Broker, acks: str) -> Producer:
-    """One that sends every message at once."""
+    """A producer that sends every message immediately."""
     return Producer(
         {"bootstrap.servers": broker.bootstrap_servers, "log_level": LOG_LEVEL, "acks": acks, "linger.ms": 0}
     )
 
 
 def reader(broker: Broker, name: str, offset: int = 0) -> Consumer:
-    """A consumer of the only partition, from ``offset``."""
+    """A consumer of the only partition, starting at ``offset``."""
     consumer = Consumer(
         {
             "bootstrap.servers": broker.bootstrap_servers,
@@ -206,7 +206,7 @@ def reader(broker: Broker, name: str, offset: int = 0) -> Consumer:
 
 
 def consume(broker: Broker, name: str, messages: int) -> None:
-    """Read until ``messages`` have come."""
+    """Read until ``messages`` messages have arrived. Raises RuntimeError, KafkaException."""
     consumer = reader(broker, name)
     deadline = time.perf_counter() + TIMEOUT_S
     came = 0
@@ -221,7 +221,7 @@ def consume(broker: Broker, name: str, messages: int) -> None:
 
 
 def one_at_a_time(producer: Producer, name: str, size: int, messages: int) -> list[float]:
-    """The times from sending to acknowledgement, ms."""
+    """Send messages one at a time; returns the times to acknowledgement in ms."""
     payload = payload_of(size)
     times_ms = []
     for _ in range(messages):

@@ -1,4 +1,4 @@
-"""What a measurement is: workloads that run against one broker each and say what they saw."""
+"""The parts of a measurement: workloads that run against a broker and return samples."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from kafka_lite.server.broker_process import HOST
 
 TIMEOUT_S = 180.0
 LOG_LEVEL = 3
-"""Of librdkafka: errors. It has more to say of topics that come and go, and of clients that are dropped."""
+"""librdkafka's level for errors: it also logs deleted topics and dropped clients at lower severity."""
 _LIST_OFFSETS_VERSION = 5
 
 MESSAGES = "messages/s"
 REQUESTS = "requests/s"
 CPU = "broker CPU, µs each"
-"""Processor time of the broker per message, or per request where requests are counted."""
+"""The broker's processor time per message, or per request if requests are counted."""
 KERNEL = "of that in the kernel, µs each"
-"""The part of it that is not the broker's own code: copies to and from sockets and the page cache, wake-ups. Counted in
+"""The part of it outside the broker's own code: copies to and from sockets and the page cache, wake-ups. Measured in
 steps of 10 ms per run."""
 P50, P99 = "p50, ms", "p99, ms"
 SECONDS, MEGABYTES, MEGABYTES_PER_S = "s", "MB", "MB/s"
 SHARE, CPU_SHARE = "throughput, share of that without", "broker CPU, share of that without"
 
 Sample = Mapping[str, float]
-"""One run of one workload: a value for each of the figures above that it has."""
+"""One run of one workload: a value for each figure that it has."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure is to reach: its ratio to that of the first Kafka, or the value itself."""
+    """The goal of a figure, for its ratio to the first Kafka's or for the value itself."""
 
     of: Literal["ratio", "value"]
     at_least: bool
@@ -74,23 +74,23 @@ class SkippedError(Exception):
 
 
 class Workload(Protocol):
-    """Something to do to a broker that runs."""
+    """A workload that runs against a running broker."""
 
     @property
     def name(self) -> str:
-        """What it does, as the report says it."""
+        """The workload's name in the report."""
 
     @property
     def goals(self) -> Mapping[str, Goal]:
-        """What its figures are to reach, if anything."""
+        """The goals of its figures, if any."""
 
     def run(self, broker: Broker) -> Sample:
-        """Do it once. Raises SkippedError."""
+        """Run the workload once. Raises SkippedError."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report whose workloads run against brokers that stay up, round by round."""
+    """A section of the report whose workloads run round by round against brokers that stay up."""
 
     name: str
     workloads: Sequence[Workload]
@@ -99,32 +99,32 @@ class Section:
 
 @dataclass(frozen=True)
 class Study:
-    """A part of the report that needs brokers of its own, or none, and makes several workloads' figures at once.
+    """A section of the report that starts its own brokers and measures several workloads at once.
 
-    ``run`` gets the kind of broker (None for a study ``of_brokers=False``), a new folder, and whom to tell how far it
-    is; it returns a sample for each of its workloads.
+    ``run`` takes the kind of broker, a new folder, and a function that reports progress; it returns a sample for each
+    of its workloads.
     """
 
     name: str
     workloads: Mapping[str, Mapping[str, Goal]]
-    """The names of its workloads, with the goals of each."""
+    """The names of its workloads, with their goals."""
     run: Callable[[Candidate, Path, Callable[[str], None]], Mapping[str, Sample]]
     rounds: int = 1
 
 
 def measured(broker: Broker, count: int, run: Callable[[], object], unit: str = MESSAGES) -> dict[str, float]:
-    """Wall clock and the broker's processor time around ``run``, which does ``count`` of something."""
+    """Measure wall clock and the broker's processor time of ``run``, which processes ``count`` messages or requests."""
     kernel_before, cpu_before, began = broker.kernel_cpu_s(), broker.cpu_s(), time.perf_counter()
     run()
     took_s = time.perf_counter() - began
-    # What the broker does behind the answer (index, flush) belongs to the bill, as far as it is done soon.
+    # Include the broker's work after the response (index, flush), as far as it is done soon.
     time.sleep(0.05)
     cpu_s, kernel_s = broker.cpu_s() - cpu_before, broker.kernel_cpu_s() - kernel_before
     return {unit: count / took_s, CPU: cpu_s / count * 1e6, KERNEL: kernel_s / count * 1e6}
 
 
 def cpu_of(sample: Sample) -> dict[str, float]:
-    """The processor times alone, of what ``measured`` returned."""
+    """Only the processor times of a sample of ``measured``."""
     return {CPU: sample[CPU], KERNEL: sample[KERNEL]}
 
 
@@ -136,7 +136,7 @@ def percentiles(times_ms: Sequence[float]) -> dict[str, float]:
 
 @contextlib.contextmanager
 def topic(broker: Broker, partitions: int = 1) -> Iterator[str]:
-    """A topic for the time of a run."""
+    """A topic that exists for the duration of a run."""
     name = create_topic(broker, partitions)
     try:
         yield name
@@ -145,7 +145,7 @@ def topic(broker: Broker, partitions: int = 1) -> Iterator[str]:
 
 
 def create_topic(broker: Broker, partitions: int = 1) -> str:
-    """A topic with a new name, whose leaders know that they are it (which a new topic of KRaft does a little later)."""
+    """Create a topic with a new name and wait until its leaders serve it (KRaft takes a little longer)."""
     name = f"bench-{time.monotonic_ns()}"
     admin = AdminClient({"log_level": LOG_LEVEL, "bootstrap.servers": broker.bootstrap_servers})
     created = admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=TIMEOUT_S)
@@ -160,13 +160,13 @@ def create_topic(broker: Broker, partitions: int = 1) -> str:
 
 
 def delete_topic(broker: Broker, name: str) -> None:
-    """And away with it."""
+    """Delete a topic."""
     admin = AdminClient({"log_level": LOG_LEVEL, "bootstrap.servers": broker.bootstrap_servers})
     admin.delete_topics([name], operation_timeout=TIMEOUT_S)[name].result(TIMEOUT_S)
 
 
 def _end(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionResponse:
-    """Where a partition ends, or why the broker cannot say."""
+    """The end offset of a partition, or the broker's error."""
     asked = ListOffsetsPartition(partition_index=partition, timestamp=-1)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[asked])])
     with BlockingChannel(HOST, broker.port) as channel:
@@ -175,7 +175,7 @@ def _end(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionRespo
 
 
 def expect_end(broker: Broker, name: str, messages: int, partition: int = 0) -> None:
-    """What was measured really happened: that many messages are in the partition. Raises RuntimeError."""
+    """Check that the partition contains exactly this many messages. Raises RuntimeError."""
     end = _end(broker, name, partition)
     if end.error_code or end.offset != messages:
         found = f"error {end.error_code}" if end.error_code else f"{end.offset:,} messages"
@@ -183,6 +183,6 @@ def expect_end(broker: Broker, name: str, messages: int, partition: int = 0) -> 
 
 
 def payload_of(size: int) -> bytes:
-    """Bytes that compress to about a half, as text does."""
+    """Bytes that compress to about half their size, like text."""
     pattern = b"".join(b"%08x" % (index * index * 2654435761 % 2**32) for index in range(size // 8 + 1))
     return pattern[:size]

@@ -1,7 +1,7 @@
-"""One producer in a process of its own, so that its processor time and its memory are its alone.
+"""One producer in its own process, so that its processor time and memory can be measured.
 
-``python -m bench.producer_client CLIENT BOOTSTRAP_SERVERS TOPIC CODEC PAYLOAD MESSAGES`` sends the payload that often,
-waits until all are acknowledged, and prints a JSON object: seconds, processor time of this process, peak memory.
+``python -m bench.producer_client CLIENT BOOTSTRAP_SERVERS TOPIC CODEC PAYLOAD MESSAGES`` sends the payload MESSAGES
+times, waits until all are acknowledged, and prints a JSON object: seconds, this process's processor time, peak memory.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bench.python_client import AIOKAFKA, KAFKA_LITE, KAFKA_PYTHON, Measured, St
 BATCH_BYTES = 16 * 1024
 LINGER_MS = 5
 BUFFER_MEMORY = 32 << 20
-"""kafka_lite's own default. aiokafka waits for each batch instead, and today's kafka-python has no such limit."""
+"""kafka_lite's default. aiokafka waits for each batch instead, and current kafka-python has no such limit."""
 WARM_UP = 2_000
 
 
 @dataclass(frozen=True)
 class Work:
-    """What to send, and where."""
+    """What to send and where."""
 
     bootstrap_servers: str
     topic: str

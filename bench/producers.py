@@ -1,4 +1,4 @@
-"""Producers of Python beside one another: ours, plain and compiled, kafka-python's and aiokafka's, to one broker."""
+"""A comparison of Python producers at one broker: ours (plain and compiled), kafka-python's and aiokafka's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProducerWorkload:
         return f"{self.size:,} B, {self.codec}"
 
     def run(self, broker: Broker, client: str) -> Sample:
-        """One client's run. Raises RuntimeError when it fails, or not all has arrived."""
+        """Run one client. Raises RuntimeError if it fails or not all messages have arrived."""
         with topic(broker) as name:
             arguments = [broker.bootstrap_servers, name, self.codec, payload_of(self.size).decode(), str(self.messages)]
             said = run_client("bench.producer_client", client, arguments)
@@ -36,7 +36,7 @@ class ProducerWorkload:
 
 
 def producer_contests(candidates: Sequence[Candidate], scale: float, rounds: int) -> list[Contest]:
-    """One for each of these brokers."""
+    """One contest per broker."""
     clients = [*own_clients(), AIOKAFKA, KAFKA_PYTHON]
     workloads = [
         ProducerWorkload(size, codec, int((300_000 if size == 100 else 60_000) * scale))

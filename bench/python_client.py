@@ -1,4 +1,4 @@
-"""What all measured clients of Python have in common; each runs in a process of its own, and imports little."""
+"""Code shared by all measured Python clients; each runs in its own process, so this module imports little."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ KAFKA_LITE, KAFKA_PYTHON, AIOKAFKA, CONFLUENT = "kafka_lite", "kafka-python", "a
 
 @dataclass(frozen=True)
 class Measured:
-    """What it took."""
+    """The measured times."""
 
     seconds: float
     cpu_seconds: float
 
 
 class Stopwatch:
-    """Wall clock and processor time of this process, from its making on."""
+    """Measures wall clock and processor time of this process, starting when created."""
 
     def __init__(self) -> None:
         self._began, self._cpu_began = time.perf_counter(), time.process_time()
@@ -30,7 +30,7 @@ class Stopwatch:
 
 
 def resident_peak_bytes() -> int:
-    """The most memory that was resident. (Where /proc tells: getrusage counts what the parent had before the exec.)"""
+    """Peak resident memory, from /proc if possible: getrusage includes the parent's memory before the exec."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
@@ -40,6 +40,6 @@ def resident_peak_bytes() -> int:
 
 
 def tell(measured: Measured, **more: object) -> None:
-    """Print it for the process that started this one, as JSON: seconds, processor time, peak memory, and ``more``."""
+    """Print the result as JSON for the parent process: seconds, processor time, peak memory, and ``more``."""
     said = {"s": measured.seconds, "cpu_s": measured.cpu_seconds, "peak_bytes": resident_peak_bytes()}
     print(json.dumps(said | more))

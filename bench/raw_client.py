@@ -1,7 +1,7 @@
-"""``python -m bench.raw_client``: what a request costs the broker, with a client that costs next to nothing.
+"""``python -m bench.raw_client``: the broker's cost of a request, measured with a client that costs almost nothing.
 
-Requests are encoded once and sent over plain sockets again and again; answers are counted, not decoded. So the broker
-is the limit, and its processor time per request can be seen to the microsecond. Others may use ``RawClient``.
+Requests are encoded once and sent repeatedly over plain sockets; responses are counted, not decoded. So the broker is
+the bottleneck, and its processor time per request is measured to the microsecond. Other modules use ``RawClient``.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _READ_BYTES = 1 << 20
 TIMEOUT_S = 60.0
 CLIENT_ID = "bench"
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 7, 11, 5
-"""The versions that both brokers serve and whose answers have one size."""
+"""Versions that both brokers serve and whose responses have a fixed size."""
 
 
 class RawClient:
-    """A blocking connection that sends frames made beforehand and swallows the answers."""
+    """A blocking connection that sends prebuilt frames and discards the responses."""
 
     def __init__(self, port: int, buffer_bytes: int = _READ_BYTES) -> None:
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = memoryview(bytearray(buffer_bytes))
-        """What came last, from its beginning."""
+        """The last response, from its beginning."""
 
     def __enter__(self) -> RawClient:
         return self
@@ -60,12 +60,12 @@ class RawClient:
         self.sock.close()
 
     def exchange(self, frame: bytes) -> int:
-        """Send one request and wait for its answer; the size of that, its prefix included."""
+        """Send one request and wait for its response; returns the response's size including the prefix."""
         self.sock.sendall(frame)
         return self.receive()
 
     def receive(self) -> int:
-        """Wait for one answer; its size, its prefix included. Of a large one the buffer has not all."""
+        """Wait for one response; returns its size including the prefix. Large ones do not fit into the buffer."""
         got = self._read()
         while got < _INT32.size:
             got += self._read(got)
@@ -75,7 +75,7 @@ class RawClient:
         return size
 
     def one_in_flight(self, frame: bytes, count: int) -> list[float]:
-        """``count`` requests, each after the answer to the one before; the time of each, ms."""
+        """Send ``count`` requests, each after the previous response; returns the latency of each in ms."""
         times_ms = []
         for _ in range(count):
             began = time.perf_counter_ns()
@@ -84,14 +84,14 @@ class RawClient:
         return times_ms
 
     def pipelined(self, frame: bytes, count: int, in_flight: int) -> None:
-        """One request to see the answer, then ``count`` of them, ``in_flight`` unanswered at a time.
+        """Send one request to learn the response's size, then ``count`` requests, ``in_flight`` at a time.
 
-        All answers must have the same size.
+        All responses must have the same size.
         """
         self.pipelined_each(itertools.repeat(frame, count + 1), in_flight)
 
     def pipelined_each(self, frames: Iterable[bytes], in_flight: int) -> None:
-        """Different requests whose answers have the same size: the first alone, then ``in_flight`` at a time."""
+        """Send requests whose responses have the same size: the first alone, then ``in_flight`` at a time."""
         rest = iter(frames)
         answer_bytes = self.exchange(next(rest))
         unanswered = extra_bytes = 0
@@ -113,7 +113,7 @@ class RawClient:
 
 
 def many_connections(port: int, frame: bytes, count: int, connections: int) -> None:
-    """``count`` requests over several connections, one in flight on each. All answers must have the same size."""
+    """Send ``count`` requests over several connections, one in flight on each. Responses must have equal sizes."""
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         clients = [stack.enter_context(RawClient(port)) for _ in range(connections)]
         answer_bytes = clients[0].exchange(frame)
@@ -141,7 +141,7 @@ def many_connections(port: int, frame: bytes, count: int, connections: int) -> N
 
 
 def frame_of(request: Request, version: int) -> bytes:
-    """A request as it goes over the wire, size first."""
+    """A request as sent over the wire, with its size prefix."""
     body = encode_request(request, version, 1, CLIENT_ID)
     return _INT32.pack(len(body)) + body
 
@@ -161,7 +161,7 @@ def produce_frame(topic_name: str, records: int, acks: int = 1, size: int = 100)
 
 
 def produce_batch_frame(topic_name: str, batch: bytes, acks: int = 1, partition: int = 0) -> bytes:
-    """A produce request with a batch made before."""
+    """A produce request with a prebuilt batch."""
     data = PartitionProduceData(index=partition, records=batch)
     request = ProduceRequest(
         acks=acks, timeout_ms=30_000, topic_data=[TopicProduceData(name=topic_name, partition_data=[data])]
@@ -184,7 +184,7 @@ def fetch_frame(topic_name: str, max_bytes: int, offset: int = 0) -> bytes:
 
 
 def list_offsets_frame(topic_name: str) -> bytes:
-    """The smallest of all questions: where does the partition end?"""
+    """A small request: the end offset of partition 0."""
     asked = ListOffsetsPartition(partition_index=0, timestamp=-1)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=topic_name, partitions=[asked])])
     return frame_of(request, LIST_OFFSETS_VERSION)
@@ -195,7 +195,7 @@ def list_offsets_frame(topic_name: str) -> bytes:
 
 @dataclass(frozen=True)
 class RequestCost:
-    """What ``requests`` requests took."""
+    """The cost of a request."""
 
     requests_per_s: float
     broker_cpu_us: float
@@ -206,17 +206,17 @@ class RequestCost:
 
 @dataclass(frozen=True)
 class RawWorkload:
-    """``count`` requests against a topic of one partition; ``run`` may return their latencies, ms."""
+    """``count`` requests to a topic with one partition; ``run`` may return their latencies in ms."""
 
     name: str
     count: int
     run: Callable[[int, str, int], Sequence[float] | None]
-    """Called with the port of the broker, the name of the topic and the number of requests."""
+    """Called with the broker's port, the topic's name and the number of requests."""
     idle_connections: int = 0
-    """Connections that are open meanwhile, and over which nothing is sent."""
+    """Number of additional open connections over which nothing is sent."""
 
     def measure(self, broker: Broker) -> RequestCost:
-        """Run a tenth to warm up, then all."""
+        """Run a tenth of the requests to warm up, then all of them."""
         with topic(broker) as name, contextlib.ExitStack() as stack:
             for _ in range(self.idle_connections):
                 stack.enter_context(RawClient(broker.port))
@@ -232,7 +232,7 @@ class RawWorkload:
 
 
 def raw_workloads(scale: float = 1.0) -> list[RawWorkload]:
-    """All of them; ``scale`` 1 takes a second or two each."""
+    """All workloads; with ``scale`` 1 each takes a second or two."""
 
     def count(requests: int) -> int:
         return max(200, int(requests * scale))
@@ -307,7 +307,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     settings = dict(setting.split("=", 1) for setting in options.set)
-    from bench.group_requests import group_workloads  # which are made of this module's parts
+    from bench.group_requests import group_workloads  # imported here because it imports this module
 
     workloads = [*raw_workloads(options.scale), *group_workloads(options.scale)]
     chosen = [workload for workload in workloads if options.only in workload.name]
@@ -328,13 +328,13 @@ def main() -> None:
 
 @contextlib.contextmanager
 def running_brokers(settings: dict[str, str], *, with_kafka: bool) -> Iterator[list[Broker]]:
-    """kafka_lite with further settings, and real Kafka warmed up, until the end of the block."""
+    """kafka_lite with additional settings, and real Kafka warmed up, for the duration of the block."""
     with tempfile.TemporaryDirectory(prefix="kafka-lite-bench-") as folder, contextlib.ExitStack() as stack:
         brokers: list[Broker] = [stack.enter_context(kafka_lite(settings).make(Path(folder) / "kafka_lite", {}))]
         if with_kafka:
             kafka = real_kafka(KAFKA_VERSIONS[0]).make(Path(folder) / "kafka", {})
             brokers.append(stack.enter_context(kafka))
-            for workload in raw_workloads(1.0):  # a JVM compiles what it has run often
+            for workload in raw_workloads(1.0):  # so that the JVM compiles the hot code
                 workload.measure(kafka)
         yield brokers
 

@@ -1,4 +1,4 @@
-"""Workloads of the raw client: the broker is the limit, for what it is sent was made before and answers are counted."""
+"""Workloads of the raw client: requests are prebuilt and responses only counted, so the broker is the bottleneck."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ PARTITIONS = 1000
 _API_VERSIONS_VERSION = 2
 
 MakeFrame = Callable[[str], bytes]
-"""A request, for a topic of one partition."""
+"""Makes a request for a topic with one partition."""
 
 
 def small_produce(name: str) -> bytes:
-    """One message of 100 bytes, acknowledged by the leader."""
+    """A request with one message of 100 bytes, acknowledged by the leader."""
     return produce_batch_frame(name, batch_of_payloads(100, batch_bytes=109)[0])
 
 
@@ -54,13 +54,13 @@ def small_produce_to_all(name: str) -> bytes:
 
 
 def api_versions(_name: str) -> bytes:
-    """The question that costs a broker the least."""
+    """The cheapest request for a broker."""
     return frame_of(ApiVersionsRequest(), _API_VERSIONS_VERSION)
 
 
 @dataclass(frozen=True)
 class PrebuiltProduce:
-    """The same batch of 100-byte messages again and again, five requests in flight."""
+    """Produce the same batch of 100-byte messages repeatedly, with five requests in flight."""
 
     batch: str
     batch_bytes: int
@@ -85,7 +85,7 @@ class PrebuiltProduce:
 
 @dataclass(frozen=True)
 class RawFetch:
-    """Fetch a whole log, request by request, and count the bytes."""
+    """Fetch a whole log, one request at a time, and count the bytes."""
 
     log: FilledLog
     fetch: str
@@ -112,7 +112,7 @@ class RawFetch:
 
 @dataclass(frozen=True)
 class OneInFlight:
-    """A request, its answer, the next request: the latency of the broker itself."""
+    """One request at a time: the latency of the broker itself."""
 
     what: str
     frame: MakeFrame
@@ -136,7 +136,7 @@ class OneInFlight:
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests over ``connections``, one in flight on each; or ``in_flight`` on the only one."""
+    """Requests over ``connections`` connections with one in flight on each, or ``in_flight`` on a single one."""
 
     what: str
     frame: MakeFrame
@@ -173,7 +173,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class BesideIdleConnections:
-    """Produce, 16 KB at a time, without and with a thousand connections that say nothing."""
+    """Produce, 16 KB at a time, without and with a thousand idle connections."""
 
     requests: int
     pairs: int = 3
@@ -201,7 +201,7 @@ class BesideIdleConnections:
 
 @dataclass(frozen=True)
 class ManyPartitions:
-    """Produce, 16 KB at a time, to one partition of a broker that has few; then to a thousand in turn."""
+    """Produce, 16 KB at a time, to one partition, then to a thousand partitions in turn."""
 
     requests: int
     pairs: int = 3
@@ -226,14 +226,14 @@ class ManyPartitions:
             without = [produce(frames, rounds) for _ in range(self.pairs)]
         with topic(broker, self.partitions) as name:
             frames = [produce_batch_frame(name, batch, partition=index) for index in range(self.partitions)]
-            produce(frames, 1)  # the first message of a partition makes its files
+            produce(frames, 1)  # the first message creates the partition's files
             beside = [produce(frames, rounds) for _ in range(self.pairs)]
             expect_end(broker, name, (1 + self.pairs * rounds) * count, partition=self.partitions - 1)
         return shares(list(zip(without, beside, strict=True)))
 
 
 def _in_turn(broker: Broker, frames: Sequence[bytes], times: int) -> None:
-    """All the frames ``times`` over, some in flight; every answer has the size of the first."""
+    """Send all frames ``times`` times, several in flight; all responses must have the same size."""
 
     def endless() -> Iterator[bytes]:
         for _ in range(times):
@@ -244,7 +244,7 @@ def _in_turn(broker: Broker, frames: Sequence[bytes], times: int) -> None:
 
 
 def shares(pairs: Sequence[tuple[Sample, Sample]]) -> Sample:
-    """What is left of the throughput, and what becomes of the processor time: the medians of the pairs."""
+    """The throughput and processor time relative to those without: medians of the pairs."""
     return {
         SHARE: statistics.median(beside[MESSAGES] / without[MESSAGES] for without, beside in pairs),
         CPU_SHARE: statistics.median(beside[CPU] / without[CPU] for without, beside in pairs),

@@ -1,4 +1,4 @@
-"""``python -m bench.records``: what the work on a batch costs brokers and consumers, without sockets and files."""
+"""``python -m bench.records``: the cost of batch operations in brokers and consumers, without sockets and files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def sample_batches() -> dict[str, bytearray]:
-    """Batches as producers send them: full at 16 KB and at 1 MB, of equal and of different records, plain and lz4."""
+    """Batches as producers send them: 16 KB and 1 MB, with equal and varying record sizes, uncompressed and lz4."""
     none, lz4 = CompressionType.NONE, CompressionType.LZ4
     return {
         "v2, 16 KB, all 100 B": batch(2, none, 140),
@@ -49,7 +49,7 @@ def sample_batches() -> dict[str, bytearray]:
 
 
 def batch(magic: int, codec: CompressionType, count: int, spread: int = 0) -> bytearray:
-    """``count`` records of 100 bytes, give or take ``spread``, ten per millisecond."""
+    """A batch of ``count`` records of 100 ± ``spread`` bytes, ten per millisecond."""
     random_numbers = random.Random(magic)
     builder = MemoryRecordsBuilder(magic, codec)
     for index in range(count):
@@ -59,32 +59,32 @@ def batch(magic: int, codec: CompressionType, count: int, spread: int = 0) -> by
 
 
 def check(data: bytearray) -> None:
-    """What a follower does with a batch of the leader's."""
+    """A follower's work on a batch from the leader."""
     for each in batches(data):
         each.ensure_valid()
 
 
 def validate(data: bytearray) -> None:
-    """What an append does before it writes."""
+    """An append's work before it writes."""
     magic = next(batches(data)).magic
     validate_and_assign_offsets(data, offset=1000, now_ms=NOW_MS, magic=magic)
 
 
 def decode(data: bytearray) -> None:
-    """What conversions and the loading of groups begin with."""
+    """The first step of format conversion and of loading groups."""
     for _ in records(data):
         pass
 
 
 def read_keys(data: bytearray) -> None:
-    """What a compaction does first, to find the newest value of each key."""
+    """The first step of compaction, which finds the newest value of each key."""
     for each in batches(data):
         for _ in offsets_and_keys(each):
             pass
 
 
 def consume(data: bytearray) -> None:
-    """What a consumer does with a batch that it has checked, 500 records each poll."""
+    """A consumer's work on a checked batch, with 500 records per poll."""
     for each in batches(data):
         reader = (
             RecordBatchReader(each, PARTITION)
@@ -96,7 +96,7 @@ def consume(data: bytearray) -> None:
 
 
 def to_v1(data: bytearray) -> None:
-    """What a fetch of an old consumer costs."""
+    """The down-conversion for an old consumer's fetch."""
     down_convert(data, 1)
 
 

@@ -1,4 +1,4 @@
-"""The results of a run: collected, shown in the terminal, written as JSON to compute with and Markdown to read."""
+"""The results of a run: collected, shown in the terminal, and written as JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from bench.measure import Goal, Sample
 from kafka_learn.site.bench_results import as_markdown, section_table
 
 BUSY_LOAD, BUSY_PROCESSORS = 0.5, 0.3
-"""Load average per processor, and processors at work now: from there on the figures are not to be trusted."""
+"""Load average per processor, and busy processors, above which the figures are not reliable."""
 
 WIDE_COLUMNS = 150
 
 
 @dataclass
 class SectionResults:
-    """What one part of the report has seen so far; ``columns`` are the brokers, the judged one first."""
+    """The results of one section of the report so far; ``columns`` are the brokers, the judged one first."""
 
     name: str
     columns: Sequence[str]
     reference: str
     goals: Mapping[str, Mapping[str, Goal]]
     samples: dict[str, dict[str, list[Sample]]] = field(default_factory=dict)
-    """By workload, then column: one per round."""
+    """Workload -> column -> one sample per round."""
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
-    """By workload and column: the reason."""
+    """(workload, column) -> reason."""
     failures: int = 0
 
     def add(self, workload: str, column: str, sample: Sample) -> None:
-        """Keep the sample of one round."""
+        """Add the sample of one round."""
         self.samples.setdefault(workload, {}).setdefault(column, []).append(sample)
 
     def skip(self, workload: str, column: str, reason: str) -> None:
-        """Keep why there is none."""
+        """Record why there is no sample."""
         self.skipped[workload, column] = reason
 
     def fail(self, workload: str, column: str, error: Exception) -> None:
-        """Keep what went wrong; its first line, since there may be a log behind it."""
+        """Record the first line of an error, which may be followed by a log."""
         first_line = str(error).partition("\n")[0]
         self.skipped[workload, column] = f"failed: {type(error).__name__}: {first_line}"
         self.failures += 1
 
     def document(self) -> dict[str, Any]:
-        """As it goes into the JSON file."""
+        """The content of the JSON file."""
         return {
             "name": self.name,
             "columns": list(self.columns),
@@ -92,11 +92,11 @@ class Results:
 
     @property
     def failures(self) -> int:
-        """How many runs of workloads went wrong."""
+        """Number of failed workload runs."""
         return sum(section.failures for section in self.sections)
 
     def document(self) -> dict[str, Any]:
-        """As it goes into the JSON file."""
+        """The content of the JSON file."""
         return {
             "measured": datetime.now(UTC).isoformat(timespec="seconds"),
             "environment": dict(self.environment),
@@ -107,7 +107,7 @@ class Results:
 
 
 def environment() -> dict[str, Any]:
-    """Where the numbers come from, and how busy the machine was before."""
+    """The machine and software versions, and the load before the run."""
     facts = {
         "processors": cpu_count(),
         "CPU": cpu_model(),
@@ -125,7 +125,7 @@ def environment() -> dict[str, Any]:
 
 
 def busy_note() -> str:
-    """What is to be said when others are at work on the machine; empty when they are not."""
+    """A warning if the machine is busy with other work; empty otherwise."""
     load, busy = os.getloadavg()[0], psutil.cpu_percent(interval=2.0) / 100 * (psutil.cpu_count() or 1)
     if load < BUSY_LOAD * cpu_count() and busy < BUSY_PROCESSORS:
         return ""
@@ -136,7 +136,7 @@ def busy_note() -> str:
 
 
 def cpu_model() -> str:
-    """What /proc says, or else Python."""
+    """The CPU model from /proc, or else from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -145,7 +145,7 @@ def cpu_model() -> str:
 
 
 def java_version() -> str:
-    """Of the brokers' Java; empty when there is none."""
+    """The version of the brokers' Java; empty if there is none."""
     try:
         said = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
     except OSError:
@@ -154,7 +154,7 @@ def java_version() -> str:
 
 
 def rich_table(section: SectionResults, width: int) -> Table:
-    """One section in the terminal; the range of the rounds only where there is room for it."""
+    """One section as a table for the terminal; includes the range of the rounds if there is room."""
     table = section_table(section.document(), ranges=width >= WIDE_COLUMNS)
     shown = Table(title=table.title, title_justify="left", caption="\n".join(table.remarks), caption_justify="left")
     for number, name in enumerate(table.head):
@@ -170,7 +170,7 @@ def rich_table(section: SectionResults, width: int) -> Table:
 
 
 def write(results: Results, directory: Path, name: str) -> tuple[Path, Path]:
-    """``name``.json and ``name``.md in ``directory``."""
+    """Write ``name``.json and ``name``.md to ``directory``."""
     directory.mkdir(parents=True, exist_ok=True)
     as_json, markdown = directory / f"{name}.json", directory / f"{name}.md"
     document = results.document()

@@ -1,7 +1,7 @@
 """``python -m bench.request_parts``: where the time of a produce request goes.
 
-A network thread of the broker without its thread: requests come over a socket, the processor takes its turns when it is
-told to, and processor time is read before and after. ``PYTHONPATH=build/compiled python -m bench.request_parts``
+It runs the broker's network processor without its thread: requests arrive over a socket, the processor's loop is called
+explicitly, and processor time is read before and after. ``PYTHONPATH=build/compiled python -m bench.request_parts``
 measures the compiled package.
 """
 
@@ -63,7 +63,7 @@ class DataOnly:
 
 
 class ReadyAnswers:
-    """Answers with bytes made before, so that what is left is the network layer."""
+    """Responds with prebuilt bytes, so that only the network layer is measured."""
 
     def __init__(self, channel: RequestChannel, answer: bytes) -> None:
         self._channel = channel
@@ -74,7 +74,7 @@ class ReadyAnswers:
 
 
 class Appending(ReadyAnswers):
-    """The same, after the records have been appended."""
+    """The same, after appending the records."""
 
     def __init__(self, channel: RequestChannel, replicas: ReplicaManager, answer: bytes) -> None:
         super().__init__(channel, answer)
@@ -89,7 +89,7 @@ class Appending(ReadyAnswers):
 
 @contextmanager
 def one_connection(make_apis: Callable[[RequestChannel], Any]) -> Iterator[Callable[[bytes], float]]:
-    """A function that sends a frame and returns the processor time, ns, of the turns until the answer is there."""
+    """Yield a function that sends a frame and returns the processor time in ns until its response has arrived."""
     channel = RequestChannel(1, 500, SYSTEM_TIME)
     metrics = RequestChannelMetrics(MetricsRegistry(), SYSTEM_TIME, [ApiKey.PRODUCE])
     channel.add_completion_listener(metrics.request_completed)
@@ -128,9 +128,9 @@ def one_connection(make_apis: Callable[[RequestChannel], Any]) -> Iterator[Calla
 
 
 def usual_exchange(make_apis: Callable[[RequestChannel], Any], frame: bytes) -> float:
-    """Microseconds of processor time from a request to its answer: what the fastest tenth takes at most.
+    """Microseconds of processor time from a request to its response: the 10th percentile.
 
-    The rest met what else this machine does.
+    Slower requests were disturbed by other work on the machine.
     """
     with one_connection(make_apis) as exchange:
         for _ in range(WARMING):
@@ -153,7 +153,7 @@ class Parts:
 
 
 def parts_of(replicas: ReplicaManager, batch: bytes) -> Parts:
-    """By what each of three handlers takes more than the one before: in a loop by itself a part is faster than here."""
+    """The parts, as differences between three handlers: in a loop of its own, each part would be faster than here."""
     frame = produce_batch_frame(TOPIC_PARTITION.topic, batch)
     answered = PartitionProduceResponse(base_offset=1, log_start_offset=0)
     response = ProduceResponse(

@@ -1,4 +1,4 @@
-"""Runs what was chosen, round by round, and shows how far it is."""
+"""Runs the chosen workloads round by round and shows the progress."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from kafka_lite.common.errors import KafkaError
 TIMERS = "A million timeouts"
 OUTSTANDING_TIMEOUTS = 1_000_000
 FAILURES = (RuntimeError, OSError, KafkaException, KafkaError, subprocess.SubprocessError)
-"""What may go wrong with a broker or a client; the run goes on, and says at its end that it was not complete."""
+"""Expected errors of a broker or client: the run continues and reports at the end that it is incomplete."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: parts that share running brokers, parts that start their own, the timers, and clients of Python."""
+    """What to run: sections on shared brokers, studies that start their own, the timers, and Python clients."""
 
     sections: Sequence[Section]
     studies: Sequence[Study]
@@ -40,7 +40,7 @@ class Plan:
     contests: Sequence[Contest] = ()
 
     def only(self, texts: Sequence[str]) -> Plan:
-        """What is left of it when names must contain one of these texts."""
+        """The part of the plan whose names contain one of these texts."""
         if not texts:
             return self
 
@@ -62,14 +62,14 @@ class Plan:
         return Plan(sections, studies, self.timeouts if wanted else 0, self.rounds, contests)
 
     def steps(self, brokers: int) -> int:
-        """How many runs of a workload, or of a study, there will be."""
+        """The number of workload and study runs."""
         running = sum(min(self.rounds, part.max_rounds) * len(part.workloads) for part in self.sections)
         clients = sum(part.rounds * len(part.workloads) * len(part.clients) for part in self.contests)
         return (running + sum(study.rounds for study in self.studies)) * brokers + clients + bool(self.timeouts)
 
 
 class Runner:
-    """Runs a plan; ``results`` grows meanwhile, so that what is there can be kept when somebody stops it."""
+    """Runs a plan, adding to ``results`` as it goes."""
 
     def __init__(self, candidates: Sequence[Candidate], reference: str, results: Results, console: Console) -> None:
         self._candidates = candidates
@@ -88,7 +88,7 @@ class Runner:
         self._live: Live | None = None
 
     def run(self, plan: Plan) -> None:
-        """All of it."""
+        """Run the whole plan."""
         self._progress.update(self._all, total=plan.steps(len(self._candidates)))
         with (
             tempfile.TemporaryDirectory(prefix="kafka-lite-bench-", ignore_cleanup_errors=True) as folder,
@@ -107,7 +107,7 @@ class Runner:
 
     @contextlib.contextmanager
     def _running_brokers(self, folder: Path) -> Iterator[list[Broker]]:
-        """All brokers, warmed up, until the end of the block."""
+        """All brokers, started and warmed up, for the duration of the block."""
         with contextlib.ExitStack() as stack:
             brokers = []
             for number, candidate in enumerate(self._candidates):
@@ -118,7 +118,7 @@ class Runner:
             yield brokers
 
     def _run_section(self, section: Section, brokers: Sequence[Broker], rounds: int) -> None:
-        """Within a round each workload runs against each broker, and the first goes last in the next."""
+        """In each round, run every workload against every broker; the order of brokers alternates between rounds."""
         goals = {workload.name: workload.goals for workload in section.workloads}
         with self._section(section.name, [broker.name for broker in brokers], self._reference, goals) as found:
             for number in range(rounds):
@@ -152,7 +152,7 @@ class Runner:
                     self._step(found)
 
     def _run_contest(self, contest: Contest, folder: Path) -> None:
-        """Within a round each client does the same, and the first goes last in the next."""
+        """In each round, run every workload with every client; the order of clients alternates between rounds."""
         goals = {workload.name: workload.goals for workload in contest.workloads}
         with (
             self._section(contest.name, contest.clients, contest.reference, goals) as found,
@@ -180,7 +180,7 @@ class Runner:
     def _section(
         self, name: str, columns: Sequence[str], reference: str, goals: Mapping[str, Mapping[str, Goal]]
     ) -> Iterator[SectionResults]:
-        """A table that grows while its section runs, and stays on the screen afterwards."""
+        """A table that grows while its section runs and remains on the screen afterwards."""
         found = SectionResults(name, columns, reference, goals)
         self._results.sections.append(found)
         yield found
@@ -205,5 +205,5 @@ class Runner:
 
 
 def scaled(count: int, scale: float) -> int:
-    """A count at another scale, at least one."""
+    """A scaled count, at least one."""
     return max(1, math.floor(count * scale))

@@ -23,7 +23,7 @@ from bench.raw_workloads import (
 
 
 def sections(scale: float) -> list[Section]:
-    """What runs against brokers that stay up; ``scale`` 1 takes a second or two for each workload."""
+    """The sections that run against brokers that stay up; with ``scale`` 1, each workload takes a second or two."""
     return [
         Section("Produce in batches, librdkafka", _produce(scale)),
         Section(
@@ -58,7 +58,7 @@ def sections(scale: float) -> list[Section]:
 
 
 def studies(rounds: int, gigabytes: float) -> list[Study]:
-    """What needs brokers of its own."""
+    """The studies that start their own brokers."""
     return [start_up(rounds), BigLog(gigabytes).study()]
 
 
@@ -96,7 +96,7 @@ def _requests(scale: float) -> list[Requests]:
 
 
 def warm_up(broker: Broker) -> None:
-    """What the first messages cost once (a JVM's compiler, connections, pages) is not what is measured."""
+    """Run small workloads first, so that one-time costs (JIT compilation, connections, pages) are not measured."""
     for workload in (
         Produce(100, "all", "none", BATCH_16_KB, 300_000),
         PrebuiltProduce("16 KB", 16 * 1024, 500_000, {}),

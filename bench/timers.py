@@ -1,8 +1,8 @@
-"""A million outstanding timeouts: the broker's timer on hierarchical wheels beside one on ``heapq``.
+"""A million outstanding timeouts: the broker's timer, with hierarchical wheels, compared with one on ``heapq``.
 
-What is measured is what a purgatory does all day: insert a timeout for every request, cancel nine of ten because what
-they wait for has come, let the rest expire. Time stands still but for the clock that is moved, so the processor time is
-that of the data structures alone, each behind its lock.
+The workload is that of a purgatory: insert a timeout for every request, cancel nine of ten because they complete in
+time, and let the rest expire. Time only advances with a mock clock, so the processor time is that of the data
+structures alone, including their locks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEP_MS = 10
 
 
 class Task(TimerTask):
-    """Counts."""
+    """Counts expired tasks."""
 
     expired = 0
 
@@ -39,7 +39,7 @@ class Task(TimerTask):
 
 
 class Timer(Protocol):
-    """What the two have in common."""
+    """The interface of both timers."""
 
     def add(self, task: Task) -> None: ...
 
@@ -47,11 +47,11 @@ class Timer(Protocol):
 
     @property
     def held(self) -> int:
-        """Tasks that it refers to, outstanding or not."""
+        """Number of tasks that the timer references, outstanding or not."""
 
 
 class WheelTimer(SystemTimer):
-    """The broker's."""
+    """The broker's timer."""
 
     @property
     def held(self) -> int:
@@ -59,14 +59,14 @@ class WheelTimer(SystemTimer):
 
 
 class HeapTimer:
-    """A heap, as the documentation of ``heapq`` does it: nothing can be taken out of its midst, so what is cancelled is
-    marked, and stays until its time has come.
+    """A heap, as in the documentation of ``heapq``: entries cannot be removed from the middle, so cancelled tasks are
+    only marked, and stay until they are due.
     """
 
     def __init__(self, clock: MockTime) -> None:
         self._clock = clock
         self._heap: list[list[Any]] = []
-        """Lists of the time, a number that breaks ties, and the task, or None when it was cancelled."""
+        """Lists of [time, tie-breaking number, task, or None if cancelled]."""
         self._numbers = itertools.count()
         self._lock = threading.Lock()
 
@@ -112,7 +112,7 @@ def run(count: int, tell: Callable[[str], None]) -> dict[str, dict[str, Sample]]
 
 
 def measure(timer: Timer, clock: MockTime, count: int) -> dict[str, Sample]:
-    """One timer's life."""
+    """Measure the life cycle of one timer. Raises RuntimeError if the wrong number of tasks expires."""
     numbers = random.Random(1)
     tasks = [Task(numbers.randint(1, MAX_DELAY_MS)) for _ in range(count)]
     cancelled = numbers.sample(tasks, count * 9 // 10)
@@ -141,7 +141,7 @@ def for_each(act: Callable[[Task], None], tasks: list[Task]) -> None:
 
 
 def pass_time(timer: Timer, clock: MockTime) -> None:
-    """Move the clock behind the last timeout, a few milliseconds at a time, as the reaper's thread would see it."""
+    """Advance the clock past the last timeout, a few milliseconds at a time, as the reaper thread would see it."""
     for _ in range(MAX_DELAY_MS // STEP_MS + 1):
         clock.sleep(STEP_MS)
         while timer.advance_clock(0):
@@ -149,7 +149,7 @@ def pass_time(timer: Timer, clock: MockTime) -> None:
 
 
 def cpu_us(work: Callable[[], object]) -> float:
-    """Processor time of ``work``."""
+    """Processor time of ``work`` in µs."""
     began_ns = time.process_time_ns()
     work()
     return (time.process_time_ns() - began_ns) / 1e3
