@@ -1,5 +1,4 @@
-"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and a check with
-pandas.
+"""``make demo``: a year of flights and weather through the broker into Spark, a table, a chart, and a pandas check.
 
 Kafka 0.10.2: quickstart · book 1.4.1
 

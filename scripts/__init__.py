@@ -1,1 +1,1 @@
-"""Helpers of the Makefile."""
+"""Scripts that the Makefile runs."""

@@ -1,7 +1,7 @@
-"""``make wheel``: wheels of kafka_lite in ``dist/``, plain always, and compiled where there is a C compiler.
+"""``make wheel``: builds wheels in ``dist/``: always a plain one, and a compiled one if there is a C compiler.
 
-The plain one (``py3-none-any``) runs on every Python from 3.11 on. The compiled one is for this Python on this kind of
-machine: the hot modules that pyproject.toml names are extension modules in it.
+The plain wheel (``py3-none-any``) runs on every Python from 3.11 on. The compiled wheel is for this Python version and
+platform: the hot modules named in pyproject.toml are extension modules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
 
 
 def main() -> int:
-    """Build them and say how to install them; returns the exit code."""
+    """Build the wheels and print how to install them; returns the exit code."""
     from scripts.compile_hot_modules import compiled_wheel
 
     shutil.rmtree(DIST, ignore_errors=True)
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def missing_for_compiling() -> str:
-    """What a build of the compiled wheel would miss, in words; empty if nothing."""
+    """What is missing for building the compiled wheel, in words; empty if nothing is."""
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         return "there is no C compiler, such as Debian's package gcc"
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
@@ -57,10 +57,10 @@ def missing_for_compiling() -> str:
 
 
 def build_wheel(target: Path, *, compiled: bool = False) -> Path:
-    """Build a wheel of today's source into ``target``; CalledProcessError if that fails.
+    """Build a wheel of the current source into ``target``. Raises CalledProcessError if that fails.
 
-    It is built from a copy: mypyc leaves its extension modules beside the sources, where Python would prefer them from
-    then on, whatever the sources say.
+    It is built from a copy, because mypyc leaves its extension modules beside the sources, where Python would then
+    prefer them to the sources, even when those change.
     """
     with tempfile.TemporaryDirectory() as scratch:
         source = _copy_of_the_source(Path(scratch))
@@ -73,7 +73,7 @@ def build_wheel(target: Path, *, compiled: bool = False) -> Path:
 
 
 def uv(*arguments: str, env: dict[str, str] | None = None) -> None:
-    """Run the uv of this environment; CalledProcessError if that fails."""
+    """Run this environment's uv. Raises CalledProcessError if it fails."""
     subprocess.run([str(Path(sys.executable).with_name("uv")), *arguments], check=True, env=env, cwd=PROJECT)
 
 

@@ -1,8 +1,8 @@
-"""``make compiled``: the package once more in ``build/compiled``, with its hot modules compiled by mypyc.
+"""``make compiled``: builds a copy of the package in ``build/compiled`` with its hot modules compiled by mypyc.
 
-Which modules those are is said in pyproject.toml; the source is the very same. Needs a C compiler and Python's headers.
-``make broker`` uses it if it is there and of today's source; so does anything else with ``PYTHONPATH=build/compiled``.
-`make bench` measures it beside the plain one.
+The modules are listed in pyproject.toml; the source is the same. Needs a C compiler and Python's headers.
+``make broker`` uses it if it is up to date with the source; so does anything else with ``PYTHONPATH=build/compiled``.
+`make bench` compares it with the plain package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ USE = "`make broker` uses them"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build it, unless it is there and from today's source; returns the exit code."""
+    """Build the compiled package unless it is up to date; returns the exit code."""
     parser = argparse.ArgumentParser(prog="make compiled", description="Compile the hot modules into build/compiled.")
     parser.add_argument("--path", action="store_true", help="build nothing: print the path of what is up to date")
     if parser.parse_args(arguments).path:
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def compile_modules() -> None:
-    """Build the wheel, and unpack it into ``build/compiled``."""
+    """Build the wheel and unpack it into ``build/compiled``."""
     digest, commit = source_digest(), commit_of(PROJECT)
     for stale in (TARGET, WHEEL):
         shutil.rmtree(stale, ignore_errors=True)
@@ -55,7 +55,7 @@ def compile_modules() -> None:
 
 
 def compiled_wheel() -> Path:
-    """The wheel that ``build/compiled`` was unpacked from; built first unless it is of today's source and commit."""
+    """The wheel that ``build/compiled`` was unpacked from; rebuilt if it is not of the current source and commit."""
     commit = WHEEL / COMMIT
     if not (is_current() and commit.exists() and commit.read_text() == commit_of(PROJECT)):
         compile_modules()
@@ -64,7 +64,7 @@ def compiled_wheel() -> Path:
 
 
 def source_digest() -> str:
-    """What the compiled package depends on, as one number: the source, and the kind of Python."""
+    """A digest of everything that the compiled package depends on: the source and the Python implementation."""
     digest = hashlib.sha256(str(sys.implementation.cache_tag).encode())
     data = (*(PROJECT / "config").iterdir(), *(PROJECT / "chapters").glob("*.toml"))
     packaged = (*(PROJECT / "kafka_lite").rglob("*.py"), *data)
@@ -75,7 +75,7 @@ def source_digest() -> str:
 
 
 def is_current() -> bool:
-    """Whether what is in ``build/compiled`` was made of the source as it is now."""
+    """Whether ``build/compiled`` was built from the current source."""
     kept = TARGET / DIGEST
     return kept.exists() and kept.read_text() == source_digest()
 

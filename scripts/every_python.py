@@ -1,9 +1,9 @@
-"""The unit tests on every Python that pyproject.toml names and this machine has, beside the one of ``.venv``.
+"""Runs the unit tests on every Python that pyproject.toml names and this machine has, except the one in ``.venv``.
 
     python -m scripts.every_python
 
-Interpreters are looked for on the PATH, and where pyenv and uv keep theirs; none is downloaded. Each gets the packages
-of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
+Interpreters are searched for on the PATH and in the directories of pyenv and uv; none is downloaded. Each gets the
+packages of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def supported_versions() -> list[str]:
 
 
 def candidates(environ: dict[str, str] | os._Environ[str], home: Path) -> Iterator[Path]:
-    """Where an interpreter may lie."""
+    """Possible paths of interpreters."""
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         yield from sorted(Path(folder).glob("python3.[0-9][0-9]"))
     pyenv = Path(environ.get("PYENV_ROOT", home / ".pyenv"))
@@ -49,7 +49,7 @@ def candidates(environ: dict[str, str] | os._Environ[str], home: Path) -> Iterat
 
 
 def interpreters(paths: Iterable[Path]) -> dict[str, Path]:
-    """The first interpreter of each version that runs: the shim of a version manager may be for none."""
+    """The first working interpreter of each version: a version manager's shim may not have one behind it."""
     found: dict[str, Path] = {}
     for path in paths:
         done = subprocess.run([path, "-c", PRINT_VERSION], capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """The result of a lane, which is one run of pytest with its second tries, and the summary of all lanes.
 
-A lane is red if a test failed twice, if pytest did not come to its end, or if no test passed. Lanes are also red if
-three or more of their tests were flaky.
+A lane is red if a test failed twice, if pytest did not finish, or if no test passed. Lanes are also red if three or
+more of their tests were flaky.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SLOWEST = 20
 
 @dataclass
 class Lane:
-    """The tests of a lane: ``failed`` ones failed twice, ``flaky`` ones passed in their second try.
+    """The tests of a lane: ``failed`` tests failed twice, ``flaky`` tests passed in their second try.
 
     ``broken`` says why pytest itself failed, and is empty if it did not.
     """
@@ -75,7 +75,7 @@ def count_chances(flaky: Iterable[TestOutcome]) -> int:
 
 
 def chance(outcome: TestOutcome) -> tuple[str, ...]:
-    """What tests have in common that failed because they share a fixture; of any other test, its node id."""
+    """A key shared by tests that failed because of the same fixture; for any other test, its node id."""
     failure = outcome.failure
     if failure is not None and failure.phase == "setup":
         return outcome.node_id.partition("::")[0], failure.where, failure.message
@@ -129,7 +129,7 @@ def totals(lanes: Sequence[Lane]) -> str:
 
 
 def report_of_flaky(lanes: Sequence[Lane]) -> str:
-    """The first failures of the flaky tests with their tracebacks, to mend them by."""
+    """The first failures of the flaky tests with their tracebacks."""
     blocks = []
     for lane in lanes:
         for outcome in lane.flaky:

@@ -1,4 +1,4 @@
-"""What each test of a run came to, read from the log that pytest-reportlog writes.
+"""The outcome of each test of a run, read from the log that pytest-reportlog writes.
 
 A test has up to three phases: setup, call, teardown. It failed if one of them failed. If a worker of xdist dies, the
 test that it was running has failed too; xdist may run it again in another worker, which changes nothing.
@@ -38,7 +38,7 @@ class TestOutcome:
     failure: Failure | None = None
 
     def add(self, report: dict[str, Any]) -> None:
-        """Take one phase of the test into account."""
+        """Add the report of one phase."""
         self.seconds += report["duration"]
         phase = CRASH if report["when"] == "???" else report["when"]
         self.crashes += phase == CRASH

@@ -1,12 +1,12 @@
-"""Run a lane of tests: pytest, and a second try at the end for each test that failed, by itself in a fresh process.
+"""Runs a lane of tests: pytest, then a second try for each failed test, alone in a fresh process.
 
     python -m scripts.run_tests NAME [PATH…] [-- PYTEST-OPTIONS…]    one lane, written to build/tests/NAME.json
     python -m scripts.run_tests --sum-up                             all lanes in build/tests together, as .ci/run ends
 
 A test that passes in its second try is flaky. The summary names it with its first failure, flaky.txt keeps the
-traceback, and the run is green, unless there are three of them. pytest-rerunfailures would run the test again at once
-and in the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS names another folder
-than build/tests.
+traceback, and the run is green unless there are three of them. pytest-rerunfailures would rerun the test immediately in
+the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS overrides the folder
+build/tests.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENDED_HOW: dict[int, str] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a lane, or sum all up; returns the exit code."""
+    """Run a lane, or sum up all lanes; returns the exit code."""
     results = Path(os.environ.get("KAFKA_LITE_TEST_RESULTS", "build/tests"))
     results.mkdir(parents=True, exist_ok=True)
     if list(arguments) == ["--sum-up"]:
@@ -56,7 +56,7 @@ def finish(results: Path, lanes: Sequence[Lane]) -> int:
 
 
 def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[str]) -> Lane:
-    """Run the tests of ``paths`` with pytest's ``options``, then the failed ones again, and write down the result."""
+    """Run the tests of ``paths`` with pytest's ``options``, then the failed ones again, and save the result."""
     started = time.monotonic()
     lane = Lane(name, broken="it did not come to its end")
     lane.save(results / f"{name}.json")
@@ -97,7 +97,7 @@ def second_tries(
 
 
 def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequence[str]) -> bool:
-    """Run the test alone in a fresh process. One that took two workers down has failed twice already."""
+    """Run the test alone in a fresh process. A test that crashed two workers has already failed twice."""
     if outcome.crashes > 1:
         return False
     print(f"\nsecond try: {outcome.node_id}", flush=True)
@@ -107,7 +107,7 @@ def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequen
 
 
 def run_pytest(log: Path, arguments: Sequence[str]) -> tuple[int, dict[str, TestOutcome]]:
-    """Run pytest; returns its exit code and what the tests came to, by node id."""
+    """Run pytest; returns its exit code and the tests' outcomes by node id."""
     log.unlink(missing_ok=True)
     # Not `python -m pytest`, which puts the current folder before the compiled package that PYTHONPATH may name.
     command = [Path(sys.executable).with_name("pytest"), *arguments, f"--report-log={log}"]

@@ -83,8 +83,7 @@ class RecordColumns:
 
 
 def decode_columns(buffer: bytes, count: int) -> RecordColumns:
-    """Decode the ``count`` records that fill ``buffer`` (under 2 GB). See ``default_record`` for a figure of the
-    format.
+    """Decode the ``count`` records that fill ``buffer`` (under 2 GB); ``default_record`` has a figure of the format.
 
     Raises ``InvalidRecordError`` if these are not ``count`` records or a record's fields do not match its length.
     Headers are only counted here; ``default_record.decode_headers`` decodes them if needed.

@@ -1,5 +1,4 @@
-"""Offsets by partition in the JSON format of Spark's Kafka source, and the ways to specify where a query begins and
-ends.
+"""Offsets by partition in the JSON format of Spark's Kafka source, and the ways to specify a query's start and end.
 
 Spark 4.2: connector/kafka-0-10-sql/.../JsonUtils.scala, KafkaOffsetRangeLimit.scala · book 4.1.1
 """

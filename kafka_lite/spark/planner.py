@@ -108,8 +108,7 @@ def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:
 
 
 def rate_limit(limit: int, start: PartitionOffsets, latest: PartitionOffsets) -> PartitionOffsets:
-    """The end of the next micro-batch: about ``limit`` offsets after ``start``, in proportion to each partition's
-    backlog.
+    """The end of the next micro-batch: about ``limit`` offsets after ``start``, in proportion to the backlogs.
 
     A partition of ``latest`` that is not in ``start`` is not limited. No partition with a backlog starves, so a limit
     below the number of partitions is exceeded, as in Spark's own source.

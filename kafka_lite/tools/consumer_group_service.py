@@ -233,8 +233,7 @@ class ConsumerGroupService:
             )
 
     def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
-        """Offsets where partitions begin (EARLIEST), end (LATEST), or have their first record at or after a timestamp
-        (ms).
+        """Offsets where partitions begin (EARLIEST), end (LATEST), or first reach a timestamp (ms).
 
         Omits partitions whose leaders do not respond and those without a record that late.
         """

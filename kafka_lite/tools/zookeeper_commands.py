@@ -237,7 +237,7 @@ class ZooKeeperCommands:
             self._client.delete(path)
 
     def set_acl(self, arguments: Arguments) -> None:
-        """Set a node's ACL; ``-v``: only if it has this version; ``-R``: also on all nodes below; ``-s`` prints the
+        """Set a node's ACL; ``-v``: only if it has this version; ``-R``: on all nodes below, too; ``-s``: print the
         stat."""
         acl = _parse_acl(arguments.rest[1])
         stat = self._client.set_acls(arguments.path, acl, arguments.version)
