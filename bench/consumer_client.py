@@ -182,7 +182,7 @@ def by_confluent_kafka(work: Work) -> Reading:
     consumer = Consumer({
         "bootstrap.servers": work.bootstrap_servers, "group.id": "bench", "enable.auto.commit": False,
         "check.crcs": True, "fetch.wait.max.ms": MAX_WAIT_MS,
-        "queued.min.messages": 1_000_000,  # with less, it pauses for a second whenever it has 100,000
+        "queued.min.messages": 1_000_000,  # by default, it pauses for a second whenever it has 100,000
     })  # fmt: skip
     consumer.assign([TopicPartition(work.topic, 0, 0)])
 

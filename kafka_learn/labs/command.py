@@ -31,7 +31,7 @@ SUMMARY = "graded labs on the code of the broker itself"
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``labs`` and its verbs to a command's parser, which calls the option ``run``."""
+    """Add ``labs`` and its verbs to a command's parser, with this module's ``run`` as the option ``run``."""
     parser = subparsers.add_parser(NAME, help=SUMMARY, description=f"{SUMMARY[:1].upper()}{SUMMARY[1:]}.")
     add_arguments(parser)
     parser.set_defaults(run=run)
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb. Returns 0, 1 if a check is not green, 2 for a mistake in the command, 130 after Ctrl-C."""
+    """Run the verb. Returns 0, 1 if a check is not green, 2 for an error that the learner can fix, 130 after Ctrl-C."""
     verb: Callable[[argparse.Namespace], int] = options.run_verb
     try:
         return verb(options)

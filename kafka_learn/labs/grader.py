@@ -57,7 +57,7 @@ class CheckResult:
 
     @property
     def passed(self) -> bool:
-        """Whether all tests that ran passed."""
+        """Whether the check finished and all its tests passed."""
         return bool(self.outcomes) and not self.failure and all(outcome.passed for outcome in self.outcomes)
 
     def tasks_passed(self) -> list[int]:

@@ -171,7 +171,7 @@ class _Wire:
             detail = {"thing": summary(request), "frame_bytes": request.size_in_bytes}
             call.emit(Kind.TAKE, call.actor, "request", detail, number=number)
 
-    # ── answers ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _put_answers(self, call: Call, send: NetworkSend) -> None:
         for correlation_id, size in _frames(send):

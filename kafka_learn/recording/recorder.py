@@ -167,7 +167,8 @@ class Recording:
         self._local = threading.local()
         self._problems: list[str] = []
 
-    # ── when ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── start and stop
+    # ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def __enter__(self) -> Self:
         try:
@@ -220,7 +221,7 @@ class Recording:
         ended = sum(event.kind is Kind.RETURN for event in events)
         return begun == ended and sum(matches(event, name) for event in events) >= count
 
-    # ── what ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def run(self) -> RecordedRun:
@@ -286,7 +287,8 @@ class Recording:
             stack = self._local.stack = []
         return stack
 
-    # ── how ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── wrapping
+    # ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _by_target(self) -> dict[tuple[type | ModuleType, str], list[Watch]]:
         targets: dict[tuple[type | ModuleType, str], list[Watch]] = {}

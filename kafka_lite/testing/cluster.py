@@ -126,7 +126,7 @@ class Cluster:
 
     def restart(self) -> None:
         """Stop the broker and start it again with the same data and port."""
-        self.server  # noqa: B018 raises if the broker is not running
+        self.server  # noqa: B018  raises if the broker is not running
         self.stop_broker()
         self.start_broker()
 
@@ -238,7 +238,7 @@ class Cluster:
             raise
 
     def _client(self) -> ClusterClient:
-        self.server  # noqa: B018 raises if the broker is not running
+        self.server  # noqa: B018  raises if the broker is not running
         return ClusterClient(HOST, self._port, OWN_CLIENT_ID)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────

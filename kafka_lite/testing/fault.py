@@ -116,7 +116,7 @@ class Fault:
     # ── which requests ────────────────────────────────────────────────────────────────────────────────────────────
 
     def for_topic(self, topic: str, partition: int | None = None) -> Self:
-        """Only requests that name the topic (and partition). An error then applies to this item only."""
+        """Only requests that name the topic (and partition). An error then fails only that item."""
         self._topic, self._partition = topic, partition
         return self
 

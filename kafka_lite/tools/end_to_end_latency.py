@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Send and read messages one by one. Raises ToolError if a message read differs from the one sent."""
+    """Send and read messages one by one; returns 1 if a message read differs from the one sent."""
     configure_logging(default_level="WARN")
     if options.num_messages < 1 or options.message_size_bytes < 1:
         raise ToolError("num_messages and message_size_bytes should be greater than zero")
