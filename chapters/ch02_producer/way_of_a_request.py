@@ -117,8 +117,8 @@ hand_overs(inline)
 # A request with `acks=0`. The client waits for nothing. **What comes back through the response queue?**
 
 # %% [markdown] lang="zh"
-# 响应仍然经过响应队列，尽管放入和取出的是同一个线程：处理请求的代码怎样回答，两种模式下都一样；而一个必须在延迟缓存里等
-# 待的请求，是由另外的线程来回答的。
+# 响应仍然经过响应队列，尽管放入和取出的是同一个线程：处理请求的代码怎样响应，两种模式下都一样；而一个必须在延迟缓存里等
+# 待的请求，由另外的线程来响应。
 #
 # ## 没有响应
 #

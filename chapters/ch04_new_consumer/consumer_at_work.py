@@ -136,7 +136,7 @@ sequence_diagram(consumer_runs.futures_of_a_join())
 # Now the coordinator says UNKNOWN_MEMBER_ID to the first JoinGroup. **How many futures, and which of them fail?**
 
 # %% [markdown] lang="zh"
-# 现在协调者对第一个 JoinGroup 回答 UNKNOWN_MEMBER_ID。**有几个异步请求，其中哪些失败？**
+# 现在协调者对第一个 JoinGroup 返回 UNKNOWN_MEMBER_ID。**有几个异步请求，其中哪些失败？**
 
 # %%
 with (

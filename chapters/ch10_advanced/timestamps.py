@@ -253,7 +253,7 @@ for segment in log.segments:
 # %% [markdown] lang="zh"
 # ## 没有时间的日志
 #
-# **对 v0 格式的主题，broker 怎样回答？**
+# **对 v0 格式的主题，broker 怎样响应？**
 
 # %%
 cluster.create_topic("old", configs={"message.format.version": "0.9.0"})
@@ -371,6 +371,6 @@ cluster.stop()
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 给 `created` 加一个时钟慢十分钟的生产者，预测 `offsets_for_times` 的回答。
+# - 给 `created` 加一个时钟慢十分钟的生产者，预测 `offsets_for_times` 的结果。
 # - `segment.ms` 也按消息的时间计算。往一个 `segment.ms` 为一小时的主题里，交替写入现在的记录和一个月前的记录，数一数它
 #   的分段。

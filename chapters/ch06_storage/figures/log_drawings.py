@@ -295,7 +295,7 @@ def retention_table(language: str) -> str:
 
 def checkpoint_files(language: str) -> str:
     """What the files of a log directory hold while the broker runs, and after a clean stop."""
-    words = {"en": ("running, flushed once", "stopped"), "zh": ("运行中，刷写过一次", "正常停止之后")}[language]
+    words = {"en": ("running, flushed once", "stopped"), "zh": ("运行中，刷盘过一次", "正常停止之后")}[language]
     time = MockTime()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
