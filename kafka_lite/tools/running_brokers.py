@@ -60,9 +60,12 @@ class RunningBrokers:
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.find()
-            self._fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            # The file gets its name last: find() removes a file that is not locked.
+            unfinished = self._file.with_suffix(".starting")
+            self._fd = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX)
             os.write(self._fd, dump_properties(facts).encode())
+            unfinished.rename(self._file)
         except OSError as error:
             logger.warning(
                 "Cannot write %s (%s): `kafka-lite server-stop` will not find this broker", self._file, error.strerror

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import signal
@@ -43,6 +44,27 @@ def test_a_running_broker_is_found_and_stopped(tmp_path: Path) -> None:
         found.stop()
         assert process.wait(60) == -signal.SIGTERM
     assert not found.is_running()
+
+
+def test_a_broker_that_is_registering_is_not_taken_for_a_killed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, others_found = fcntl.flock, []
+
+    def look_then_lock(fd: int, operation: int) -> None:
+        if operation == fcntl.LOCK_EX:
+            monkeypatch.undo()
+            others_found.append(RunningBrokers(tmp_path).find())
+        lock(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", look_then_lock)
+    brokers = RunningBrokers(tmp_path)
+    brokers.enter({"broker.id": "7"})
+    assert others_found == [[]]
+    (found,) = RunningBrokers(tmp_path).find()
+    assert (found.pid, found.facts) == (os.getpid(), {"broker.id": "7"})
+    brokers.leave()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_file_of_a_killed_broker_is_removed(tmp_path: Path) -> None:
