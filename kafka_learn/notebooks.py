@@ -199,9 +199,7 @@ def _output(output: Any, language: str) -> str:
         data = {kind: data[CHINESE]}
     for mime in ("image/svg+xml", "text/html"):
         if mime in data:
-            rows = (
-                row for row in data[mime].splitlines() if row.strip() and not row.startswith(("<?xml", "<!DOCTYPE"))
-            )
+            rows = (row for row in data[mime].splitlines() if row.strip() and not row.startswith(_NOT_INLINE))
             return '<figure class="drawing">\n' + "\n".join(rows) + "\n</figure>"
     if "text/markdown" in data:
         return str(data["text/markdown"])

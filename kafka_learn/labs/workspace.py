@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import time
@@ -62,14 +63,20 @@ class LabWorkspace:
         """Write the starters again; returns the folder to which existing work was moved, if any."""
         kept = None
         if self.started:
-            kept = self.folder / time.strftime("before-reset-%Y%m%d-%H%M%S")
-            kept.mkdir()
+            kept = self._new_folder(time.strftime("before-reset-%Y%m%d-%H%M%S"))
             for path in self._paths().values():
                 if path.exists():
                     shutil.move(path, kept / path.name)
         self._progress_path.unlink(missing_ok=True)
         self.start()
         return kept
+
+    def _new_folder(self, name: str) -> Path:
+        """Make a folder of that name, with a number behind it if the name is taken."""
+        names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+        folder = next(folder for folder in map(self.folder.joinpath, names) if not folder.exists())
+        folder.mkdir()
+        return folder
 
     def files(self) -> dict[str, Path]:
         """The learner's file of each module. Raises NotStartedError if one is missing."""

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -71,6 +72,17 @@ def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
     kept = workspace.reset()
     assert (kept / path.name).read_text() == "my work"
     assert workspace.untouched()
+
+
+def test_two_resets_within_a_second_keep_both_works(tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "strftime", lambda _format: "before-reset-20260101-120000")
+    workspace = LabWorkspace(LAB, tmp_path)
+    path = workspace.start()[0]
+    kept = []
+    for work in ("first", "second"):
+        path.write_text(work)
+        kept.append(workspace.reset() / path.name)
+    assert [file.read_text() for file in kept] == ["first", "second"]
 
 
 def test_progress_survives_and_damage_to_it_is_forgiven(tmp_path):
