@@ -28,7 +28,7 @@ def test_a_starter_keeps_signatures_and_docstrings_and_compiles(lab):
 def test_a_starter_leaves_the_rest_of_the_module_alone():
     text = starter(LAB, "kafka_lite.log.offset_index")
     assert "self.relative_offset(offset)" not in text
-    assert "Raises InvalidOffsetError when" in text
+    assert "Raises InvalidOffsetError if" in text
     assert 'ENTRY = struct.Struct(">ii")' in text
 
 
