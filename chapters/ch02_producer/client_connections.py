@@ -23,8 +23,8 @@
 #
 # *本书 2.1.3 和 2.1.4；相应的正文是[网络客户端](network-client.md)和[选择器](selector.md)。*
 #
-# 生产者与 broker 的第一次接触，在途请求，以及一个选择器，它的对端完全听我们的。一切都在发生时录制下来。单元格如果以问题
-# 结尾，请先回答，再运行下一个。
+# 生产者与 broker 的第一次接触，在途请求，以及一个选择器，它的对端完全由我们控制。一切都在发生时录制下来。单元格如果以
+# 问题结尾，请先回答，再运行下一个。
 
 # %%
 import random
@@ -86,7 +86,7 @@ time_line(contact, hide=["state"])
 # %% [markdown] lang="zh"
 # ## 连接的状态
 #
-# 只有这个类，加上一个由我们拨动的时钟。**节点处于 CONNECTING 时，它对 `ready` 怎么说？**
+# 只有这个类，加上一个由我们拨动的时钟。**节点处于 CONNECTING 时，`ready` 返回什么？**
 
 # %%
 states = ClusterConnectionStates(50, 1000, random_source=random.Random(7))
@@ -103,8 +103,8 @@ print(states.state("0"), "once READY, it cannot be CONNECTING without having bee
 # and again. **After how many losses does the backoff stop growing?**
 
 # %% [markdown] lang="zh"
-# 它允许从 CONNECTING 直接到 READY，这是为不询问版本的客户端准备的。现在连接断开，断了又断。**断开几次之后，退避时间不再
-# 增长？**
+# 它允许从 CONNECTING 直接到 READY，这是为不询问版本的客户端准备的。现在连接断开，断了又断。**断开几次之后，退避时间不
+# 再增长？**
 
 # %%
 now_ms = 100.0
@@ -186,8 +186,8 @@ print(
 # %% [markdown] lang="zh"
 # ## 轮询
 #
-# 一个选择器和一个对端：一个套接字装不下的帧，一个分几次来的帧，一次来两个帧，一个静音的连接。**请看写着 *interest* 的方
-# 框。它会变化几次？**
+# 一个选择器和一个对端：一个套接字装不下的帧，一个分几次来的帧，一次来两个帧，一个静音的连接。**请看写着 *interest* 的
+# 方框。它会变化几次？**
 
 # %%
 polls = connection_runs.polls()

@@ -26,8 +26,8 @@
 # *本书 2.2；相应的正文是[事件处理器](old-event-handler.md)、[按节点和分区整理](old-collation.md)，以
 # 及[通过 BlockingChannel 发送](old-blocking-channel.md)。*
 #
-# 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在做
-# 别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
+# 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在
+# 做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
 
 # %%
 import logging
@@ -87,8 +87,8 @@ print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} m
 # %% [markdown] lang="zh"
 # ## 队列
 #
-# 一个异步生产者，`batch.num.messages=3`，在队列里最多等 150 ms。四次调用发送四条消息。**第四条什么时候离开，从什么时候
-# 算起？**
+# 一个异步生产者，`batch.num.messages=3`，在队列里最多等 150 ms。四次调用发送四条消息。**第四条什么时候离开，从什么时
+# 候算起？**
 
 # %%
 run = queued()
@@ -163,13 +163,13 @@ with Cluster() as cluster:
 # it leads only the first. **How many messages does the second attempt send, and to whom?**
 
 # %% [markdown] lang="zh"
-# 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管是谁组成的批次。最后一行显示了“一个线程，发送并等待”的极限：
-# 每次往返一个批次，消息来得再快也没有用。
+# 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管是谁组成的批次。最后一行显示了“一个线程，发送并等待”的极
+# 限：每次往返一个批次，消息来得再快也没有用。
 #
 # ## 主副本换了节点
 #
-# 三条消息：一条给分区 0，两条给分区 1。就生产者所知，两个分区的主副本都在 broker 0。其实它只是前一个的主副本。
-# **第二次尝试发送几条消息，发给谁？**
+# 三条消息：一条给分区 0，两条给分区 1。就生产者所知，两个分区的主副本都在 broker 0。其实它只是前一个的主副本。**第二
+# 次尝试发送几条消息，发给谁？**
 
 # %%
 run = leader_moved()
@@ -207,10 +207,10 @@ print(f"{connections} connection more, appended: {appended}")
 # in every attempt, and takes the others. **How many messages are missing in the end, and which call told the program?**
 
 # %% [markdown] lang="zh"
-# ## 没有人听说的事
+# ## 无从得知的事
 #
-# 一个异步生产者发送六十条消息，每批十条。broker 在每次尝试时都拒绝第二批和第三批，接受其他的。**最后少了几条消息，是哪
-# 个调用告诉程序的？**
+# 一个异步生产者发送六十条消息，每批十条。broker 在每次尝试时都拒绝第二批和第三批，接受其他的。**最后少了几条消息，是
+# 哪个调用告诉程序的？**
 
 # %%
 with Cluster() as cluster:

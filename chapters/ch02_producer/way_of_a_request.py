@@ -66,7 +66,7 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 # %% [markdown] lang="zh"
 # ## 和 Kafka 一样
 #
-# 一个生产者连接，用 `acks=1` 发送一条记录，等待响应。每个请求都要排队等处理线程。**一来一回，它经过几双手？**
+# 一个生产者连接，用 `acks=1` 发送一条记录，等待响应。每个请求都要排队等处理线程。**一来一回，要交接几次？**
 
 # %%
 as_in_kafka = produce_request()
@@ -94,8 +94,8 @@ hand_overs(as_in_kafka)
 # The same with this broker's defaults. **Which arrows are missing?**
 
 # %% [markdown] lang="zh"
-# 连接自己转手两次，一生只有一回。请求在 broker 内部转手两次：放进请求队列，从响应队列取出。*connection*、*request* 和
-# *answer* 经过内核，是客户端那边的转手。
+# 连接自己交接两次，只在建立时发生。请求在 broker 内部交接两次：放进请求队列，从响应队列取出。*connection*、*request* 和
+# *answer* 经过内核，是客户端那边的交接。
 #
 # ## 就地处理
 #

@@ -24,7 +24,7 @@
 #
 # *本书 5.1 和 5.3；相应的正文是[消费者加入消费组](joining.md)和[延迟的加入组操作](delayed-join.md)。*
 #
-# 一个 broker 和最多五个真实的消费者在本进程里运行，每个消费者有自己的线程，它们互相说了什么，从外部录制下来。时间是生成
+# 一个 broker 和最多五个真实的消费者在本进程里运行，每个消费者有自己的线程，它们之间的通信从外部录制下来。时间是生成
 # 本页时测得的，那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
 
 # %%
@@ -55,7 +55,7 @@ from kafka_lite.testing import Cluster
 # %% [markdown] lang="zh"
 # ## 四个成员加入和同步
 #
-# *ann*、*bob*、*cid* 和 *dan* 先后来到一个空的组。只要还有人来，broker 就继续等：按它的时钟是三十秒，这个时钟会被拨
+# *ann*、*bob*、*cid* 和 *dan* 先后来到一个空的组。只要还有成员来，broker 就继续等：按它的时钟是三十秒，这个时钟会被拨
 # 快。**谁是主消费者？哪些响应一起到达？**
 
 # %%
@@ -79,7 +79,7 @@ answers(run, "SyncGroup")
 # stood behind it. Which thread did answer?
 
 # %% [markdown] lang="zh"
-# *ann* 的第二个 JoinGroup，要等其他人都来了才得到响应。这期间 broker 里没有任何线程守着它。那么是哪个线程作出响应的？
+# *ann* 的第二个 JoinGroup，要等其他人都来了才得到响应。这期间 broker 里没有线程在等它。那么响应由哪个线程发出？
 
 # %%
 parked = [
@@ -95,11 +95,11 @@ print({pair.put.thread for pair in parked})
 # To the broker a subscription is bytes. To the leader it is this:
 
 # %% [markdown] lang="zh"
-# 是看管延迟操作的那个线程：完成这次加入的是时间，而不是最后一个成员。
+# 是延迟操作的计时线程：这次加入因超时而完成，而不是因为最后一个成员到来。
 #
 # ## 传送的是什么
 #
-# 对 broker 来说，订阅就是字节。对主消费者来说，它是这样的：
+# 在 broker 看来，订阅只是字节。主消费者看到的是这样：
 
 # %%
 said = serialize_subscription(Subscription(("flights", "weather")))
@@ -115,7 +115,7 @@ print(deserialize_subscription(said))
 # %% [markdown] lang="zh"
 # ## 一到五个消费者
 #
-# 四个分区。消费者一个接一个地来，又按同样的次序离开。**谁什么也没有，在什么时候？第一个离开的，它的分区归谁？**
+# 四个分区。消费者一个接一个地来，又按同样的次序离开。**哪个消费者没有分区，在什么时候？第一个离开的，它的分区归谁？**
 
 # %%
 run = one_to_five()
@@ -137,8 +137,8 @@ print(f"generation {generation}: {owned}")
 # one: four partitions change their owner, where one would do. Count it:
 
 # %% [markdown] lang="zh"
-# range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个人**都往前挪一位：四个分区换了所有者，其实换
-# 一个就够了。数一数：
+# range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个成员**都往前挪一位：四个分区换了所有者，其实
+# 换一个就够了。数一数：
 
 # %%
 members = ["ann", "bob", "cid", "dan", "eve"]
@@ -167,7 +167,7 @@ for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor):
 # %% [markdown] lang="zh"
 # ## 第三个成员
 #
-# *ann* 和 *bob* 分享一个主题，这时 *cid* 来了。**他们怎样得知？他们还会继续读多久？**
+# *ann* 和 *bob* 分担一个主题，这时 *cid* 加入。**他们怎样得知？还会继续读多久？**
 
 # %%
 run = third_member_joins()
@@ -189,11 +189,11 @@ for event in run:
 # request is parked. **Which of these calls begins a rebalance?**
 
 # %% [markdown] lang="zh"
-# 几乎全是在等待心跳（这里是每 60 ms 一次）。从最后一个成员放手，到第一个成员接管，只有几毫秒。
+# 几乎全是在等待心跳（这里是每 60 ms 一次）。从最后一个成员放弃分区，到第一个成员接管，只有几毫秒。
 #
 # ## 手工操作
 #
-# 真实的消费者不会做的事有哪些？这里的成员自己什么也不做。请求被搁置的成员，写在方括号里。**下面哪些调用会开始一次再平
+# 真实的消费者不会这样做；这里的成员完全由我们手工操作。请求被搁置的成员，写在方括号里。**下面哪些调用会开始一次再平
 # 衡？**
 
 # %%
@@ -221,4 +221,4 @@ with Cluster() as cluster:
 # - 让 `one_to_five` 使用 `partition.assignment.strategy=sticky`（`Reader` 在
 #   `chapters/ch05_coordinator/figures/group_runs.py` 里，接受配置的键），比较颜色。
 # - 让成员的心跳间隔为 300 ms，预测那些空隙。
-# - 手工操作：在另一个成员加入这个纪元之前，发送主消费者的 SyncGroup。它得到什么？
+# - 手工操作：在另一个成员加入这个纪元之前，发送主消费者的 SyncGroup。会得到什么响应？

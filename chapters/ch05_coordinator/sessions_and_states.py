@@ -24,7 +24,7 @@
 #
 # *本书 5.2 和 5.4；相应的正文是[协调者处理请求](requests.md)和[消费组状态机](group-states.md)。*
 #
-# 这个笔记本里 broker 的时钟可以拨快，它的客户端却活在我们的时间里。所以十秒的会话一转眼就结束了。单元格如果以问题结尾，
+# 这个笔记本里 broker 的时钟可以拨快，它的客户端却按真实的时间运行。所以十秒的会话一转眼就结束了。单元格如果以问题结尾，
 # 请先回答，再运行下一个。
 
 # %%
@@ -71,12 +71,12 @@ with Cluster() as cluster:
 # Each cell is asked of a broker, now. Cover the table and fill in the row of OffsetCommit first.
 
 # %% [markdown] lang="zh"
-# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过纪元说明
-# 了一切：每次加入都开始一个纪元，离开也是。
+# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从纪元看
+# 得出来：每次加入都开始一个纪元，离开也是。
 #
 # ## 每个状态下的每种请求
 #
-# 每个格子都是现在向一个 broker 问来的。请先把表格盖住，填出 OffsetCommit 那一行。
+# 每个格子都是刚刚向一个 broker 实际请求得到的。请先把表格盖住，填出 OffsetCommit 那一行。
 
 # %%
 InBothLanguages(group_figures.answers)
@@ -128,7 +128,7 @@ with Cluster() as cluster:
 # %% [markdown] lang="zh"
 # ## 来得太晚的心跳
 #
-# *bob* 的进程停住了，broker 里过去了十二秒；*ann* 活着。**最先告诉 bob 的是什么？他读到的那些消息会怎样？**
+# *bob* 的进程停住了，broker 里过去了十二秒；*ann* 活着。**bob 最先从哪里得知？他读到的那些消息会怎样？**
 
 # %%
 run = late_heartbeat()
@@ -148,12 +148,12 @@ print(f"for {(told - taken) / 1e6:.1f} ms both believed that partitions 2 and 3 
 # *ann*'s heartbeats are in time, but her own thread is busy. **What ends the others' waiting, and when?**
 
 # %% [markdown] lang="zh"
-# 在这里，*ann* 一得到 *bob* 的分区，他就被叫醒了。也完全可能是一小时之后。消费组无法阻止他自以为拥有分区，但可以阻止他
+# 在这里，*ann* 一得到 *bob* 的分区，他就恢复了。也完全可能是一小时之后。消费组无法阻止他自以为拥有分区，但可以阻止他
 # 提交。
 #
 # ## 活着却不加入的成员
 #
-# *ann* 的心跳都按时，但是她自己的线程正忙着。**什么结束了其他成员的等待，在什么时候？**
+# *ann* 的心跳都按时，但是她自己的线程正忙着。**其他成员的等待因为什么结束，在什么时候？**
 
 # %%
 run = late_join()
@@ -205,8 +205,8 @@ with Cluster() as cluster:
 #   two joins, and what does a DelayedJoin wait for that would be complete without him?
 
 # %% [markdown] lang="zh"
-# *ann* 停止发送心跳之后，被会话超时踢了出去：按她的再平衡超时，组还要再等半分钟。*bob* 则被他的再平衡超时踢了出去，因为
-# 他从来没有来要自己的那份。
+# *ann* 停止发送心跳之后，因会话超时被移除：按她的再平衡超时，组还要再等半分钟。*bob* 则因再平衡超时被移除，因为他一直
+# 没有来取自己的分配结果。
 #
 # ## 轮到你了
 #

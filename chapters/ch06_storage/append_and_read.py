@@ -234,7 +234,7 @@ print(sent_bytes, "bytes sent,", len(received), "received, the same:", received 
 # And a slice that is held while its segment is deleted:
 
 # %% [markdown] lang="zh"
-# 还有一个切片，在它的分段被删除时仍有人拿着它：
+# 还有一个切片，在它的分段被删除时仍在使用：
 
 # %%
 slow = log.read(0, 1 << 20).records

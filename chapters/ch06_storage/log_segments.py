@@ -170,7 +170,7 @@ draw_segment(segment, highlight=27)
 # Green is the entry, blue is passed, orange is the answer. What does the lookup say at the edges?
 
 # %% [markdown] lang="zh"
-# 绿色的是索引项，蓝色的是越过的，橙色的是答案。在边缘处，查找怎么说？
+# 绿色的是索引项，蓝色的是越过的，橙色的是答案。边界上的查找结果是什么？
 
 # %%
 for target in (19, 20, 21, 22, 31, 32, 1000):
@@ -185,8 +185,8 @@ for target in (19, 20, 21, 22, 31, 32, 1000):
 # A longer index makes the search visible. `record_search` notes which entries the index reads while it runs.
 
 # %% [markdown] lang="zh"
-# 低于基准偏移量、低于第一项时：文件的开头。越过末尾时，索引仍然给出它的最后一项，因为它不可能知道日志到哪里为止；日志知
-# 道，它说 None。
+# 低于基准偏移量、低于第一项时：文件的开头。越过末尾时，索引仍然给出它的最后一项，因为索引不知道日志到哪里为止；日志知
+# 道，返回 None。
 #
 # ## 查找的每一轮
 #
@@ -294,7 +294,7 @@ files()
 #
 # ## 断电
 #
-# 没有人关闭分段 20。我们像启动中的 broker 那样重新打开它的文件。**索引现在有几项？**
+# 分段 20 没有正常关闭。我们像启动中的 broker 那样重新打开它的文件。**索引现在有几项？**
 
 # %%
 segment.flush()

@@ -76,7 +76,7 @@ draw_purgatory(purgatory)
 #
 # ## 没有效果的事件
 #
-# t-0 发生了一件事，但是谁也没有就绪。**这时三个操作各被查看了几次？**
+# t-0 发生了一件事，但是没有操作就绪。**这时三个操作各被查看了几次？**
 
 # %%
 print("completed:", purgatory.check_and_complete("t-0"))
@@ -102,7 +102,7 @@ draw_purgatory(purgatory)
 # happen to it a second time:
 
 # %% [markdown] lang="zh"
-# 它离开了 t-0 的列表和定时器，仍留在 t-1 的列表里，因为还没有人到过那里。它不会再经历第二次：
+# 它离开了 t-0 的列表和定时器，仍留在 t-1 的列表里，因为那里还没有线程处理过。它不会再完成第二次：
 
 # %%
 print("events of t-1 complete:", purgatory.check_and_complete("t-1"), b.history)
@@ -118,7 +118,7 @@ draw_purgatory(purgatory)
 # %% [markdown] lang="zh"
 # ## 时间到了
 #
-# **`a` 从来没有人说它就绪，500 ms 之后它的历史是什么？** 清理线程在循环里调用 `advance_clock(200)`；我们也这样做。
+# **`a` 一直没有就绪，500 ms 之后它经历了什么？** 清理线程在循环里调用 `advance_clock(200)`；我们也这样做。
 
 # %%
 while time.hi_res_ms() < 500:
@@ -277,7 +277,7 @@ assert ALL in samples
 #
 # ## 坏时机里的两个线程
 #
-# 事件 1 在查看一个操作，很慢。事件 2 带来了消息，又不可以等。它留下一张便条。
+# 事件 1 在查看一个操作，很慢。事件 2 让条件成立，又不可以等。它留下一张便条。
 
 # %%
 sequence_diagram(note_for_the_one_who_checks())
