@@ -99,13 +99,18 @@ class ZKDatabase:
             self._start_snapshot()
 
     def close(self) -> None:
-        """Finish the current snapshot and release the directory. The files are complete even without it."""
+        """Finish the current snapshot and release the directory. The files are complete even without it.
+
+        Raises OSError if the log cannot be trimmed; the directory is released nevertheless.
+        """
         if self._snapshot_thread is not None:
             self._snapshot_thread.join()
-        self._log.close()
-        if self._lock_fd is not None:
-            os.close(self._lock_fd)
-            self._lock_fd = None
+        try:
+            self._log.close()
+        finally:
+            if self._lock_fd is not None:
+                os.close(self._lock_fd)
+                self._lock_fd = None
 
     def take_snapshot(self) -> None:
         """Write a snapshot of the current state and delete obsolete files."""

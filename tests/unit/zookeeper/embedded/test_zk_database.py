@@ -143,6 +143,18 @@ def test_one_server_per_directory(tmp_path: Path) -> None:
     opened(tmp_path).close()
 
 
+def test_a_log_that_cannot_be_trimmed_keeps_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    database = opened(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.ftruncate", fail)
+        with pytest.raises(OSError, match="Input/output error"):
+            database.close()
+    opened(tmp_path).close()
+
+
 def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     database = opened(tmp_path)
     process(database, *creates())
