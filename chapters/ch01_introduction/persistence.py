@@ -20,13 +20,13 @@
 # memory (`tmpfs`), put `TMPDIR` on a disk, or you measure memory.
 
 # %% [markdown] lang="zh"
-# # 笔记本：你的磁盘怎么说
+# # 笔记本：测量你的磁盘
 #
 # *本书 1.3.1；相应的正文是[持久化与传输效率](persistence.md)。*
 #
-# 下面的一切都在笔记本运行的地方测量：你运行它，测的就是你的机器；你在阅读本页，测的就是生成本页的那台机器。正文里的图来
-# 自另一次运行，所以请比较。文件写在临时目录里；如果它在内存中（`tmpfs`），请让 `TMPDIR` 指向一块磁盘，否则测到的是内
-# 存。
+# 下面的一切都在笔记本运行的地方测量：你运行它，测的就是你的机器；你在阅读本页，测的就是生成本页的那台机器。正文里的图
+# 来自另一次运行，所以请比较。文件写在临时目录里；如果它在内存中（`tmpfs`），请让 `TMPDIR` 指向一块磁盘，否则测到的是
+# 内存。
 
 # %%
 from functools import partial
@@ -53,10 +53,10 @@ print("files in", figures.file_system(directory), "file system;", write_back_set
 # counted. **By which factor is the second slower?** Write it down; on a disk that turns it is hundreds, on an SSD less.
 
 # %% [markdown] lang="zh"
-# ## 一个接一个，东一个西一个
+# ## 顺序与随机
 #
-# 同样的 4096 个块，每块 4 KiB，先按顺序写，再写到一个 256 MiB 文件的随机位置。末尾的 `fdatasync` 也计入时间。**后者慢多
-# 少倍？** 请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
+# 同样的 4096 个块，每块 4 KiB，先按顺序写，再写到一个 256 MiB 文件的随机位置。末尾的 `fdatasync` 也计入时间。**后者慢
+# 多少倍？** 请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
 
 # %%
 figures.write_chart(disk.write_speeds(directory))
@@ -69,7 +69,7 @@ figures.write_chart(disk.write_speeds(directory))
 # Where are 4 MiB after they have been written? Pages of 4 KiB:
 
 # %% [markdown] lang="zh"
-# 按顺序写时，内核把相邻的块合并成大的请求；东一个西一个时，每个块自成一个请求。
+# 按顺序写时，内核把相邻的块合并成大的请求；随机写时，每个块自成一个请求。
 #
 # ## 页缓存
 #
@@ -84,8 +84,8 @@ for step, state in disk.stages_of_a_write(directory):
 # reads now costs no disk access at all. And the last line: who asks for one page gets its neighbours too.
 
 # %% [markdown] lang="zh"
-# `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**留着**它们。现在来读的消费者完全
-# 不用访问磁盘。再看最后一行：只要一页的人，连它的邻居也一起得到。
+# `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**留着**它们。现在来读的消费者完
+# 全不用访问磁盘。再看最后一行：只读一页，相邻的页也会一起读入。
 
 # %%
 figures.read_chart(disk.read_speeds(directory))
@@ -104,8 +104,8 @@ figures.read_chart(disk.read_speeds(directory))
 #
 # ## 写回：一条消息有多久只存在于内存中？
 #
-# 写入 64 MiB，然后放着不管。两秒太短，看不到结局：按通常的设置，要 30 秒之后才轮到它。**请把 `SECONDS` 设为 45**，然后
-# 等待。
+# 写入 64 MiB，然后放着不管。两秒太短，看不到结局：按通常的设置，要 30 秒之后才轮到它。**请把 `SECONDS` 设为 45**，然
+# 后等待。
 
 # %%
 SECONDS = 2
@@ -144,8 +144,8 @@ figures.log_append_chart(disk.log_append_rates(directory))
 # %% [markdown] lang="zh"
 # ## 零拷贝
 #
-# 这里看的是处理器时间，而不是经过的时间：这一节说的是 broker **没有**做的事。第三种方式，是比日志格式更旧的消费者逼它做
-# 的。
+# 这里看的是处理器时间，而不是经过的时间：这一节说的是 broker **没有**做的事。第三种方式，是消费者的格式比日志旧时不得
+# 不做的。
 
 # %%
 figures.transfer_chart(disk.transfer_costs(directory, megabytes=64))
@@ -178,12 +178,12 @@ figures.queues_chart(rates)
 # One job that stays, a thousand that come and go. **How many files are there in the end?**
 
 # %% [markdown] lang="zh"
-# 一条一条地比，beanstalkd 遥遥领先：它是个小小的 C 程序，对每条消息做的事很少。再看“一次 100 条”：beanstalkd 仍要处理一
-# 百个命令，每个都要同步；日志只追加一个批次，同步一次。
+# 一条一条地比，beanstalkd 遥遥领先：它是个小小的 C 程序，对每条消息做的事很少。再看“一次 100 条”：beanstalkd 仍要处
+# 理一百个命令，每个都要同步；日志只追加一个批次，同步一次。
 #
 # ### 磁盘上留下什么
 #
-# 一个任务留着，一千个来了又走。**最后有几个文件？**
+# 一个任务留着，一千个放入又删除。**最后有几个文件？**
 
 # %%
 if beanstalkd_program():
@@ -203,14 +203,14 @@ else:
 # - `fsync` on some virtual disks is suspiciously quick. How would you find out whether it is honest?
 
 # %% [markdown] lang="zh"
-# 走了一半任务之后，什么都没有变小：一个文件里的任务全都不在了，它才会删除，而且从最旧的开始按顺序来；最旧的那个里，有那
-# 个留着的任务。浪费得足够多时，那个任务被**迁移**到最新的文件，旧文件就一下子全没了。
+# 删除一半任务之后，文件并没有变小：一个文件里的任务全都不在了，它才会删除，而且从最旧的开始按顺序来；最旧的那个里，有
+# 那个留着的任务。浪费得足够多时，那个任务被**迁移**到最新的文件，旧文件就一下子全没了。
 #
 # ## 轮到你了
 #
 # - 用 `SECONDS = 45` 运行，十秒之后在另一个终端里执行 `sync`。
 # - 在机械硬盘、U 盘、`tmpfs` 上测量。哪些图变的不只是刻度，还有形状？
-# - 有些虚拟磁盘的 `fsync` 快得可疑。怎样查明它是不是老实？
+# - 有些虚拟磁盘的 `fsync` 快得可疑。怎样查明它有没有真的写到磁盘？
 
 # %%
 folder.cleanup()

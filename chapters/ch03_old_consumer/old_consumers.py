@@ -26,8 +26,8 @@
 # 是[消费者连接器](connector.md)、[再平衡](rebalance.md)、[拉取和消费消息](fetching.md)、[提交偏移量](commits.md)，以
 # 及[低级 API](simple-consumer.md)。*
 #
-# 一个 broker 和一个 ZooKeeper 在本进程里运行，真实的消费者与它们对话，所发生的事从外部录制下来。单元格如果以问题结尾，
-# 请先回答，再运行下一个。
+# 一个 broker 和一个 ZooKeeper 在本进程里运行，真实的消费者与它们对话，所发生的事从外部录制下来。单元格如果以问题结
+# 尾，请先回答，再运行下一个。
 
 # %%
 import logging
@@ -102,7 +102,7 @@ for path in sorted({path for column in columns for path in column}):
 # %% [markdown] lang="zh"
 # ## 两个成员的再平衡
 #
-# 成员 a 拥有四个分区，它的用户要过一会儿才放手。成员 b 加入。**b 尝试几次，两次尝试之间它做什么？**
+# 成员 a 拥有四个分区，它的用户要过一会儿才释放。成员 b 加入。**b 尝试几次，两次尝试之间它做什么？**
 
 # %%
 run = rebalance()
@@ -125,7 +125,7 @@ for owner, partition, result in sorted(claims):
 # %% [markdown] lang="zh"
 # ## 成员的加入和离开
 #
-# 三个成员加入，第一个离开。请看那些空隙：那时没有人消费这个分区。
+# 三个成员加入，第一个离开。请看那些空隙：那时没有成员消费这个分区。
 
 # %%
 run = one_to_three()
@@ -136,7 +136,7 @@ ownership(run)
 # how many of these were released and claimed again all the same?**
 
 # %% [markdown] lang="zh"
-# c 来的时候，谁也没有问分区 0 是否必须换主人。**那时四个分区中有几个保住了原来的所有者，其中又有几个照样被释放、再认
+# c 加入时，并没有考虑分区 0 是否必须换所有者。**那时四个分区中有几个保住了原来的所有者，其中又有几个照样被释放、再认
 # 领？**
 
 # %%
@@ -151,7 +151,7 @@ print(len(released), "releases in all:", [f"{each['partition']} of {each['owner'
 # %% [markdown] lang="zh"
 # ## 分配
 #
-# 两个消费者，各一个线程；两个主题，各三个分区。**每种策略下，谁得到几个？**
+# 两个消费者，各一个线程；两个主题，各三个分区。**每种策略下，各分到几个？**
 
 # %%
 both = {"C1": {"t": 1, "u": 1}, "C2": {"t": 1, "u": 1}}
@@ -250,4 +250,4 @@ print(sum(event.kind is Kind.PUT and event.what == "connection" for event in run
 #
 # - 给一个成员两个流（`Member.join`），再让第二个成员加入。哪个线程拥有哪个分区？
 # - 把成员 b 的 `rebalance.max.retries` 设为 1。`create_message_streams` 抛出什么，又留下了什么？
-# - 让 `queue_and_iterator` 里的 `fetch_message_max_bytes` 比一条消息还小。用户得到什么？
+# - 让 `queue_and_iterator` 里的 `fetch_message_max_bytes` 比一条消息还小。用户会得到什么？

@@ -85,7 +85,7 @@ sequence_diagram(three_polls)
 # What the three polls cost, and how long the answer that was fetched ahead lay in the socket:
 
 # %% [markdown] lang="zh"
-# 三次轮询各花了多少时间，提前拉取的响应在套接字里躺了多久：
+# 三次轮询各花了多少时间，提前拉取的响应在套接字里等了多久：
 
 # %%
 for span in three_polls.calls():
@@ -127,7 +127,7 @@ sequence_diagram(mine, lanes=["user", "KafkaConsumer", "Fetcher", "SubscriptionS
 # %% [markdown] lang="zh"
 # ## 一次加入的几个异步请求
 #
-# **最后完成的是哪个异步请求，由谁完成？**
+# **最后完成的是哪个异步请求，由哪个线程完成？**
 
 # %%
 sequence_diagram(consumer_runs.futures_of_a_join())
@@ -171,7 +171,7 @@ for event in recording.run:
 #
 # ## 轮询线程旁边的心跳线程
 #
-# 用户工作 150 ms。**几个心跳，在哪条泳道里？**
+# 用户处理了 150 ms。**几个心跳，在哪条泳道里？**
 
 # %%
 beside = consumer_runs.heartbeats_beside_work()
@@ -187,7 +187,7 @@ for span in beside.calls():
 # The user does not come back within `max.poll.interval.ms`. **Who leaves the group, and what becomes of the commit?**
 
 # %% [markdown] lang="zh"
-# 用户没有在 `max.poll.interval.ms` 之内回来。**谁离开消费组，那次提交会怎样？**
+# 用户没有在 `max.poll.interval.ms` 之内回来。**哪个成员离开消费组，那次提交会怎样？**
 
 # %%
 sequence_diagram(consumer_runs.work_for_too_long())
@@ -200,7 +200,7 @@ sequence_diagram(consumer_runs.work_for_too_long())
 # %% [markdown] lang="zh"
 # ## 提交
 #
-# 间隔 40 ms，工作 60 ms。**第二次轮询提交哪个偏移量？**
+# 间隔 40 ms，处理 60 ms。**第二次轮询提交哪个偏移量？**
 
 # %%
 sequence_diagram(consumer_runs.automatic_commits())
@@ -212,10 +212,10 @@ sequence_diagram(consumer_runs.automatic_commits())
 # first. **Where does consumer 2 begin, and what is lost?**
 
 # %% [markdown] lang="zh"
-# ## 两次死亡
+# ## 两次崩溃
 #
-# 六条记录，像书里那样叫作 1 到 6，偏移量是 0 到 5。消费者 1 先提交，再工作，做完第一条之后挂掉。**消费者 2 从哪里开始，
-# 丢失了什么？**
+# 六条记录，像书里那样叫作 1 到 6，偏移量是 0 到 5。消费者 1 先提交，再处理，处理完第一条之后挂掉。**消费者 2 从哪里开
+# 始，丢失了什么？**
 
 # %%
 most = consumer_runs.at_most_once()
@@ -228,7 +228,7 @@ sequence_diagram(most)
 # Consumer 1 works, then commits, and dies after the sixth. **Where does consumer 2 begin, and what is repeated?**
 
 # %% [markdown] lang="zh"
-# 消费者 1 先工作，再提交，做完第六条之后挂掉。**消费者 2 从哪里开始，重复了什么？**
+# 消费者 1 先处理，再提交，处理完第六条之后挂掉。**消费者 2 从哪里开始，重复了什么？**
 
 # %%
 least = consumer_runs.at_least_once()
@@ -241,7 +241,7 @@ sequence_diagram(least)
 # Every death within the same three records. **For which of them is nothing lost, or repeated?**
 
 # %% [markdown] lang="zh"
-# 同样三条记录之内的每一种死法。**死在哪一条之后，什么也不丢失，或者什么也不重复？**
+# 同样三条记录，在每一条之后挂掉。**在哪一条之后挂掉，不会丢失，或者不会重复？**
 
 # %%
 for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
@@ -260,7 +260,7 @@ for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
 # Results and position in one transaction of a database. **What is in the store after the death, and at the end?**
 
 # %% [markdown] lang="zh"
-# 至多一次如果死在一批的末尾，就很幸运。至少一次从来不会：处理完最后一条记录之后，提交还没有做。
+# 至多一次如果恰好在一批的末尾挂掉，就不会丢失。至少一次则总会重复：处理完最后一条记录时，还没有提交。
 #
 # 结果和位置写进数据库的同一个事务。**挂掉之后，存储里有什么？最后呢？**
 

@@ -137,8 +137,8 @@ print(f"generation {generation}: {owned}")
 # one: four partitions change their owner, where one would do. Count it:
 
 # %% [markdown] lang="zh"
-# range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个成员**都往前挪一位：四个分区换了所有者，其实
-# 换一个就够了。数一数：
+# range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个成员**都往前挪一位：四个分区换了所有者，其
+# 实换一个就够了。数一数：
 
 # %%
 members = ["ann", "bob", "cid", "dan", "eve"]

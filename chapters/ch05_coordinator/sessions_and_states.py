@@ -24,8 +24,8 @@
 #
 # *本书 5.2 和 5.4；相应的正文是[协调者处理请求](requests.md)和[消费组状态机](group-states.md)。*
 #
-# 这个笔记本里 broker 的时钟可以拨快，它的客户端却按真实的时间运行。所以十秒的会话一转眼就结束了。单元格如果以问题结尾，
-# 请先回答，再运行下一个。
+# 这个笔记本里 broker 的时钟可以拨快，它的客户端却按真实的时间运行。所以十秒的会话一转眼就结束了。单元格如果以问题结
+# 尾，请先回答，再运行下一个。
 
 # %%
 import logging
@@ -71,8 +71,8 @@ with Cluster() as cluster:
 # Each cell is asked of a broker, now. Cover the table and fill in the row of OffsetCommit first.
 
 # %% [markdown] lang="zh"
-# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从纪元看
-# 得出来：每次加入都开始一个纪元，离开也是。
+# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从纪元
+# 看得出来：每次加入都开始一个纪元，离开也是。
 #
 # ## 每个状态下的每种请求
 #

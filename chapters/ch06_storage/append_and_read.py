@@ -93,8 +93,8 @@ draw_validation()
 # both. When the topic wants another timestamp, the CRC does change:
 
 # %% [markdown] lang="zh"
-# 两者之间不同的是基准偏移量的一个字节；与发来的相比，还有主副本的纪元，生产者在那里写的是 −1。CRC 从两者后面开始计算。
-# 如果主题要的是另一种时间戳，CRC 就会变：
+# 两者之间不同的是基准偏移量的一个字节；与发来的相比，还有主副本的纪元，生产者在那里写的是 −1。CRC 从两者后面开始计
+# 算。如果主题要的是另一种时间戳，CRC 就会变：
 
 # %%
 draw_validation("LogAppendTime")

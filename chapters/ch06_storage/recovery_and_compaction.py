@@ -23,8 +23,8 @@
 #
 # *本书 6.1.5 和 6.1.6，配合[日志管理](log-management.md)和[日志压缩](compaction.md)。*
 #
-# 一个写入者在自己的进程里，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，让它也停在半
-# 路上。
+# 一个写入者在自己的进程里，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，让它也停在
+# 半路上。
 
 # %%
 import logging
@@ -74,8 +74,8 @@ def files(directory):
 # %% [markdown] lang="zh"
 # ## Kill -9
 #
-# 写入者追加批次，说出它刷盘到了哪里，20 个批次之后，下一个批次只给内核**一半**，就像断电恰好断在那里。然后它被杀掉：什
-# 么都没有关闭，什么都没有裁剪。
+# 写入者追加批次，说出它刷盘到了哪里，20 个批次之后，下一个批次只给内核**一半**，就像断电恰好断在那里。然后它被杀掉：
+# 什么都没有关闭，什么都没有裁剪。
 
 # %%
 WRITER = """
@@ -296,8 +296,8 @@ InBothLanguages(replacement_steps)
 # plays the power failure. **What does the next start make of it?**
 
 # %% [markdown] lang="zh"
-# 我们停在其中一步：清理好的分段已经是 `.swap`，接下来本来要更改读者所用的分段表。`KeyboardInterrupt` 扮演断电。**下一次
-# 启动会怎样处理？**
+# 我们停在其中一步：清理好的分段已经是 `.swap`，接下来本来要更改读者所用的分段表。`KeyboardInterrupt` 扮演断电。**下一
+# 次启动会怎样处理？**
 
 # %%
 half_way = open_log(root / "half-0", COMPACTED)

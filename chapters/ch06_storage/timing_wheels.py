@@ -25,9 +25,9 @@
 #
 # *本书 6.3；相应的正文是[延迟操作](delayed-operations.md)、[监听列表](watchers.md)和[时间轮](timing-wheels.md)。*
 #
-# `DelayedOperationPurgatory`、`SystemTimer`、`TimingWheel`：下面的每个对象都是 broker 自己的。只有操作是我们的，因为它
-# 们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。单元格如果以问题结尾，请先回答，再运行
-# 下一个。
+# `DelayedOperationPurgatory`、`SystemTimer`、`TimingWheel`：下面的每个对象都是 broker 自己的。只有操作是我们的，因为
+# 它们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。单元格如果以问题结尾，请先回答，再
+# 运行下一个。
 
 # %%
 from chapters.ch02_producer.figures.request_runs import fetch_in_purgatory
@@ -72,7 +72,8 @@ draw_purgatory(purgatory)
 # Something happens to t-0, but nobody is ready. **How often has each of the three been tried then?**
 
 # %% [markdown] lang="zh"
-# 每个都查看了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一次。
+# 每个都查看了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一
+# 次。
 #
 # ## 没有效果的事件
 #
@@ -137,8 +138,8 @@ assert a.history[-2:] == ["completed", "expired"]
 # The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Which wheel does each of them land in?**
 
 # %% [markdown] lang="zh"
-# 到 200 时，清理线程等够了。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：`fetch B` 曾
-# 在里面，后来完成了。到 400 时，`fetch A` 从粗的轮子搬到细的轮子。我们用足够小的轮子来看看。
+# 到 200 时，清理线程等够了。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：`fetch B`
+# 曾在里面，后来完成了。到 400 时，`fetch A` 从粗的轮子搬到细的轮子。我们用足够小的轮子来看看。
 #
 # ## 四个桶的轮子
 #
@@ -214,8 +215,8 @@ draw_wheels(stepped.state())
 #
 # ## broker 的轮子
 #
-# 二十个 1 ms 的桶。真实的任务混在一起时，每个轮子里各有多少？一万个 500 ms 的长轮询，在 100 ms 之内先后开始，还有一百个
-# 30 s 的生产请求。
+# 二十个 1 ms 的桶。真实的任务混在一起时，每个轮子里各有多少？一万个 500 ms 的长轮询，在 100 ms 之内先后开始，还有一百
+# 个 30 s 的生产请求。
 
 # %%
 big = SteppedTimer(wheel_size=20)
@@ -247,8 +248,8 @@ print("queue:", state.armed_ms)
 #
 # ## 与堆比较
 #
-# 同样的工作，交给时间轮，也交给一个只给取消的任务做记号的 `heapq`：放入，取消十分之九，让其余的到期。这是本项目的基准测
-# 试（`python -m bench`），只是任务少一些。单位是每个任务的处理器时间，微秒；数字来自生成本页的那台机器。
+# 同样的工作，交给时间轮，也交给一个只给取消的任务做记号的 `heapq`：放入，取消十分之九，让其余的到期。这是本项目的基准
+# 测试（`python -m bench`），只是任务少一些。单位是每个任务的处理器时间，微秒；数字来自生成本页的那台机器。
 
 # %%
 from bench.timers import ALL, LEFT, run
@@ -271,9 +272,9 @@ assert ALL in samples
 # Event 1 checks an operation, slowly. Event 2 comes with news and may not wait. It leaves a note.
 
 # %% [markdown] lang="zh"
-# 放入在堆里更便宜，因为堆是用 C 写的；取消也更便宜，因为什么都没有取出来：取消的任务仍被留着，每有一个还在等待的任务，
-# 堆里就留着十个，它们总有一天要弹出来。任务这么少的时候，算总账堆也可能领先。到一百万个就不再如此了，
-# 见[正文](timing-wheels.md#beside-a-heap)：每次弹出要经过更多层，堆也超出了处理器的缓存。
+# 放入在堆里更便宜，因为堆是用 C 写的；取消也更便宜，因为什么都没有取出来：取消的任务仍被留着，每有一个还在等待的任
+# 务，堆里就留着十个，它们总有一天要弹出来。任务这么少的时候，算总账堆也可能领先。到一百万个就不再如此了，见[正文
+# ](timing-wheels.md#beside-a-heap)：每次弹出要经过更多层，堆也超出了处理器的缓存。
 #
 # ## 坏时机里的两个线程
 #

@@ -19,12 +19,12 @@
 # cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
-# # 笔记本：消息和它们的时间
+# # 笔记本：消息的时间
 #
 # *本书 10.2；相应的正文是[消息与时间戳](timestamps.md)。*
 #
-# 先是记录的字节，三种格式都有；然后是一整个 broker，它的时钟可以由我们拨快。单元格如果以问题结尾，请先回答，再运行下一
-# 个。
+# 先是记录的字节，三种格式都有；然后是一整个 broker，它的时钟可以由我们拨快。单元格如果以问题结尾，请先回答，再运行下
+# 一个。
 
 # %%
 from chapters.ch06_storage.figures.segment_drawings import draw_bytes
@@ -87,8 +87,8 @@ for magic in (0, 1, 2):
 # difference to the first. Here is the third record of the batch, decoded by hand:
 
 # %% [markdown] lang="zh"
-# v0 没有时间戳，v1 每条消息八个字节。v2 在批次头部有十六个字节，每条记录再用一个变长整数存它与第一条的差。下面是批次中
-# 的第三条记录，手工解码：
+# v0 没有时间戳，v1 每条消息八个字节。v2 在批次头部有十六个字节，每条记录再用一个变长整数存它与第一条的差。下面是批次
+# 中的第三条记录，手工解码：
 
 # %%
 data = build(2)
@@ -138,8 +138,8 @@ for timestamp_type in (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 # header, and nothing is decompressed for it; the reader has to know that the header counts. All cases in one table:
 
 # %% [markdown] lang="zh"
-# 用 LogAppendTime 时，里面的消息保留生产者写的时间。只改头部的八个字节和一个校验和，不必为此解压任何东西；读的一方得知
-# 道以头部为准。所有情形都在一张表里：
+# 用 LogAppendTime 时，里面的消息保留生产者写的时间。只改头部的八个字节和一个校验和，不必为此解压任何东西；读的一方得
+# 知道以头部为准。所有情形都在一张表里：
 
 # %%
 InBothLanguages(stored_times)
@@ -179,7 +179,7 @@ InBothLanguages(refused_times)
 # %% [markdown] lang="zh"
 # ## 一个 broker
 #
-# 我们自己的 broker，它的时钟可以拨快（`cluster.time` 是一个 `ShiftedTime`：它和机器的时钟走得一样快，叫它跳就跳）。
+# 我们自己的 broker，它的时钟可以拨快（`cluster.time` 是一个 `ShiftedTime`：它和机器的时钟走得一样快，可以随时拨快）。
 
 # %%
 cluster = Cluster({"log.retention.check.interval.ms": "60000"}).start()
@@ -208,8 +208,8 @@ for topic in ("created", "appended"):
 # %% [markdown] lang="zh"
 # ## 按时间求偏移量
 #
-# 由一个真正的客户端来问：`offsets_for_times` 就是 ListOffsets。**对 `created` 来说，“从第 5 分钟开始”的答案是哪个偏移
-# 量？** 请想一想记录的排列次序。
+# 由一个真正的客户端来问：`offsets_for_times` 就是 ListOffsets。**对 `created` 来说，“从第 5 分钟开始”的答案是哪个偏
+# 移量？** 请想一想记录的排列次序。
 
 # %%
 from confluent_kafka import Consumer, TopicPartition
@@ -234,8 +234,8 @@ for minute in (0, 2, 5, 7, 10, 11):
 # ListOffsets v7 -3, the record with the largest timestamp.
 
 # %% [markdown] lang="zh"
-# **按偏移量的次序**排在最前面的、不早于这个时间的记录。在它之后可能还有更早的；在它之前，没有一条足够新。负的时间问的是
-# 另一类问题：-2 是开头，-1 是末尾，从 ListOffsets v7 起还有 -3，时间戳最大的记录。
+# **按偏移量的次序**排在最前面的、不早于这个时间的记录。在它之后可能还有更早的；在它之前，没有一条足够新。负的时间问的
+# 是另一类问题：-2 是开头，-1 是末尾，从 ListOffsets v7 起还有 -3，时间戳最大的记录。
 
 # %%
 log = next(log for log in cluster.server.log_manager.all_logs() if log.topic_partition.topic == "created")
@@ -292,8 +292,8 @@ for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("
 # %% [markdown] lang="zh"
 # ## 保留
 #
-# 分段**最大**的时间戳足够旧了，分段才会删除。四个分段，第二个里有一条消息的时间是第 70 小时，因为生产者的时钟错了；保留
-# 24 小时。**到第 48 小时还剩什么？**
+# 分段**最大**的时间戳足够旧了，分段才会删除。四个分段，第二个里有一条消息的时间是第 70 小时，因为生产者的时钟错了；保
+# 留 24 小时。**到第 48 小时还剩什么？**
 
 # %%
 draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], retention_h=24, looked_at_h=[20, 30, 48, 96])
@@ -303,8 +303,8 @@ draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], retention_h=2
 # record of `kept` gets a segment of its own; the third is from the future.
 
 # %% [markdown] lang="zh"
-# 橙色的已经足够旧，却还留着：分段从最旧的开始删除，中间不留空档。现在由 broker 来做同样的事。`kept` 的每条记录各占一个
-# 分段；第三条来自未来。
+# 橙色的已经足够旧，却还留着：分段从最旧的开始删除，中间不留空洞。现在由 broker 来做同样的事。`kept` 的每条记录各占一
+# 个分段；第三条的时间在未来。
 
 # %%
 cluster.create_topic("kept", configs={"retention.ms": 24 * 3_600_000, "segment.bytes": 100})
@@ -333,12 +333,12 @@ for hours in (23, 3, 22, 37):
 # **A topic with a retention of a day gets records that are a week old. How long do they live?**
 
 # %% [markdown] lang="zh"
-# 到第 26 小时，`a` 和 `b` 去掉了。此后两天半什么也没有去掉，尽管 `d` 和 `e` 从第 27 小时起就足够旧了。等那个错误的时间
-# 戳终于也过了一天，一切一下子都没了。
+# 到第 26 小时，`a` 和 `b` 去掉了。此后两天半什么也没有去掉，尽管 `d` 和 `e` 从第 27 小时起就足够旧了。等那个错误的时
+# 间戳终于也过了一天，一切一下子都没了。
 #
 # ### 反过来：复制旧数据的生产者
 #
-# **一个保留一天的主题，得到了一个星期前的记录。它们能活多久？**
+# **一个保留一天的主题，得到了一个星期前的记录。它们能保留多久？**
 
 # %%
 cluster.create_topic("copied", configs={"retention.ms": 24 * hour})
@@ -354,8 +354,8 @@ for topic in ("copied", "copied-stamped"):
 # `retention.ms` first, or lets the broker stamp.
 
 # %% [markdown] lang="zh"
-# 活到下一次检查，因为按它们自己的说法，它们已经够旧了。要把历史数据搬进一个主题，就得先设置它的 `retention.ms`，或者让
-# broker 来盖时间戳。
+# 保留到下一次检查，因为按它们自己的时间戳，已经够旧了。要把历史数据搬进一个主题，就得先设置它的 `retention.ms`，或者
+# 由 broker 来写时间戳。
 
 # %%
 consumer.close()

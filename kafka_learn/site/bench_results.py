@@ -69,7 +69,7 @@ _CHINESE = {
     "A million timeouts": "一百万个超时任务",
     "Producers of Python, to kafka_lite": "Python 生产者，发往 kafka_lite",
     "Consumers of Python, from kafka_lite": "Python 消费者，读自 kafka_lite",
-    "Groups": "消费者组",
+    "Groups": "消费组",
     "first record of all, s": "所有成员收到第一条消息，s",
     "one partition each, s": "每个成员各得一个分区，s",
     "thousand messages/s": "千条消息/秒",

@@ -135,7 +135,7 @@ _READERS = {
     "kafka_lite/**/*.py": chinese_of_python,
     "labs/*/lab.toml": chinese_of_lab,
 }
-_ELSEWHERE = {".venv", ".git", "site", "build", "dist", "node_modules"}
+_ELSEWHERE = {".venv", ".git", "site", "build", "dist", "labs-work"}  # folders of a checkout that are not the project's
 
 
 def chinese_paragraphs() -> Iterator[Paragraph]:
@@ -143,5 +143,5 @@ def chinese_paragraphs() -> Iterator[Paragraph]:
     for pattern, read in _READERS.items():
         for path in sorted(ROOT.glob(pattern)):
             name = path.relative_to(ROOT)
-            if not _ELSEWHERE & set(name.parts):
+            if name.parts[0] not in _ELSEWHERE:
                 yield from read(str(name), path.read_text(encoding="utf-8"))

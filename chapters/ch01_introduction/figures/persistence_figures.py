@@ -30,8 +30,8 @@ WATCH_S = 45.0
 
 _CHINESE = {
     "Write 16 MiB in blocks of 4 KiB, then fdatasync": "以 4 KiB 的块写 16 MiB，然后 fdatasync",
-    "one behind the other": "一个接一个",
-    "here and there": "东一个西一个",
+    "one behind the other": "按顺序",
+    "here and there": "随机",
     "Read 16 MiB in blocks of 4 KiB": "以 4 KiB 的块读 16 MiB",
     "from disk": "从磁盘",
     "from page cache": "从页缓存",
