@@ -163,8 +163,8 @@ with Cluster() as cluster:
 # it leads only the first. **How many messages does the second attempt send, and to whom?**
 
 # %% [markdown] lang="zh"
-# 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管是谁组成的批次。最后一行显示了“一个线程，发送并等待”的极
-# 限：每次往返一个批次，消息来得再快也没有用。
+# 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管批次由哪一方组成。最后一行显示了“一个线程，发送并等待”的
+# 极限：每次往返一个批次，消息来得再快也没有用。
 #
 # ## 主副本换了节点
 #
@@ -187,7 +187,7 @@ print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1
 # connections, how many requests, how many copies in the log?**
 
 # %% [markdown] lang="zh"
-# ## 来得太晚的响应
+# ## 迟到的响应
 #
 # broker 追加一条消息，把响应扣住 500 ms；`request.timeout.ms` 是 300。**几个连接，几个请求，日志里有几份？**
 

@@ -126,7 +126,7 @@ with Cluster() as cluster:
 # bob? What becomes of what he has read?**
 
 # %% [markdown] lang="zh"
-# ## 来得太晚的心跳
+# ## 迟到的心跳
 #
 # *bob* 的进程停住了，broker 里过去了十二秒；*ann* 活着。**bob 最先从哪里得知？他读到的那些消息会怎样？**
 

@@ -35,7 +35,7 @@ _CHINESE = {
     "Read 16 MiB in blocks of 4 KiB": "以 4 KiB 的块读 16 MiB",
     "from disk": "从磁盘",
     "from page cache": "从页缓存",
-    "64 MiB are written at 0 s; then nothing happens": "第 0 秒写入 64 MiB，此后什么也不做",
+    "64 MiB are written at 0 s; then nothing happens": "第 0 秒写入 64 MiB，然后不再操作",
     "the whole machine: Dirty of /proc/meminfo": "整台机器：/proc/meminfo 的 Dirty",
     "this file: dirty": "这个文件：脏页",
     "this file: cached": "这个文件：在页缓存中",
