@@ -84,8 +84,8 @@ for step, state in disk.stages_of_a_write(directory):
 # reads now costs no disk access at all. And the last line: who asks for one page gets its neighbours too.
 
 # %% [markdown] lang="zh"
-# `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**保留**在内存里。现在来读的消费者完
-# 全不用访问磁盘。再看最后一行：只读一页，相邻的页也会一起读入。
+# `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**保留**在内存里。现在来读的消费
+# 者完全不用访问磁盘。再看最后一行：只读一页，相邻的页也会一起读入。
 
 # %%
 figures.read_chart(disk.read_speeds(directory))
