@@ -5,6 +5,7 @@ ZooKeeper 3.8: zookeeper-server/.../server/ZooKeeperServerMain.java, embedded/Zo
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import socket
@@ -15,6 +16,7 @@ from types import TracebackType
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
+from kafka_lite.zookeeper.embedded.keeper_exception import KeeperException
 from kafka_lite.zookeeper.embedded.server_cnxn_factory import ServerCnxnFactory
 from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
 from kafka_lite.zookeeper.embedded.zookeeper_server import ZooKeeperServer
@@ -96,26 +98,42 @@ class EmbeddedZooKeeper:
 
         Sessions that own the ephemeral znodes ``end_owners_of`` are ended before any client connects. So a process that
         was killed, and that restarts together with its ZooKeeper, need not wait for its old session to expire.
+        After an error everything is closed, and the server can be started again.
         """
         if self._factory is not None:
             raise RuntimeError("this server has already been started")
-        database = ZKDatabase(
-            self.data_dir,
-            force_sync=self._force_sync,
-            snap_count=self._snap_count,
-            snap_retain_count=self._snap_retain_count,
-        )
-        try:
+        with contextlib.ExitStack() as opened:
+            database = ZKDatabase(
+                self.data_dir,
+                force_sync=self._force_sync,
+                snap_count=self._snap_count,
+                snap_retain_count=self._snap_retain_count,
+            )
+            opened.callback(database.close)
             replayed = self._load(database)
-            listener = self._listen()
-        except BaseException:
-            database.close()
-            raise
-        self._port = listener.getsockname()[1]
-        logger.info(
-            "ZooKeeper at %s: zxid %#x, %d transactions replayed", self.connect_string, database.last_zxid, replayed
-        )
-        server = ZooKeeperServer(
+            listener = opened.enter_context(self._listen())
+            self._port = listener.getsockname()[1]
+            logger.info(
+                "ZooKeeper at %s: zxid %#x, %d transactions replayed", self.connect_string, database.last_zxid, replayed
+            )
+            server = self._server(database)
+            self._end_owners(server, end_owners_of)
+            factory = ServerCnxnFactory(
+                server,
+                listener,
+                FourLetterWords(server, self._config()),
+                self._time,
+                max_packet_bytes=self._max_packet_bytes,
+                max_client_cnxns=self._max_client_cnxns,
+            )
+            opened.pop_all()
+            opened.callback(factory.on_exit)
+            _start_thread(factory)
+            opened.pop_all()
+        self._factory = factory
+
+    def _server(self, database: ZKDatabase) -> ZooKeeperServer:
+        return ZooKeeperServer(
             database,
             self._time,
             tick_time_ms=self.tick_time_ms,
@@ -124,17 +142,6 @@ class EmbeddedZooKeeper:
             extended_types_enabled=self._extended_types_enabled,
             super_digest=self._super_digest,
         )
-        for path in end_owners_of:
-            server.end_owner_of(path)
-        self._factory = ServerCnxnFactory(
-            server,
-            listener,
-            FourLetterWords(server, self._config()),
-            self._time,
-            max_packet_bytes=self._max_packet_bytes,
-            max_client_cnxns=self._max_client_cnxns,
-        )
-        self._factory.start()
 
     def shutdown(self) -> None:
         """Stop the server; a no-op if it is not running. It can be started again."""
@@ -155,6 +162,15 @@ class EmbeddedZooKeeper:
                 raise
             # For example a full disk: the user must know which one.
             raise OSError(error.errno, error.strerror, str(self.data_dir)) from error
+
+    def _end_owners(self, server: ZooKeeperServer, paths: Iterable[str]) -> None:
+        try:
+            for path in paths:
+                server.end_owner_of(path)
+        except KeeperException as refusal:  # there is no client that its code could go to
+            cause = refusal.__cause__
+            number, reason = (cause.errno, cause.strerror) if isinstance(cause, OSError) else (errno.EIO, str(refusal))
+            raise OSError(number, reason, str(self.data_dir)) from refusal
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -206,3 +222,10 @@ class EmbeddedZooKeeper:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.shutdown()
+
+
+def _start_thread(factory: ServerCnxnFactory) -> None:
+    try:
+        factory.start()
+    except RuntimeError as error:  # no memory for a thread
+        raise OSError(errno.EAGAIN, f"ZooKeeper server failed to start its thread: {error}") from error

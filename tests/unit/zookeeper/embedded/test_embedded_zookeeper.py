@@ -33,8 +33,14 @@ from kafka_lite.zookeeper.embedded.protocol import (
 )
 from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
-from kafka_lite.zookeeper.embedded.server_cnxn_factory import PAUSE_AFTER_ERROR_MS, SESSIONLESS_TIMEOUT_MS
+from kafka_lite.zookeeper.embedded.server_cnxn_factory import (
+    PAUSE_AFTER_ERROR_MS,
+    SESSIONLESS_TIMEOUT_MS,
+    ServerCnxnFactory,
+)
 from kafka_lite.zookeeper.embedded.txn_log import TxnLog
+from kafka_lite.zookeeper.embedded.txns import Txn, TxnHeader
+from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
 from kafka_lite.zookeeper.embedded.zookeeper_server import EXPIRY_RETRY_MS
 from tests.support.full_disk import FullDisk
 from tests.support.zookeeper_raw_client import RawClient
@@ -441,6 +447,53 @@ def test_a_start_on_a_full_disk_names_the_directory(tmp_path: Path, full_disk: F
     with pytest.raises(OSError, match="No space left on device") as raised:
         EmbeddedZooKeeper(tmp_path).start()
     assert str(raised.value.filename).startswith(str(tmp_path))
+
+
+def test_a_start_without_room_to_end_a_session_closes_everything(
+    tmp_path: Path, full_disk: FullDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    server.start()
+    with RawClient(server.connect_string) as client:
+        client.call(OpCode.CREATE, CreateRequest("/e", b"", OPEN_ACL_UNSAFE, 1))
+        server.shutdown()
+    append, load = TxnLog.append, ZKDatabase.load
+
+    def append_without_room(log: TxnLog, header: TxnHeader, txn: Txn) -> None:
+        log.reserve(txn_log.RESERVE_BYTES * 2)
+        append(log, header, txn)
+
+    def fill_after_load(database: ZKDatabase) -> int:
+        replayed = load(database)
+        full_disk.fill()
+        return replayed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ZKDatabase, "load", fill_after_load)
+        patch.setattr(TxnLog, "append", append_without_room)
+        with pytest.raises(OSError, match="No space left on device") as raised:
+            server.start(end_owners_of=["/e"])
+    assert raised.value.filename == str(tmp_path)
+    assert not server.is_running
+    full_disk.make_room()
+    server.start(end_owners_of=["/e"])  # the directory and the port are free
+    with RawClient(server.connect_string) as client:
+        assert client.call(OpCode.EXISTS, PathWatchRequest("/e", False)).err == Code.NO_NODE
+    server.shutdown()
+
+
+def test_a_start_without_a_thread_closes_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: ServerCnxnFactory) -> None:
+        raise RuntimeError("can't start new thread")
+
+    server = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(ServerCnxnFactory, "start", fail)
+        with pytest.raises(OSError, match="can't start new thread"):
+            server.start()
+    assert not server.is_running
+    with server:  # the directory and the port are free
+        assert server.is_running
 
 
 def test_a_port_in_use_is_replaced_only_if_that_is_welcome(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
