@@ -117,7 +117,7 @@ draw_purgatory(purgatory)
 # `advance_clock(200)` in a loop; so do we.
 
 # %% [markdown] lang="zh"
-# ## 时间到了
+# ## 超时
 #
 # **`a` 一直没有就绪，500 ms 之后它经历了什么？** 清理线程在循环里调用 `advance_clock(200)`；我们也这样做。
 
