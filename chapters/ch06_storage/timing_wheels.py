@@ -72,7 +72,7 @@ draw_purgatory(purgatory)
 # Something happens to t-0, but nobody is ready. **How often has each of the three been tried then?**
 
 # %% [markdown] lang="zh"
-# 每个都查看了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一
+# 每个都检查了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一
 # 次。
 #
 # ## 没有效果的事件
