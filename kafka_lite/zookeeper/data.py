@@ -37,7 +37,7 @@ def decode_json(data: bytes | None, what: str) -> dict[str, Any]:
     """Decode a JSON object; ``what`` names it in error messages. Raises ZnodeDataError."""
     try:
         value = json.loads(data or b"")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ZnodeDataError(f"{what}: not JSON: {data!r}") from error
     if not isinstance(value, dict):
         raise ZnodeDataError(f"{what}: not a JSON object: {data!r}")
@@ -46,16 +46,32 @@ def decode_json(data: bytes | None, what: str) -> dict[str, Any]:
 
 def _checked(value: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
     found = value.get(key)
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+    if not _is(found, kind):
         raise ZnodeDataError(f"{what}: {key!r} must be a {kind.__name__}, not {found!r}")
     return found
 
 
-def _ints(values: Iterable[Any], what: str) -> list[int]:
-    found = list(values)
-    if not all(isinstance(value, int) for value in found):
-        raise ZnodeDataError(f"{what}: a list of broker ids is needed, not {found!r}")
-    return found
+def _checked_if_any(value: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
+    return None if value.get(key) is None else _checked(value, key, kind, what)
+
+
+def _is(value: object, kind: type) -> bool:
+    """Like isinstance, but JSON's true and false are not numbers."""
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+
+
+def _ints(values: object, what: str) -> list[int]:
+    if not isinstance(values, list) or not all(_is(value, int) for value in values):
+        raise ZnodeDataError(f"{what}: a list of broker ids is needed, not {values!r}")
+    return values
+
+
+def _timestamp_ms(value: Mapping[str, Any]) -> int:
+    """The timestamp, or -1 if it is missing or unreadable: nothing depends on it."""
+    try:
+        return max(-1, int(str(value.get("timestamp", "-1"))))
+    except ValueError:
+        return -1
 
 
 # ---------------------------------------------------------------------------------------------- cluster and controller
@@ -99,11 +115,10 @@ class ControllerData:
     def decode(data: bytes | None) -> ControllerData:
         """Decode from bytes; a bare number, as Kafka 0.8 wrote it, is accepted too."""
         if data is not None and data.isdigit():
-            return ControllerData(int(data), -1)
+            return ControllerData(decode_int(data, "/controller"), -1)
         value = decode_json(data, "/controller")
-        timestamp = str(value.get("timestamp", "-1"))
         broker_id = _checked(value, "brokerid", int, "/controller")
-        return ControllerData(broker_id, int(timestamp) if timestamp.isdigit() else -1)
+        return ControllerData(broker_id, _timestamp_ms(value))
 
 
 def encode_int(value: int) -> bytes:
@@ -111,8 +126,8 @@ def encode_int(value: int) -> bytes:
     return str(value).encode()
 
 
-def decode_int(data: bytes | None, what: str) -> int:
-    """Decode from bytes. Raises ZnodeDataError."""
+def decode_int(data: bytes | str | None, what: str) -> int:
+    """Decode from bytes, or from the key of a JSON object. Raises ZnodeDataError."""
     try:
         return int(data or b"")
     except ValueError as error:
@@ -160,19 +175,19 @@ class BrokerRegistration:
         value = decode_json(data, what)
         version = value.get("version", 1)
         host, port = value.get("host"), value.get("port", -1)
+        protocols = _checked_if_any(value, "listener_security_protocol_map", dict, what) or {}
         if version == 1:
             endpoints = [f"PLAINTEXT://{_checked(value, 'host', str, what)}:{_checked(value, 'port', int, what)}"]
         else:
             endpoints = _checked(value, "endpoints", list, what)
-        timestamp = str(value.get("timestamp", "-1"))
         return BrokerRegistration(
             endpoints=tuple(str(endpoint) for endpoint in endpoints),
-            listener_security_protocol_map=value.get("listener_security_protocol_map") or {},
-            rack=value.get("rack"),
+            listener_security_protocol_map={name: _checked(protocols, name, str, what) for name in protocols},
+            rack=_checked_if_any(value, "rack", str, what),
             host=host,
             port=port,
             jmx_port=value.get("jmx_port", -1),
-            timestamp_ms=int(timestamp) if timestamp.isdigit() else -1,
+            timestamp_ms=_timestamp_ms(value),
             version=version,
         )
 
@@ -205,7 +220,7 @@ class ProducerIdsBlock:
         first, last = (_checked(value, key, str, what) for key in ("block_start", "block_end"))
         if not (first.isdecimal() and last.isdecimal()):
             raise ZnodeDataError(f"{what}: not producer ids: {data!r}")
-        return ProducerIdsBlock(_checked(value, "broker", int, what), int(first), int(last))
+        return ProducerIdsBlock(_checked(value, "broker", int, what), decode_int(first, what), decode_int(last, what))
 
 
 def encode_uuid(value: uuid.UUID) -> str:
@@ -254,12 +269,12 @@ class TopicAssignment:
         """Decode from bytes, version 1 to 3."""
         what = f"/brokers/topics/{topic}"
         value = decode_json(data, what)
-        topic_id = value.get("topic_id")
+        topic_id = _checked_if_any(value, "topic_id", str, what)
         return TopicAssignment(
             _decode_replicas(_checked(value, "partitions", dict, what), what),
             decode_uuid(topic_id) if topic_id else None,
-            _decode_replicas(value.get("adding_replicas") or {}, what),
-            _decode_replicas(value.get("removing_replicas") or {}, what),
+            _decode_replicas(_checked_if_any(value, "adding_replicas", dict, what) or {}, what),
+            _decode_replicas(_checked_if_any(value, "removing_replicas", dict, what) or {}, what),
         )
 
 
@@ -268,7 +283,7 @@ def _encode_replicas(partitions: Mapping[int, list[int]]) -> dict[str, list[int]
 
 
 def _decode_replicas(partitions: Mapping[str, Any], what: str) -> dict[int, list[int]]:
-    numbers = {decode_int(key.encode(), what): _ints(replicas, what) for key, replicas in partitions.items()}
+    numbers = {decode_int(key, what): _ints(replicas, what) for key, replicas in partitions.items()}
     return dict(sorted(numbers.items()))
 
 
@@ -334,8 +349,18 @@ def encode_partitions(partitions: Iterable[TopicPartition]) -> bytes:
 
 def decode_partitions(data: bytes | None, what: str) -> list[TopicPartition]:
     """Decode from bytes."""
-    entries = _checked(decode_json(data, what), "partitions", list, what)
-    return [TopicPartition(_checked(e, "topic", str, what), _checked(e, "partition", int, what)) for e in entries]
+    return [_decode_partition(entry, what) for entry in _decode_entries(data, what)]
+
+
+def _decode_entries(data: bytes | None, what: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = _checked(decode_json(data, what), "partitions", list, what)
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise ZnodeDataError(f"{what}: a list of partitions is needed, not {entries!r}")
+    return entries
+
+
+def _decode_partition(entry: Mapping[str, Any], what: str) -> TopicPartition:
+    return TopicPartition(_checked(entry, "topic", str, what), _checked(entry, "partition", int, what))
 
 
 def encode_reassignment(partitions: Mapping[TopicPartition, list[int]]) -> bytes:
@@ -349,9 +374,8 @@ def encode_reassignment(partitions: Mapping[TopicPartition, list[int]]) -> bytes
 def decode_reassignment(data: bytes | None) -> dict[TopicPartition, list[int]]:
     """Decode from bytes."""
     what = "/admin/reassign_partitions"
-    entries = _checked(decode_json(data, what), "partitions", list, what)
-    partitions = decode_partitions(data, what)
-    return {tp: _ints(_checked(e, "replicas", list, what), what) for tp, e in zip(partitions, entries, strict=True)}
+    entries = _decode_entries(data, what)
+    return {_decode_partition(entry, what): _ints(entry.get("replicas"), what) for entry in entries}
 
 
 # ------------------------------------------------------------------------------------------------------ configurations
@@ -419,7 +443,6 @@ class ConsumerRegistration:
         """Decode from bytes."""
         what = "/consumers/…/ids"
         value = decode_json(data, what)
-        subscription = {str(k): int(v) for k, v in _checked(value, "subscription", dict, what).items()}
-        timestamp = str(value.get("timestamp", "-1"))
-        pattern = str(value.get("pattern", "static"))
-        return ConsumerRegistration(subscription, pattern, int(timestamp) if timestamp.isdigit() else -1)
+        topics = _checked(value, "subscription", dict, what)
+        subscription = {topic: _checked(topics, topic, int, what) for topic in topics}
+        return ConsumerRegistration(subscription, str(value.get("pattern", "static")), _timestamp_ms(value))

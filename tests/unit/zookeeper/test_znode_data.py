@@ -13,6 +13,7 @@ from kafka_lite.zookeeper.data import (
     ControllerData,
     LeaderAndIsr,
     LeaderIsrAndControllerEpoch,
+    ProducerIdsBlock,
     TopicAssignment,
     ZnodeDataError,
     decode_config,
@@ -157,8 +158,38 @@ def test_cluster_ids_are_22_characters_of_url_safe_base_64():
         (lambda data: decode_int(data, "x"), b"x"),
         (lambda data: decode_config(data, "x"), b'{"config":1}'),
         (ConfigChange.decode, b"\xff"),
+        (TopicAssignment.decode, b'{"partitions":{"0":null}}'),
+        (TopicAssignment.decode, b'{"partitions":{"0":{"1":2}}}'),
+        (TopicAssignment.decode, b'{"partitions":{"0":[true]}}'),
+        (TopicAssignment.decode, b'{"partitions":{"\\ud800":[1]}}'),
+        (TopicAssignment.decode, b'{"partitions":{},"topic_id":["x"]}'),
+        (TopicAssignment.decode, b'{"partitions":{},"adding_replicas":[1]}'),
+        (TopicAssignment.decode, b'{"partitions":{},"removing_replicas":{"0":3}}'),
+        (ConsumerRegistration.decode, b'{"subscription":{"t":"x"}}'),
+        (ConsumerRegistration.decode, b'{"subscription":{"t":null}}'),
+        (ConsumerRegistration.decode, b'{"subscription":{"t":Infinity}}'),
+        (BrokerRegistration.decode, b'{"version":4,"endpoints":[],"listener_security_protocol_map":["SSL"]}'),
+        (BrokerRegistration.decode, b'{"version":4,"endpoints":[],"listener_security_protocol_map":{"SSL":5}}'),
+        (BrokerRegistration.decode, b'{"version":4,"endpoints":[],"rack":7}'),
+        (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"%s"}' % (b"9" * 5000)),
+        (ControllerData.decode, b"9" * 5000),
+        (LeaderIsrAndControllerEpoch.decode, b'{"leader":1,"leader_epoch":0,"isr":[true],"controller_epoch":1}'),
+        (lambda data: decode_partitions(data, "x"), b'{"partitions":[5]}'),
+        (decode_reassignment, b'{"partitions":[null]}'),
+        (decode_reassignment, b'{"partitions":[{"topic":"t","partition":0,"replicas":null}]}'),
+        (ClusterId.decode, b"[" * 100_000),
     ],
 )
 def test_nonsense_is_an_error_and_no_crash(decode, data):
     with pytest.raises(ZnodeDataError):
         decode(data)
+
+
+@pytest.mark.parametrize("timestamp", ['"\u00b2"', f'"{"9" * 5000}"', '"-5"', "null", "[]", "true"])
+def test_a_timestamp_that_cannot_be_read_counts_as_none(timestamp):
+    for decode, text in (
+        (ControllerData.decode, '{"brokerid":1,"timestamp":%s}'),
+        (BrokerRegistration.decode, '{"version":2,"endpoints":[],"timestamp":%s}'),
+        (ConsumerRegistration.decode, '{"subscription":{},"timestamp":%s}'),
+    ):
+        assert decode((text % timestamp).encode()).timestamp_ms == -1
