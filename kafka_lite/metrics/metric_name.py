@@ -12,6 +12,8 @@ from functools import lru_cache
 
 _MUST_BE_QUOTED = re.compile(r'[,=:"*?\n]')
 _ESCAPED = re.compile(r'(["\\*?])')
+_ESCAPE = re.compile(r'\\(["\\*?n])')
+_TOKEN = re.compile(_ESCAPE.pattern + "|.", re.DOTALL)
 
 
 class MalformedObjectNameError(ValueError):
@@ -69,7 +71,8 @@ class ObjectNamePattern:
     """
 
     domain: str
-    properties: tuple[tuple[str, str], ...]
+    written_properties: tuple[tuple[str, str], ...]
+    """As written in the pattern: within quotation marks, ``\\*`` is a literal ``*``."""
     more_properties: bool
 
     @classmethod
@@ -80,16 +83,21 @@ class ObjectNamePattern:
         pairs = [entry.partition("=") for entry in entries if entry != "*"]
         if not colon or not rest or any(not equals or not key or not value for key, equals, value in pairs):
             raise MalformedObjectNameError(f"{text!r} is not of the form domain:key=value,key=value (with * at will)")
-        properties = tuple((key, _unquoted(value)) for key, _, value in pairs)
+        properties = tuple((key, value) for key, _, value in pairs)
         return cls(domain or "*", properties, "*" in entries)
+
+    @property
+    def properties(self) -> tuple[tuple[str, str], ...]:
+        """Keys and values, unquoted."""
+        return tuple((key, _unquoted(value)) for key, value in self.written_properties)
 
     def matches(self, name: MetricName) -> bool:
         """Whether the pattern matches the bean name."""
-        properties = name.properties
+        properties, wanted = name.properties, self.written_properties
         return (
             _wildcard(self.domain).fullmatch(name.group) is not None
-            and (self.more_properties or len(properties) == len(self.properties))
-            and all(key in properties and _wildcard(value).fullmatch(properties[key]) for key, value in self.properties)
+            and (self.more_properties or len(properties) == len(wanted))
+            and all(key in properties and _wildcard(value).fullmatch(properties[key]) for key, value in wanted)
         )
 
 
@@ -97,13 +105,31 @@ def _split_outside_quotes(text: str) -> list[str]:
     return re.findall(r'(?:"(?:\\.|[^"\\])*"|[^,])+', text)
 
 
+def _is_quoted(value: str) -> bool:
+    return len(value) >= 2 and value[0] == value[-1] == '"'
+
+
 def _unquoted(value: str) -> str:
-    if len(value) < 2 or value[0] != '"' or value[-1] != '"':
-        return value
-    return re.sub(r'\\(["\\*?])', r"\1", value[1:-1].replace("\\n", "\n"))
+    return _ESCAPE.sub(_unescaped, value[1:-1]) if _is_quoted(value) else value
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\n" if escape[1] == "n" else escape[1]
 
 
 @lru_cache(maxsize=256)
 def _wildcard(text: str) -> re.Pattern[str]:
-    parts = {"*": ".*", "?": "."}
-    return re.compile("".join(parts.get(char) or re.escape(char) for char in text), re.DOTALL)
+    """Compile a domain or a value as written; within quotation marks, a backslash makes a wildcard literal."""
+    if _is_quoted(text):
+        expression = _TOKEN.sub(_expression_of_token, text[1:-1])
+    else:
+        expression = "".join(map(_expression_of_char, text))
+    return re.compile(expression, re.DOTALL)
+
+
+def _expression_of_token(token: re.Match[str]) -> str:
+    return _expression_of_char(token[0]) if token[1] is None else re.escape(_unescaped(token))
+
+
+def _expression_of_char(char: str) -> str:
+    return {"*": ".*", "?": "."}.get(char) or re.escape(char)

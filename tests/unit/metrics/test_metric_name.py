@@ -29,6 +29,26 @@ def test_what_jmx_could_not_read_is_quoted() -> None:
     assert dict(ObjectNamePattern.parse(name.mbean_name).properties)["client"] == 'a"*,b'
 
 
+@pytest.mark.parametrize("value", ['C:\\new"x', "a\\nb:", "a\nb", "a\\\n:", "\\", '\\"', "a*b", "a?b", "\\*", "*"])
+def test_the_name_of_a_bean_matches_this_bean(value: str) -> None:
+    name = MetricName.of("g", "t", "n", {"client": value})
+    parsed = ObjectNamePattern.parse(name.mbean_name)
+    assert dict(parsed.properties)["client"] == value
+    assert parsed.matches(name)
+
+
+def test_an_escaped_wildcard_in_quotation_marks_is_a_character() -> None:
+    names = [MetricName.of("g", "t", "n", {"client": client}) for client in ("a:*", "a:b", "a:?")]
+
+    def matched(client: str) -> list[bool]:
+        pattern = ObjectNamePattern.parse(f"g:type=t,name=n,client={client}")
+        return [pattern.matches(name) for name in names]
+
+    assert matched(r'"a:\*"') == [True, False, False]
+    assert matched(r'"a:\?"') == [False, False, True]
+    assert matched('"a:*"') == matched('"a:?"') == [True, True, True]
+
+
 @pytest.mark.parametrize(
     ("pattern", "total", "topic"),
     [
