@@ -104,7 +104,7 @@ class Log:
         started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
-        self.leader_epoch_cache = self._open_leader_epoch_cache()
+        self.leader_epoch_cache = self._open_leader_epoch_cache(config)
         self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_config)
         loaded = LogLoader(
             directory,
@@ -126,9 +126,9 @@ class Log:
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
-    def _open_leader_epoch_cache(self) -> LeaderEpochFileCache | None:
+    def _open_leader_epoch_cache(self, config: LogConfig) -> LeaderEpochFileCache | None:
         """Open the cache, or return None for older formats: only v2 batches carry their leader's epoch."""
-        if self.config.magic < MAGIC_V2:
+        if config.magic < MAGIC_V2:
             return None
         return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(self.dir))
 
@@ -170,12 +170,17 @@ class Log:
         return self._last_flushed_ms
 
     def update_config(self, config: LogConfig) -> None:
-        """Use another configuration from now on; existing segments keep their jitter and index interval."""
+        """Use another configuration from now on; existing segments keep their jitter and index interval.
+
+        Raises ApiError KAFKA_STORAGE_ERROR, with nothing changed, if another format needs the leader epochs and they
+        cannot be read.
+        """
         with self._lock:
+            if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
+                with self._storage_errors("reading the leader epochs"):
+                    self.leader_epoch_cache = self._open_leader_epoch_cache(config)
             self.config = config
             self._validator = LogValidator.for_log(config)
-            if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
-                self.leader_epoch_cache = self._open_leader_epoch_cache()
 
     # -- append ------------------------------------------------------------------------------------------------------
 

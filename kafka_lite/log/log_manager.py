@@ -335,10 +335,16 @@ class LogManager:
         for log in self.all_logs():
             config = self.configs.of(log.topic_partition.topic)
             if config is not log.config:
-                was_compacted = log.config.compact
-                log.update_config(config)
-                if was_compacted and not config.compact and self.cleaner is not None:
-                    self.cleaner.abort_cleaning(log.topic_partition)
+                try:
+                    self._apply_config(log, config)
+                except ApiError as error:  # the next configuration change tries this log again
+                    logger.error("Could not change the configuration of %s: %s", log.name, error)
+
+    def _apply_config(self, log: Log, config: LogConfig) -> None:
+        was_compacted = log.config.compact
+        log.update_config(config)
+        if was_compacted and not config.compact and self.cleaner is not None:
+            self.cleaner.abort_cleaning(log.topic_partition)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import SPARE_FILES, LogManager
@@ -193,6 +194,30 @@ def test_defaults_change_for_what_topics_do_not_override(one: Setup) -> None:
     assert (late.config.retention_ms, late.config.segment_bytes) == (6, 1000)
     one.manager.update_topic_config("topic", LogConfig({}, {"segment.bytes": 2000}))
     assert (own.config.retention_ms, own.config.segment_bytes) == (7, 1000)
+
+
+def test_a_log_that_cannot_change_its_format_holds_up_no_other_and_is_tried_again(
+    one: Setup, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    one.manager.update_default_config(LogConfig({**SMALL, "message.format.version": "0.10.2"}))
+    failing, other = one.manager.get_or_create_log(T0), one.manager.get_or_create_log(T1)
+    before = failing.config
+    read = LeaderEpochCheckpointFile.read
+
+    def fail_once(file: LeaderEpochCheckpointFile) -> list[EpochEntry]:
+        monkeypatch.setattr(LeaderEpochCheckpointFile, "read", read)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(LeaderEpochCheckpointFile, "read", fail_once)
+    one.manager.update_default_config(LogConfig(SMALL))
+    assert failing.config is before
+    assert failing.leader_epoch_cache is None
+    assert other.config is one.manager.configs.default
+    assert other.leader_epoch_cache is not None
+    assert "Could not change the configuration of topic-0" in caplog.text
+    one.manager.update_topic_config("another", LogConfig({"retention.ms": 5}))
+    assert failing.config is one.manager.configs.default
+    assert failing.leader_epoch_cache is not None
 
 
 def test_the_validator_of_a_log_goes_by_the_new_defaults(one: Setup) -> None:
