@@ -43,7 +43,7 @@ def fetch_offset_by_timestamp(
     if magic == MAGIC_V0:
         raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception("messages of format v0 have no timestamps to search by")
     if target_timestamp == MAX_TIMESTAMP:
-        return _offset_of_max_timestamp(segments, log_start_offset)
+        return _offset_of_max_timestamp(segments)
     for segment in segments:
         if segment.largest_timestamp >= target_timestamp:
             found = segment.find_offset_by_timestamp(target_timestamp, log_start_offset)
@@ -53,10 +53,11 @@ def fetch_offset_by_timestamp(
     return None
 
 
-def _offset_of_max_timestamp(segments: Sequence[LogSegment], log_start_offset: int) -> TimestampAndOffset | None:
+def _offset_of_max_timestamp(segments: Sequence[LogSegment]) -> TimestampAndOffset | None:
+    """As in Kafka, the message may lie below the log start offset, as long as its segment is there."""
     latest = max(segments, key=lambda segment: segment.max_timestamp_so_far.timestamp)
     timestamp = latest.max_timestamp_so_far.timestamp
-    return latest.find_offset_by_timestamp(timestamp, log_start_offset) if timestamp >= 0 else None
+    return latest.find_offset_by_timestamp(timestamp, latest.base_offset) if timestamp >= 0 else None
 
 
 def legacy_fetch_offsets_before(

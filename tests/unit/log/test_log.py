@@ -506,6 +506,14 @@ def test_search_by_time_goes_on_behind_messages_below_the_log_start(tmp_path: Pa
     assert log.fetch_offset_by_timestamp(1_000) == (1_100, 1, 0)
 
 
+def test_the_largest_timestamp_is_found_below_the_log_start_as_in_kafka(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for timestamp in (100, 900, 500):
+        append(log, b"x", timestamp=timestamp)
+    log.maybe_increment_log_start_offset(2)
+    assert log.fetch_offset_by_timestamp(-3) == (900, 1, 0)
+
+
 def test_format_without_timestamps_cannot_be_searched(tmp_path: Path) -> None:
     log = open_log(tmp_path, message_format_version="0.9.0")
     append(log, b"x", magic=0)
