@@ -129,19 +129,18 @@ def chinese_of_lab(path: str, text: str) -> Iterator[Paragraph]:
 
 _READERS = {
     "README.md": chinese_of_readme,
-    "**/*.zh.md": chinese_of_page,
+    "chapters/**/*.zh.md": chinese_of_page,
+    "docs/**/*.zh.md": chinese_of_page,
+    "labs/*/*.zh.md": chinese_of_page,
     "chapters/**/*.py": chinese_of_python,
     "kafka_learn/**/*.py": chinese_of_python,
     "kafka_lite/**/*.py": chinese_of_python,
     "labs/*/lab.toml": chinese_of_lab,
 }
-_ELSEWHERE = {".venv", ".git", "site", "build", "dist", "labs-work"}  # folders of a checkout that are not the project's
 
 
 def chinese_paragraphs() -> Iterator[Paragraph]:
     """All Chinese text of the project."""
     for pattern, read in _READERS.items():
         for path in sorted(ROOT.glob(pattern)):
-            name = path.relative_to(ROOT)
-            if name.parts[0] not in _ELSEWHERE:
-                yield from read(str(name), path.read_text(encoding="utf-8"))
+            yield from read(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
