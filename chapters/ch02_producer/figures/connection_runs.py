@@ -31,7 +31,6 @@ from kafka_lite.network.send import NetworkSend
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord
 
-_MODULE = "chapters.ch02_producer.figures.connection_runs"
 CONTACT_LANES = ("caller", "Metadata", "ClusterConnectionStates", "Sender", "Acceptor", "Processor")
 POLL_LANES = ("client", "Selector", "KafkaChannel")
 REQUESTS = 8
@@ -67,7 +66,7 @@ def first_contact() -> RecordedRun:
                 recording.pause()
 
         in_thread("caller", send_first)
-    return replace(recording.run, recorded_by=f"{_MODULE}:first_contact", lanes=CONTACT_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:first_contact", lanes=CONTACT_LANES)
 
 
 # ── requests in flight ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -103,7 +102,7 @@ def _many_requests(name: str, most: int) -> RecordedRun:
             wait_until(lambda: in_flight(producer) == most)
         producer.flush()
         recording.pause()
-    return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=("Sender", "InFlightRequests", "Processor"))
+    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=("Sender", "InFlightRequests", "Processor"))
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +170,7 @@ def polls() -> RecordedRun:
     ):
         in_thread("client", lambda: _play(recording, peer, selector))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{_MODULE}:polls", lanes=POLL_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:polls", lanes=POLL_LANES)
 
 
 def _play(recording: Recording, peer: Peer, selector: Selector) -> None:

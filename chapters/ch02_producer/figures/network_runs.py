@@ -39,7 +39,6 @@ from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.kafka_apis import KafkaApis
 
-_MODULE = "chapters.ch02_producer.figures.network_runs"
 PIPELINED = 3
 TURN_LANES = ("producer", "Acceptor", "Processor", "Selector", "KafkaChannel", "RequestChannel", "KafkaRequestHandler")
 QUEUE_LANES = (
@@ -85,7 +84,7 @@ def turns_of_a_processor() -> RecordedRun:
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()
     return replace(
-        recording.run, recorded_by=f"{_MODULE}:turns_of_a_processor", lanes=TURN_LANES, hide=("KafkaApis.handle",)
+        recording.run, recorded_by=f"{__name__}:turns_of_a_processor", lanes=TURN_LANES, hide=("KafkaApis.handle",)
     )
 
 
@@ -109,7 +108,7 @@ def pipelined_requests() -> RecordedRun:
         with recording.running():
             in_thread("producer", pipeline)
             recording.wait_for("KafkaChannel.unmute")
-    return replace(recording.run, recorded_by=f"{_MODULE}:pipelined_requests", lanes=PIPELINE_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:pipelined_requests", lanes=PIPELINE_LANES)
 
 
 @contextmanager
@@ -183,7 +182,7 @@ def full_request_queue() -> RecordedRun:
             for producer in producers:
                 producer.join()
             recording.wait_for("RequestChannel.PRODUCE v9", len(clients))
-    return replace(recording.run, recorded_by=f"{_MODULE}:full_request_queue", lanes=QUEUE_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:full_request_queue", lanes=QUEUE_LANES)
 
 
 def _producer(client: BlockingChannel, number: int) -> threading.Thread:

@@ -40,7 +40,6 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 
-_MODULE = "chapters.ch02_producer.figures.old_producer_runs"
 PARTITIONS = 4
 COLLATION_LANES = (
     "caller",
@@ -186,7 +185,7 @@ def collated() -> RecordedRun:
     ):
         in_thread("caller", lambda: producer.send(*map(message, range(6))))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{_MODULE}:collated", lanes=COLLATION_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:collated", lanes=COLLATION_LANES)
 
 
 def queued() -> RecordedRun:
@@ -211,7 +210,7 @@ def queued() -> RecordedRun:
         with recording.running():
             in_thread("caller", lambda: _send_apart(producer))
             recording.wait_for("ProducerSendThread._hand_on", 4)
-    return replace(recording.run, recorded_by=f"{_MODULE}:queued", lanes=QUEUE_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:queued", lanes=QUEUE_LANES)
 
 
 def _await_idle_turn(producer: Producer) -> None:
@@ -242,7 +241,7 @@ def leader_moved() -> RecordedRun:
     ):
         in_thread("caller", lambda: producer.send(*map(message, (0, 1, 5))))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{_MODULE}:leader_moved", lanes=RETRY_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:leader_moved", lanes=RETRY_LANES)
 
 
 def late_answer() -> RecordedRun:
@@ -263,7 +262,7 @@ def late_answer() -> RecordedRun:
         in_thread("caller", lambda: producer.send(message(0)))
         SYSTEM_TIME.sleep(LATE_MS)  # until the late answer has found nobody
         recording.pause()
-    return replace(recording.run, recorded_by=f"{_MODULE}:late_answer", lanes=CHANNEL_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:late_answer", lanes=CHANNEL_LANES)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

@@ -32,7 +32,6 @@ from kafka_lite.producer.sender import Sender
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 
-_MODULE = "chapters.ch02_producer.figures.producer_runs"
 ONE_RECORD_LANES = (
     "caller",
     "KafkaProducer",
@@ -142,7 +141,7 @@ def one_record() -> RecordedRun:
         recording.wait_for("RecordAccumulator.deallocate")
     return replace(
         recording.run,
-        recorded_by=f"{_MODULE}:one_record",
+        recorded_by=f"{__name__}:one_record",
         lanes=ONE_RECORD_LANES,
         hide=("state", "RecordAccumulator.ready"),
     )
@@ -177,7 +176,7 @@ def filling_and_draining() -> RecordedRun:
         recording.pause()
     return replace(
         recording.run,
-        recorded_by=f"{_MODULE}:filling_and_draining",
+        recorded_by=f"{__name__}:filling_and_draining",
         lanes=("caller", "RecordAccumulator", "Sender"),
         hide=("state", "BufferPool"),
     )
@@ -228,7 +227,7 @@ def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], lett
         recording.pause()
     return replace(
         without_metadata(recording.run),
-        recorded_by=f"{_MODULE}:{name}",
+        recorded_by=f"{__name__}:{name}",
         lanes=ORDER_LANES,
         hide=("state", "RecordAccumulator.batch"),
     )
@@ -280,7 +279,7 @@ def _lose_the_answer(name: str, title: str, configs: Mapping[str, object]) -> Re
         recording.pause()
     return replace(
         without_metadata(recording.run),
-        recorded_by=f"{_MODULE}:{name}",
+        recorded_by=f"{__name__}:{name}",
         lanes=lanes,
         hide=("state", "RecordAccumulator.batch"),
     )

@@ -32,7 +32,6 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.replica_manager import ReplicaManager
 
-_MODULE = "chapters.ch02_producer.figures.request_runs"
 BEFORE_THE_RECORD_MS = 50
 """How long the consumer waits alone: much longer than anything else takes, and short for who waits for the figure."""
 
@@ -122,7 +121,7 @@ def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: 
         in_thread("producer", lambda: produce(server, b"hello"))
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()  # before the broker stops
-    return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 def fetch_request() -> RecordedRun:
@@ -137,7 +136,7 @@ def fetch_request() -> RecordedRun:
         with recording.running():
             in_thread("consumer", lambda: fetch_from(consumer, 0))
             recording.wait_for("RequestChannel.FETCH v11")
-    return replace(recording.run, recorded_by=f"{_MODULE}:fetch_request", lanes=FETCH_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:fetch_request", lanes=FETCH_LANES)
 
 
 def fetch_in_purgatory() -> RecordedRun:
@@ -160,7 +159,7 @@ def fetch_in_purgatory() -> RecordedRun:
             waiting.join()
             recording.wait_for("RequestChannel.PRODUCE v9")
             recording.wait_for("RequestChannel.FETCH v11")
-    return replace(recording.run, recorded_by=f"{_MODULE}:fetch_in_purgatory", lanes=PURGATORY_LANES)
+    return replace(recording.run, recorded_by=f"{__name__}:fetch_in_purgatory", lanes=PURGATORY_LANES)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

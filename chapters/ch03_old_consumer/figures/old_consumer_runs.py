@@ -41,7 +41,6 @@ from kafka_lite.old_consumer.zookeeper_consumer_connector import ZookeeperConsum
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 
-_MODULE = "chapters.ch03_old_consumer.figures.old_consumer_runs"
 GROUP_ID = "readers"
 PARTITIONS = 4
 MESSAGES = 2
@@ -440,7 +439,7 @@ def low_level() -> RecordedRun:
 
 
 def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

@@ -41,7 +41,6 @@ from kafka_lite.consumer.group.offset_committer import OffsetCommitter
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.testing.cluster import Cluster
 
-_MODULE = "chapters.ch04_new_consumer.figures.consumer_runs"
 PARTITION = TopicPartition(TOPIC, 0)
 POLL_MS = 60_000
 RECORDS_PER_POLL = 3
@@ -159,7 +158,7 @@ def without_idle_turns(run: RecordedRun) -> RecordedRun:
 
 
 def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -35,7 +35,6 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.testing.cluster import Cluster
 
-_MODULE = "chapters.ch05_coordinator.figures.group_runs"
 NAMES = ("ann", "bob", "cid", "dan", "eve")
 GROUP_ID = "readers"
 PARTITIONS = 4
@@ -419,7 +418,7 @@ def _ids(*events: Event | None) -> set[int]:
 
 
 def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

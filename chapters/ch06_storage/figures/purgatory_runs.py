@@ -33,7 +33,6 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
 
-_MODULE = "chapters.ch06_storage.figures.purgatory_runs"
 _WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)
 LEADER, FOLLOWER = 1, 2
@@ -51,7 +50,7 @@ def _recorded(
 ) -> RecordedRun:
     with Recording(watches, title=title) as recording:
         scene()
-    return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 # -- acks=all --------------------------------------------------------------------------------------------------------

@@ -33,15 +33,13 @@ from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_validator import LogValidator
 from kafka_lite.log.offset_index import OffsetIndex
 
-_MODULE = "chapters.ch06_storage.figures.storage_runs"
-
 
 def _recorded(
     name: str, title: str, watches: list[Watch], lanes: tuple[str, ...], scene: Callable[[], object]
 ) -> RecordedRun:
     with Recording(watches, title=title) as recording:
         scene()
-    return replace(recording.run, recorded_by=f"{_MODULE}:{name}", lanes=lanes)
+    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 def append_and_roll() -> RecordedRun:

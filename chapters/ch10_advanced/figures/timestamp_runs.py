@@ -17,8 +17,6 @@ from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
 
-_MODULE = "chapters.ch10_advanced.figures.timestamp_runs"
-
 
 def offset_by_time() -> RecordedRun:
     """Two questions to a log of three segments: from hour 12 on, and from hour 99 on."""
@@ -37,7 +35,7 @@ def offset_by_time() -> RecordedRun:
             log.fetch_offset_by_timestamp(NOON + 12 * HOUR_MS)
             log.fetch_offset_by_timestamp(NOON + 99 * HOUR_MS)
         log.close()
-    return replace(recording.run, recorded_by=f"{_MODULE}:offset_by_time", lanes=lanes)
+    return replace(recording.run, recorded_by=f"{__name__}:offset_by_time", lanes=lanes)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {"offset-by-time": offset_by_time}
