@@ -15,7 +15,7 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.clients.fetched_records import FetchedRecords
 from kafka_lite.clients.fetcher_stats import FetcherLagStats, FetcherStats
 from kafka_lite.clients.partition_states import PartitionStates
-from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -112,7 +112,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
 
     @abstractmethod
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: PD) -> None:
-        """Process the records. A CorruptRecordError counts as an error of the partition."""
+        """Process the records. A CorruptRecordError or an ApiError counts as an error of the partition."""
 
     @abstractmethod
     def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
@@ -210,6 +210,9 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
         except CorruptRecordError as error:
             # It may have been damaged in transit, or read while the leader truncated its log: fetch it again.
             logger.error("Found invalid messages during fetch of %s offset %d: %s", partition, state.offset, error)
+            return False
+        except ApiError as error:
+            logger.error("Error processing data of %s from offset %d on: %s", partition, state.offset, error)
             return False
         if next_offset is not None:
             self._partition_states.update_and_move_to_end(partition, PartitionFetchState(new_offset))

@@ -25,7 +25,7 @@ class BrokerEndPoint(NamedTuple):
         """Parse ``host:port``, with an IPv6 address in brackets. Raises KafkaError."""
         match = _HOST_AND_PORT.fullmatch(text.strip())
         if match is None or not 0 < int(match["port"]) < 65536:
-            raise KafkaError(f"Unable to parse {text!r} to a broker endpoint: host:port is needed")
+            raise KafkaError(f"Unable to parse {text!r} to a broker endpoint: must be host:port")
         return cls(broker_id, match["ipv6"] or match["host"], int(match["port"]))
 
     @property

@@ -17,9 +17,9 @@ from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.metrics.stats import CumulativeSum, MetricConfig
-from kafka_lite.network.connection_counters import ConnectionCounters
+from kafka_lite.network.metrics.connection_counters import ConnectionCounters
+from kafka_lite.network.metrics.selector_metrics import NANOS_PER_MS, SelectorMetrics
 from kafka_lite.network.selector import Selector
-from kafka_lite.network.selector_metrics import NANOS_PER_MS, SelectorMetrics
 
 
 class ClientConfig(Protocol):

@@ -33,7 +33,7 @@ def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVE
     for text in texts:
         found = _HOST_AND_PORT.fullmatch(text)
         if found is None or not 0 < int(found[2]) < 65536:
-            raise ConfigError(key, text, "an address is written host:port, with a port from 1 to 65535")
+            raise ConfigError(key, text, "an address must be host:port with a port from 1 to 65535")
         host, port = found[1], int(found[2])
         try:
             socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -42,7 +42,7 @@ def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVE
             continue
         addresses.append((host, port))
     if not addresses:
-        raise ConfigError(key, ",".join(texts), "none of the hosts can be resolved: is one misspelt?")
+        raise ConfigError(key, ",".join(texts), "none of the hosts can be resolved. Is one misspelt?")
     return addresses
 
 

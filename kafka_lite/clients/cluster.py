@@ -89,7 +89,7 @@ class Cluster:
         return cls(nodes, is_bootstrap_configured=True)
 
     def with_partitions_of(self, topics: Iterable[str]) -> Cluster:
-        """The same cluster, reduced to these topics."""
+        """This cluster with only these topics."""
         wanted = set(topics)
         return Cluster(
             self.nodes,

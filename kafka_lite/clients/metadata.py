@@ -120,7 +120,7 @@ class Metadata:
         Raises ApiError INVALID_TOPIC_EXCEPTION for a name that does not fit into a request, which all topics share.
         """
         if self._topics.get(topic, 0) is None:
-            return  # used since the last update already, as is the case for nearly every record
+            return  # already used since the last update: true for nearly every record
         with self._changed:
             is_new = topic not in self._topics
             if is_new:

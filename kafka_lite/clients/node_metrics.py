@@ -9,8 +9,8 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
 from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, Rate, counted_since
-from kafka_lite.network.connection_counters import ConnectionCounters
-from kafka_lite.network.selector_counters import SelectorCounters
+from kafka_lite.network.metrics.connection_counters import ConnectionCounters
+from kafka_lite.network.metrics.selector_counters import SelectorCounters
 
 
 class NodeMetrics:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.end_point import DEFAULT_SECURITY_PROTOCOL_MAP, EndPoint, EndPointError
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
@@ -25,13 +26,13 @@ class Broker:
         """The address of a listener; None if the broker does not have it."""
         return next((e for e in self.end_points if e.listener_name == listener_name), None)
 
-    def require_end_point(self, listener_name: str) -> EndPoint:
-        """The address of a listener. Raises ApiError BROKER_NOT_AVAILABLE if the broker does not have it."""
+    def get_broker_end_point(self, listener_name: str) -> BrokerEndPoint:
+        """Where other brokers reach this one. Raises ApiError BROKER_NOT_AVAILABLE if it does not have the listener."""
         found = self.get_end_point(listener_name)
         if found is None:
             message = f"End point with listener name {listener_name} not found for broker {self.id}"
             raise Errors.BROKER_NOT_AVAILABLE.exception(message)
-        return found
+        return BrokerEndPoint(self.id, found.host, found.port)
 
     @staticmethod
     def from_registration(broker_id: int, registration: BrokerRegistration) -> Broker:

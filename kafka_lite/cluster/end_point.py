@@ -43,11 +43,11 @@ class EndPoint:
         protocols = DEFAULT_SECURITY_PROTOCOL_MAP if protocols is None else protocols
         match = _URI.match(uri.strip())
         if match is None:
-            raise EndPointError(f"Unable to parse {uri} to a broker endpoint: NAME://host:port is needed")
+            raise EndPointError(f"Unable to parse {uri} to a broker endpoint: must be NAME://host:port")
         name, port = match["name"].upper(), int(match["port"])
         if name not in protocols:
             raise EndPointError(
-                f"No security protocol defined for listener {name}: it is missing in listener.security.protocol.map"
+                f"No security protocol defined for listener {name}: not in listener.security.protocol.map"
             )
         if not 0 <= port <= 65535:
             raise EndPointError(f"Unable to parse {uri} to a broker endpoint: the port must be from 0 to 65535")

@@ -5,22 +5,51 @@ Kafka 0.10.2: core/.../cluster/Partition.scala · book 6.2.2
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
+from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+
+logger = logging.getLogger(__name__)
 
 _NO_ERROR: Final = Errors.NONE  # looked up once: Python 3.11 takes as long as a call for that
 
 NO_LEADER = -1
 UNKNOWN_EPOCH: Final = -1
+
+
+class IsrChange(Enum):
+    """How the leader changes the ISR; the values are the words of Kafka's log."""
+
+    EXPAND = "Expanding"
+    SHRINK = "Shrinking"
+
+
+UpdateIsr = Callable[[TopicPartition, LeaderIsrAndControllerEpoch, IsrChange], int | None]
+"""Writes leader and ISR to ZooKeeper if the znode still has their version; returns the new version.
+
+Returns None if the controller has written since. The ISR then stays as it was; the controller's next request corrects
+it.
+"""
+
+
+def _no_other_replicas(
+    topic_partition: TopicPartition, _state: LeaderIsrAndControllerEpoch, _change: IsrChange
+) -> int | None:
+    raise AssertionError(f"the ISR of {topic_partition} cannot be written")
 
 
 @dataclass(frozen=True)
@@ -39,7 +68,13 @@ class Partition:
     """Leader, in-sync replicas (ISR) and high watermark of one partition.
 
     ``log_for`` makes or finds the log; it is the replica manager's, which this class need not know.
-    ``checkpointed_high_watermark`` reads the checkpoint of the log's directory.
+    ``checkpointed_high_watermark`` reads the checkpoint of the log's directory. ``update_isr`` writes the ISR.
+
+    The leader alone changes the ISR, in two places::
+
+        a follower fetches from at least the HW ────▶ maybe_expand_isr ─┐
+                                                                        ├─▶ update_isr ─▶ ZooKeeper ─▶ controller
+        replica.lag.time.max.ms behind the end ─────▶ maybe_shrink_isr ─┘
     """
 
     def __init__(
@@ -48,11 +83,15 @@ class Partition:
         local_broker_id: int,
         log_for: Callable[[TopicPartition], Log],
         checkpointed_high_watermark: Callable[[TopicPartition], int],
+        update_isr: UpdateIsr = _no_other_replicas,
+        time: Time = SYSTEM_TIME,
     ) -> None:
         self.topic_partition = topic_partition
         self.local_broker_id = local_broker_id
         self._log_for = log_for
         self._checkpointed_high_watermark = checkpointed_high_watermark
+        self._update_isr = update_isr
+        self._time = time
         self._lock = threading.RLock()
         self._replicas: dict[int, Replica] = {}
         self.leader_id = NO_LEADER
@@ -60,6 +99,8 @@ class Partition:
         self.controller_epoch = UNKNOWN_EPOCH
         self.zk_version = 0
         self.in_sync_replicas: frozenset[Replica] = frozenset()
+        self._epoch_start_offset = 0
+        """Where the log ended when this broker began to lead in this epoch."""
 
     def get_replica(self, broker_id: int | None = None) -> Replica | None:
         """The replica on a broker (by default this one), if it is known."""
@@ -96,14 +137,22 @@ class Partition:
             is_new_leader = self.leader_id != self.local_broker_id
             self.leader_id = self.local_broker_id
             leader = self._replicas[self.local_broker_id]
+            self._epoch_start_offset = leader.log_end_offset.message_offset
             if leader.log is not None:
                 leader.log.maybe_assign_epoch_start_offset(self.leader_epoch, leader.log.log_end_offset)
-            if is_new_leader:
-                for replica in self._replicas.values():
-                    if not replica.is_local:
-                        replica.update_log_end_offset(LogOffsetMetadata.UNKNOWN)
+            self._reset_followers(leader, is_new_leader)
             self._maybe_increment_leader_high_watermark(leader)
             return is_new_leader
+
+    def _reset_followers(self, leader: Replica, is_new_leader: bool) -> None:
+        """Those in the ISR have as long as a follower may lag until they must have fetched from this leader."""
+        now_ms = self._time.hi_res_ms()
+        end = leader.log_end_offset.message_offset
+        for replica in self._replicas.values():
+            if not replica.is_local:
+                replica.reset_last_caught_up_time(end, now_ms, now_ms if replica in self.in_sync_replicas else 0.0)
+                if is_new_leader:
+                    replica.update_log_end_offset(LogOffsetMetadata.UNKNOWN)
 
     def make_follower(self, state: PartitionState) -> bool:
         """Follow ``state.leader`` from now on; false if this broker followed it before."""
@@ -115,12 +164,13 @@ class Partition:
             return is_new_leader
 
     def _apply(self, state: PartitionState) -> None:
-        self.controller_epoch = state.controller_epoch
-        self.leader_epoch = state.leader_epoch
-        self.zk_version = state.zk_version
+        # First what takes time: meanwhile the old leadership ends in the old epoch.
         replicas = {broker_id: self._get_or_create_replica(broker_id) for broker_id in state.replicas}
         # At the end of a reassignment the ISR still has replicas that are not assigned any more.
         in_sync = [replicas.get(broker_id) or self._get_or_create_replica(broker_id) for broker_id in state.isr]
+        self.controller_epoch = state.controller_epoch
+        self.leader_epoch = state.leader_epoch
+        self.zk_version = state.zk_version
         self._replicas, self.in_sync_replicas = replicas, frozenset(in_sync)
 
     def _get_or_create_replica(self, broker_id: int) -> Replica:
@@ -135,30 +185,60 @@ class Partition:
         initial = max(log.log_start_offset, min(checkpointed, log.log_end_offset))
         return Replica(broker_id, self.topic_partition, log, initial)
 
-    def append_records_to_leader(self, records: Buffer, required_acks: int) -> tuple[LogAppendInfo, bool]:
+    def maybe_replace_log(self, replace: Callable[[], Log | None]) -> bool:
+        """Use the copy of the log in another directory from now on; false if ``replace`` returns None.
+
+        Positions in the old log's files have no meaning any more; offsets do.
+        """
+        with self._lock:
+            local = self.get_replica()
+            log = replace() if local is not None else None
+            if local is None or log is None:
+                return False
+            local.log = log
+            local.high_watermark = LogOffsetMetadata(local.high_watermark.message_offset)
+            for replica in self._replicas.values():
+                if replica is not local and replica.log_end_offset is not LogOffsetMetadata.UNKNOWN:
+                    replica.update_log_end_offset(LogOffsetMetadata(replica.log_end_offset.message_offset))
+            if self.leader_replica_if_local is not None:
+                log.maybe_assign_epoch_start_offset(self.leader_epoch, log.log_end_offset)
+            return True
+
+    def append_records_to_leader(
+        self,
+        records: Buffer,
+        required_acks: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification_guard: VerificationGuard | None = None,
+    ) -> tuple[LogAppendInfo, bool]:
         """Append as leader; also returns whether the high watermark moved.
 
         Raises NOT_LEADER_OR_FOLLOWER if another broker leads, NOT_ENOUGH_REPLICAS if ``acks=all`` needs more in-sync
         replicas than there are, and the errors of the log.
         """
-        leader = self.leader_replica_if_local
-        if leader is None or leader.log is None:
-            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(
-                f"broker {self.local_broker_id} does not lead {self.topic_partition}"
-            )
-        min_isr = leader.log.config.min_insync_replicas
-        in_sync = len(self.in_sync_replicas)
-        if required_acks == -1 and in_sync < min_isr:
-            raise Errors.NOT_ENOUGH_REPLICAS.exception(
-                f"{in_sync} replicas of {self.topic_partition} are in sync, min.insync.replicas asks for {min_isr}"
-            )
-        info = leader.log.append_as_leader(records, self.leader_epoch)
-        # Without followers in the ISR the records are committed at once.
-        with self._lock:
+        with self._lock:  # a leadership that ends meanwhile would leave a record in a follower's log
+            leader = self.leader_replica_if_local
+            if leader is None or leader.log is None:
+                raise Errors.NOT_LEADER_OR_FOLLOWER.exception(
+                    f"broker {self.local_broker_id} does not lead {self.topic_partition}"
+                )
+            min_isr = leader.log.config.min_insync_replicas
+            in_sync = len(self.in_sync_replicas)
+            if required_acks == -1 and in_sync < min_isr:
+                raise Errors.NOT_ENOUGH_REPLICAS.exception(
+                    f"{in_sync} replicas of {self.topic_partition} are in sync, min.insync.replicas requires {min_isr}"
+                )
+            info = leader.log.append_as_leader(records, self.leader_epoch, origin, verification_guard)
+            # Without followers in the ISR the records are committed at once.
             return info, self._maybe_increment_leader_high_watermark(leader)
 
-    def update_follower_log_end_offset(self, broker_id: int, log_end_offset: LogOffsetMetadata) -> bool:
-        """A follower has fetched from ``log_end_offset``, so it has all records below; true if that moved the HW."""
+    def update_follower_log_end_offset(
+        self, broker_id: int, log_end_offset: LogOffsetMetadata, leader_log_end_offset: int | None = None
+    ) -> bool:
+        """A follower has fetched from ``log_end_offset``, so it has all records below; true if that moved the HW.
+
+        ``leader_log_end_offset`` is where the log ended before that fetch was read (default: where it ends now).
+        """
         with self._lock:
             replica = self._replicas.get(broker_id)
             leader = self.leader_replica_if_local
@@ -168,8 +248,57 @@ class Partition:
                     Errors.NOT_LEADER_OR_FOLLOWER,
                     f"broker {broker_id} fetched {self.topic_partition}, which it does not follow",
                 )
+            end = leader.log_end_offset.message_offset if leader_log_end_offset is None else leader_log_end_offset
+            replica.update_last_caught_up_time(log_end_offset.message_offset, end, self._time.hi_res_ms())
             replica.update_log_end_offset(log_end_offset)
+            self._maybe_expand_isr(replica, leader)
             return self._maybe_increment_leader_high_watermark(leader)
+
+    def _maybe_expand_isr(self, replica: Replica, leader: Replica) -> None:
+        """A follower enters the ISR once it has everything that is committed.
+
+        A new leader's high watermark may lag: what it had when it began to lead may be committed, too (KAFKA-7128).
+        """
+        committed = max(leader.high_watermark.message_offset, self._epoch_start_offset)
+        if replica in self.in_sync_replicas or replica.log_end_offset.message_offset < committed:
+            return
+        self._write_isr({*self.in_sync_replicas, replica}, IsrChange.EXPAND)
+
+    def maybe_shrink_isr(self, max_lag_ms: float) -> bool:
+        """Drop followers that were not at the leader's end for ``max_lag_ms``; true if that moved the HW."""
+        with self._lock:
+            leader = self.leader_replica_if_local
+            if leader is None or len(self.in_sync_replicas) == 1:
+                return False
+            lagging = self._lagging_replicas(leader, max_lag_ms)
+            if not lagging or not self._write_isr(self.in_sync_replicas - lagging, IsrChange.SHRINK):
+                return False
+            return self._maybe_increment_leader_high_watermark(leader)
+
+    def _lagging_replicas(self, leader: Replica, max_lag_ms: float) -> frozenset[Replica]:
+        end, now_ms = leader.log_end_offset.message_offset, self._time.hi_res_ms()
+        return frozenset(
+            replica
+            for replica in self.in_sync_replicas
+            if replica is not leader
+            and replica.log_end_offset.message_offset < end
+            and now_ms - replica.last_caught_up_time_ms > max_lag_ms
+        )
+
+    def _write_isr(self, replicas: Collection[Replica], change: IsrChange) -> bool:
+        """Write a new ISR. Returns False if ZooKeeper has a newer one, whose LeaderAndIsr request is on its way."""
+        isr = sorted(replica.broker_id for replica in replicas)
+        old = sorted(replica.broker_id for replica in self.in_sync_replicas)
+        logger.info("[%s] %s ISR from %s to %s", self.topic_partition, change.value, old, isr)
+        leader_and_isr = LeaderAndIsr(self.local_broker_id, isr, self.leader_epoch, self.zk_version)
+        state = LeaderIsrAndControllerEpoch(leader_and_isr, self.controller_epoch)
+        version = self._update_isr(self.topic_partition, state, change)
+        if version is None:
+            message = "[%s] Cached zkVersion %d not equal to that in zookeeper, skip updating ISR"
+            logger.info(message, self.topic_partition, self.zk_version)
+            return False
+        self.in_sync_replicas, self.zk_version = frozenset(replicas), version
+        return True
 
     def check_enough_replicas_reach_offset(self, required_offset: int) -> tuple[bool, Errors]:
         """Whether everything below ``required_offset`` is committed, and the error for the response."""
@@ -195,9 +324,12 @@ class Partition:
         leader.high_watermark = candidate
         return True
 
-    def fetchable_end_offset(self, leader: Replica, for_follower: bool) -> int | None:
-        """How far a reader may read: followers to the end (None), consumers to the high watermark."""
-        return None if for_follower else leader.high_watermark.message_offset
+    def fetchable_end_offset(self, leader: Replica, for_follower: bool, committed_only: bool = False) -> int | None:
+        """How far a reader may read: followers to the end (None), consumers to the high watermark or the LSO."""
+        if for_follower:
+            return None
+        end = leader.last_stable_offset if committed_only else leader.high_watermark
+        return end.message_offset
 
     def check_leader_epoch(self, requested_epoch: int) -> Errors:
         """Compare the leader epoch that a client knows with ours (-1: it knows none)."""

@@ -35,6 +35,10 @@ class Replica:
         self.log = log
         self._high_watermark = LogOffsetMetadata(initial_high_watermark)
         self._remote_log_end_offset = LogOffsetMetadata.UNKNOWN
+        self.last_caught_up_time_ms = 0.0
+        """When a follower had everything that the leader had, on the leader's clock; 0 if it never had."""
+        self._last_fetch_leader_log_end_offset = 0
+        self._last_fetch_time_ms = 0.0
 
     @property
     def is_local(self) -> bool:
@@ -57,6 +61,27 @@ class Replica:
             raise ValueError(f"the log end offset of the local replica of {self.topic_partition} is its log's")
         self._remote_log_end_offset = log_end_offset
 
+    def update_last_caught_up_time(self, fetch_offset: int, leader_log_end_offset: int, now_ms: float) -> None:
+        """Note when a follower was at the leader's end: now, or at its last fetch.
+
+        A follower of a busy leader never finds the log as it left it. It has kept up if it now has all that the leader
+        had at its last fetch.
+        """
+        if fetch_offset >= leader_log_end_offset:
+            self.last_caught_up_time_ms = max(self.last_caught_up_time_ms, now_ms)
+        elif fetch_offset >= self._last_fetch_leader_log_end_offset:
+            self.last_caught_up_time_ms = max(self.last_caught_up_time_ms, self._last_fetch_time_ms)
+        self._last_fetch_leader_log_end_offset = leader_log_end_offset
+        self._last_fetch_time_ms = now_ms
+
+    def reset_last_caught_up_time(
+        self, leader_log_end_offset: int, now_ms: float, last_caught_up_time_ms: float
+    ) -> None:
+        """Begin under a new leader, which counts the time from ``last_caught_up_time_ms`` on."""
+        self._last_fetch_leader_log_end_offset = leader_log_end_offset
+        self._last_fetch_time_ms = now_ms
+        self.last_caught_up_time_ms = last_caught_up_time_ms
+
     @property
     def high_watermark(self) -> LogOffsetMetadata:
         """The offset below which everything is committed."""
@@ -65,3 +90,14 @@ class Replica:
     @high_watermark.setter
     def high_watermark(self, value: LogOffsetMetadata) -> None:
         self._high_watermark = value
+        if self.log is not None:
+            self.log.on_high_watermark_updated(value.message_offset)
+
+    @property
+    def last_stable_offset(self) -> LogOffsetMetadata:
+        """Where readers of committed records stop: the HW, or below it the first offset of an open transaction."""
+        high_watermark = self._high_watermark
+        if self.log is None:
+            return high_watermark
+        offset = self.log.last_stable_offset(high_watermark.message_offset)
+        return high_watermark if offset == high_watermark.message_offset else LogOffsetMetadata(offset)

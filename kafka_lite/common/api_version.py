@@ -120,7 +120,7 @@ class InvalidVersionError(KafkaError):
     """A version that does not exist in Kafka."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"Version {text} is not a valid version: one of {', '.join(RELEASES)} is needed")
+        super().__init__(f"Version {text} is not a valid version; valid versions: {', '.join(RELEASES)}")
 
 
 _POSITIONS = {row.name: position for position, row in enumerate(ApiVersion)}

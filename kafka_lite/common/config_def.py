@@ -205,7 +205,7 @@ def _integer_parser(kind: Type, bits: int) -> Callable[[str], int]:
         # int() alone would also accept "1_000" and non-ASCII digits, which Kafka rejects.
         number = int(text) if text.lstrip("+-").isdecimal() and text.isascii() else None
         if number is None or not low <= number <= high:
-            raise ValueError(f"Not a number of type {kind.name}: a whole number from {low} to {high} is needed")
+            raise ValueError(f"Not a number of type {kind.name}: must be an integer from {low} to {high}")
         return number
 
     return parse
@@ -217,7 +217,7 @@ def _parse_double(text: str) -> float:
     except ValueError:
         number = math.nan
     if math.isnan(number):
-        raise ValueError("Not a number of type DOUBLE: a decimal number such as 0.5 is needed")
+        raise ValueError("Not a number of type DOUBLE: must be a decimal number such as 0.5")
     return number
 
 
@@ -316,7 +316,7 @@ def configs_of(client: str, configs: object) -> dict[str, object]:
     if not isinstance(configs, Mapping):
         kind = "None" if configs is None else f"a {type(configs).__name__}"
         example = {"bootstrap.servers": "localhost:9092"}
-        raise TypeError(f"{client} takes its configuration as a dict, such as {example}, and not {kind}")
+        raise TypeError(f"{client} takes its configuration as a dict, such as {example}, not {kind}")
     return dict(configs)
 
 

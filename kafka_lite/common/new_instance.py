@@ -20,7 +20,7 @@ def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> An
     try:
         found = getattr(importlib.import_module(module), class_name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(key, name, f"not found: it is written package.module.Class ({error})") from error
+        raise ConfigError(key, name, f"not found; must be package.module.Class ({error})") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise ConfigError(key, name, f"is not a {kind.__name__}")
     return found(*arguments)

@@ -93,7 +93,7 @@ def _unicode(text: str, position: int) -> str:
             return chr(int(digits, 16))
     except ValueError:
         pass
-    raise PropertiesError(f"Malformed \\uXXXX escape in {text!r}: four hexadecimal digits are needed after \\u")
+    raise PropertiesError(f"Malformed \\uXXXX escape in {text!r}: \\u must be followed by four hexadecimal digits")
 
 
 def _escape(text: str, *, is_key: bool) -> str:

@@ -27,7 +27,7 @@ class SecurityProtocol(Enum):
             return SecurityProtocol[name.upper()]
         except KeyError:
             valid = ", ".join(SecurityProtocol.__members__)
-            raise ValueError(f"no security protocol {name!r}: one of {valid} is needed") from None
+            raise ValueError(f"unknown security protocol {name!r}; valid: {valid}") from None
 
     @staticmethod
     def for_id(number: int) -> "SecurityProtocol":

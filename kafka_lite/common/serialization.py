@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from kafka_lite.common.errors import KafkaError
 
 T = TypeVar("T")
+Number = TypeVar("Number", int, float)
 
 
 class SerializationError(KafkaError):
@@ -57,7 +58,7 @@ def ensure_serializer(given: object, kind: type[Any], what: str) -> None:
     """
     method = "serialize" if issubclass(kind, Serializer) else "deserialize"
     if given is not None and (isinstance(given, type) or not callable(getattr(given, method, None))):
-        raise TypeError(f"{what} must be an object derived from {kind.__name__}, and not {given!r}")
+        raise TypeError(f"{what} must be an object derived from {kind.__name__}, not {given!r}")
 
 
 class ByteArraySerializer(Serializer[Any]):
@@ -130,10 +131,10 @@ def _encoding_of(configs: Mapping[str, object], is_key: bool, kind: str, default
     return default
 
 
-class _NumberSerializer(Serializer[float]):
+class _NumberSerializer(Serializer[Number]):
     LAYOUT: struct.Struct
 
-    def serialize(self, topic: str, data: float | None) -> bytes | None:
+    def serialize(self, topic: str, data: Number | None) -> bytes | None:
         """Encode as big-endian. Raises SerializationError if the number does not fit."""
         try:
             return None if data is None else self.LAYOUT.pack(data)
@@ -141,50 +142,50 @@ class _NumberSerializer(Serializer[float]):
             raise SerializationError(f"{topic}: {data!r}: {error}") from error
 
 
-class _NumberDeserializer(Deserializer[float]):
+class _NumberDeserializer(Deserializer[Number]):
     LAYOUT: struct.Struct
 
-    def deserialize(self, topic: str, data: bytes | None) -> float | None:
+    def deserialize(self, topic: str, data: bytes | None) -> Number | None:
         """Decode from big-endian. Raises SerializationError if the number of bytes is wrong."""
         if data is None:
             return None
         if len(data) != self.LAYOUT.size:
             raise SerializationError(f"{topic}: {len(data)} bytes are not {self.LAYOUT.size}")
-        number: float = self.LAYOUT.unpack(data)[0]
+        number: Number = self.LAYOUT.unpack(data)[0]
         return number
 
 
-class IntegerSerializer(_NumberSerializer):
+class IntegerSerializer(_NumberSerializer[int]):
     """Four bytes."""
 
     LAYOUT = struct.Struct(">i")
 
 
-class IntegerDeserializer(_NumberDeserializer):
+class IntegerDeserializer(_NumberDeserializer[int]):
     """Four bytes."""
 
     LAYOUT = struct.Struct(">i")
 
 
-class LongSerializer(_NumberSerializer):
+class LongSerializer(_NumberSerializer[int]):
     """Eight bytes."""
 
     LAYOUT = struct.Struct(">q")
 
 
-class LongDeserializer(_NumberDeserializer):
+class LongDeserializer(_NumberDeserializer[int]):
     """Eight bytes."""
 
     LAYOUT = struct.Struct(">q")
 
 
-class DoubleSerializer(_NumberSerializer):
+class DoubleSerializer(_NumberSerializer[float]):
     """Eight bytes, IEEE 754."""
 
     LAYOUT = struct.Struct(">d")
 
 
-class DoubleDeserializer(_NumberDeserializer):
+class DoubleDeserializer(_NumberDeserializer[float]):
     """Eight bytes, IEEE 754."""
 
     LAYOUT = struct.Struct(">d")

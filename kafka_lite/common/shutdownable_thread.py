@@ -69,7 +69,7 @@ class ShutdownableThread(threading.Thread, ABC):
                 self.do_work()
         except Exception:
             if self.is_running:
-                logger.exception("%s died of an error", self.name)
+                logger.exception("%s stopped because of an error", self.name)
         finally:
             self._stopping.set()
             self.on_exit()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 
-from kafka_lite.common.log_levels import TRACE
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.common.topic_partition import TopicPartition
 
 

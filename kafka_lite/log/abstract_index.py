@@ -125,7 +125,7 @@ class AbstractIndex(ABC, Generic[Entry]):
         """
         with self._lock:
             if not 0 <= n < self._entries:
-                raise IndexError(f"{self.file} has {self._entries} entries, there is no entry {n}")
+                raise IndexError(f"{self.file} has no entry {n}, only {self._entries} entries")
             return self._parse_entry(n)
 
     def _index_slot_for(self, target: int, search_by: IndexSearchType) -> int:
@@ -258,7 +258,7 @@ class AbstractIndex(ABC, Generic[Entry]):
 
     def _create(self) -> None:
         if self.max_index_size < self.entry_size:
-            raise ValueError(f"an index of {self.max_index_size} bytes has no room for one entry: {self.file}")
+            raise ValueError(f"an index of {self.max_index_size} bytes is too small for one entry: {self.file}")
         with open(self.file, "xb"):
             os.truncate(self.file, self._whole_entries(self.max_index_size))
 

@@ -50,7 +50,7 @@ class LeaderEpochFileCache:
         try:
             stored = checkpoint.read()
         except CheckpointFormatError as error:
-            logger.warning("Leader epochs of %s are lost: %s", topic_partition, error)
+            logger.warning("Cannot read the leader epochs of %s; starting without them: %s", topic_partition, error)
             stored = []
         for entry in stored:
             self._insert(entry)
@@ -87,7 +87,7 @@ class LeaderEpochFileCache:
         if the checkpoint cannot be written.
         """
         if epoch < 0 or start_offset < 0:
-            raise ValueError(f"leader epoch {epoch} cannot begin at offset {start_offset}")
+            raise ValueError(f"leader epoch {epoch} cannot start at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
                 self._unsynced = True  # also if the write fails, for example on a full disk

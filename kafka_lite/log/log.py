@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_lite.common.errors import ApiError, Errors
@@ -21,25 +19,27 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log_offset_search
 from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.dirs.storage_errors import StorageErrors
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.files.file_message_set import TimestampAndOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
-from kafka_lite.log.log_append_info import LogAppendInfo, analyze_and_validate_records
+from kafka_lite.log.loading.log_loader import LogLoader
+from kafka_lite.log.local_log import LocalLog
+from kafka_lite.log.log_append_info import LogAppendInfo, UnexpectedAppendOffsetError, analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import flush_file_or_directory, parse_topic_partition_name
-from kafka_lite.log.log_loader import LogLoader
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.log_validator import AppendOrigin, LogValidator
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.log.producers.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producers.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.log.storage_errors import StorageErrors
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
 
@@ -66,6 +66,9 @@ class Log:
     * Records below the *recovery point* are on disk; those above may be only in the page cache.
     * The *log end offset* is the offset of the next message.
 
+    The log knows what the messages mean: it validates them, and keeps their leader epochs, the state of their producers
+    and the log start offset. Its ``LocalLog`` knows the files, and the positions in them.
+
     One lock guards all changes. Reads take no lock: they see the log as it was when they began, because the log end
     offset moves only after the bytes have been written, and removed segments keep their files for a while.
 
@@ -90,21 +93,18 @@ class Log:
         Unless the last shutdown was clean, everything from ``recovery_point`` on is checked. Raises OSError if the
         files cannot be read or written, KafkaError if the directory name is not that of a partition.
         """
-        self.dir = directory
         self.parent_dir = str(directory.parent)
-        self.config = config
         self.topic_partition: TopicPartition = parse_topic_partition_name(directory)
         self._scheduler = scheduler
         self._time = time
         self._lock = threading.RLock()
         failures = log_dir_failure_channel or LogDirFailureChannel()
         self._storage_errors = StorageErrors(self.topic_partition, directory.parent, failures)
-        self._last_flushed_ms = time.milliseconds()
         self._validator = LogValidator.for_log(config)
         started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
-        self.leader_epoch_cache = self._open_leader_epoch_cache(config)
+        self.leader_epoch_cache = self._open_leader_epoch_cache(directory, config)
         self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_config)
         loaded = LogLoader(
             directory,
@@ -117,37 +117,48 @@ class Log:
             log_start_offset_checkpoint=log_start_offset,
             recovery_point_checkpoint=recovery_point,
         ).load()
-        self._replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
+        replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
+        end, recovery_point = loaded.next_offset_metadata, loaded.recovery_point
+        self._local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
         self.log_start_offset = loaded.log_start_offset
-        self.recovery_point = loaded.recovery_point
         self.recovery = loaded.recovery
         """What recovery read from this log after an unclean shutdown."""
-        self._next_offset_metadata = self._previous_end = loaded.next_offset_metadata
+        self._is_retired = False
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
-    def _open_leader_epoch_cache(self, config: LogConfig) -> LeaderEpochFileCache | None:
+    def _open_leader_epoch_cache(self, directory: Path, config: LogConfig) -> LeaderEpochFileCache | None:
         """Open the cache, or return None for older formats: only v2 batches carry their leader's epoch."""
         if config.magic < MAGIC_V2:
             return None
-        return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(self.dir))
+        return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(directory))
 
     # -- properties --------------------------------------------------------------------------------------------------
 
     @property
+    def dir(self) -> Path:
+        """The directory of the log's files."""
+        return self._local.dir
+
+    @property
     def name(self) -> str:
         """``topic-partition``."""
-        return self.dir.name
+        return self._local.dir.name
+
+    @property
+    def config(self) -> LogConfig:
+        """The topic's configuration."""
+        return self._local.config
 
     @property
     def log_end_offset(self) -> int:
         """The offset of the next message."""
-        return self._next_offset_metadata.message_offset
+        return self._local.next_offset_metadata.message_offset
 
     @property
     def log_end_offset_metadata(self) -> LogOffsetMetadata:
         """The offset of the next message and its position."""
-        return self._next_offset_metadata
+        return self._local.next_offset_metadata
 
     @property
     def size(self) -> int:
@@ -160,14 +171,19 @@ class Log:
         return self.segments.active
 
     @property
+    def recovery_point(self) -> int:
+        """The offset below which everything is on disk."""
+        return self._local.recovery_point
+
+    @property
     def unflushed_messages(self) -> int:
         """Number of messages that may not be on disk yet."""
-        return self.log_end_offset - self.recovery_point
+        return self._local.unflushed_messages
 
     @property
     def last_flush_time_ms(self) -> int:
         """When the log was last flushed (or opened)."""
-        return self._last_flushed_ms
+        return self._local.last_flushed_ms
 
     def update_config(self, config: LogConfig) -> None:
         """Use another configuration from now on; existing segments keep their jitter and index interval.
@@ -178,86 +194,95 @@ class Log:
         with self._lock:
             if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
                 with self._storage_errors("reading the leader epochs"):
-                    self.leader_epoch_cache = self._open_leader_epoch_cache(config)
-            self.config = config
+                    self.leader_epoch_cache = self._open_leader_epoch_cache(self.dir, config)
+            self._local.config = config
             self._validator = LogValidator.for_log(config)
 
     # -- append ------------------------------------------------------------------------------------------------------
 
     def append_as_leader(
-        self, records: Buffer, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT
+        self,
+        records: Buffer,
+        leader_epoch: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification_guard: VerificationGuard | None = None,
     ) -> LogAppendInfo:
         """Validate a producer's records, assign their offsets, and append them.
 
         ``records`` is changed in place if it is writable. Raises ApiError as ``validate_and_assign_offsets`` does
         (MESSAGE_TOO_LARGE, CORRUPT_MESSAGE, INVALID_TIMESTAMP, ...), RECORD_LIST_TOO_LARGE if the records do not fit in
-        a segment, OUT_OF_ORDER_SEQUENCE_NUMBER and INVALID_PRODUCER_EPOCH (see ``ProducerAppendInfo``), and
+        a segment, OUT_OF_ORDER_SEQUENCE_NUMBER and INVALID_PRODUCER_EPOCH (see ``ProducerAppendInfo``),
+        INVALID_TXN_STATE if a transaction begins here and ``verification_guard`` is not that of its verification, and
         KAFKA_STORAGE_ERROR if they cannot be written; in all these cases nothing has been appended. A batch that an
         idempotent producer sends again is not appended either: the result has the offset of the first time.
         """
         with self._lock:
             self._storage_errors.check()
             try:
-                offset, now_ms = self._next_offset_metadata.message_offset, self._time.milliseconds()
+                offset, now_ms = self._local.next_offset_metadata.message_offset, self._time.milliseconds()
                 result = self._validator.validate(records, offset, now_ms, leader_epoch, origin)
                 info = LogAppendInfo.of_validated(result, leader_epoch)
-                return self._append(result.records, info, origin, now_ms)
+                return self._append(result.records, info, origin, now_ms, verification_guard)
             except OSError as error:
                 raise self._storage_errors.storage_error("appending records", error) from error
 
     def append_as_follower(self, records: Buffer) -> LogAppendInfo:
         """Append records from the leader, keeping their offsets.
 
-        Raises ApiError CORRUPT_MESSAGE if a CRC is wrong or an offset is below the log end offset.
+        Raises ApiError CORRUPT_MESSAGE if a CRC is wrong, and UnexpectedAppendOffsetError if the first offset is below
+        the log end offset.
         """
         info = analyze_and_validate_records(records)
         valid = memoryview(records)[: info.size_in_bytes]
         with self._lock, self._storage_errors("appending records"):
             if valid.nbytes and info.first_offset < self.log_end_offset:
-                raise Errors.CORRUPT_MESSAGE.exception(
-                    f"offset {info.first_offset} of the leader lies before the log end offset {self.log_end_offset} "
-                    f"of {self.topic_partition}"
-                )
+                raise UnexpectedAppendOffsetError(self.topic_partition, self.log_end_offset, info)
             return self._append(valid, info, AppendOrigin.REPLICATION, self._time.milliseconds())
 
-    def _append(self, records: Buffer, info: LogAppendInfo, origin: AppendOrigin, now_ms: int) -> LogAppendInfo:
+    def _append(
+        self,
+        records: Buffer,
+        info: LogAppendInfo,
+        origin: AppendOrigin,
+        now_ms: int,
+        verification_guard: VerificationGuard | None = None,
+    ) -> LogAppendInfo:
         """Append validated batches to the active segment, then advance the log end offset."""
         info.log_start_offset = self.log_start_offset
         if info.size_in_bytes == 0:
             return info
-        if info.size_in_bytes > self.config.segment_bytes:
-            sizes = f"{info.size_in_bytes} bytes exceed segment.bytes = {self.config.segment_bytes}"
+        if self._is_retired:
+            raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} has been replaced")
+        config = self._local.config
+        # A follower must take what the leader has, or it would never catch up: one fetch may be larger than a segment.
+        if info.size_in_bytes > config.segment_bytes and origin is not AppendOrigin.REPLICATION:
+            sizes = f"{info.size_in_bytes} bytes exceed segment.bytes = {config.segment_bytes}"
             raise Errors.RECORD_LIST_TOO_LARGE.exception(sizes)
         appended = batches(records) if info.batch is None else (info.batch,)
-        producers = self.producer_state.prepare_updates(appended, origin) if info.has_producer_id else NO_UPDATES
+        producers = NO_UPDATES
+        if info.has_producer_id:
+            producers = self.producer_state.prepare_updates(appended, origin, verification_guard)
         if producers.duplicate is not None:
             return LogAppendInfo.of_duplicate(producers.duplicate, self.log_start_offset)
         if self.leader_epoch_cache is not None:
             self.leader_epoch_cache.assign_from(records, info)
-        segment = self._maybe_roll(info, now_ms)
-        segment.append(info, records)
-        self._update_log_end_offset(info.last_offset + 1)
+        aborted = self.producer_state.aborted_by(producers.appends) if producers.appends else ()
+        self._maybe_roll(info, now_ms)
+        self._local.append(info, records, aborted)
         for append in producers.appends:
             self.producer_state.update(append)
         self.producer_state.update_map_end_offset(info.last_offset + 1)
-        if self.unflushed_messages >= self.config.flush_messages:
+        if self._local.unflushed_messages >= config.flush_messages:
             self.flush()
         return info
 
-    def _update_log_end_offset(self, offset: int) -> None:
-        active = self.segments.active
-        self._previous_end = self._next_offset_metadata
-        self._next_offset_metadata = LogOffsetMetadata(offset, active.base_offset, active.size)
-
     # -- roll --------------------------------------------------------------------------------------------------------
 
-    def _maybe_roll(self, info: LogAppendInfo, now_ms: int) -> LogSegment:
-        active = self.segments.active
-        if not active.should_roll(self.config, info, info.size_in_bytes, now_ms):
-            return active
-        # The first offset is not always known (see LogAppendInfo), but this is a lower bound for it. The base offset
-        # must be close enough to the last offset, even if a compacted leader has no messages in between.
-        return self.roll(info.last_offset - MAX_RELATIVE_OFFSET)
+    def _maybe_roll(self, info: LogAppendInfo, now_ms: int) -> None:
+        if self.segments.active.should_roll(self._local.config, info, info.size_in_bytes, now_ms):
+            # The first offset is not always known (see LogAppendInfo), but this is a lower bound for it. The base
+            # offset must be close enough to the last offset, even if a compacted leader has no messages in between.
+            self.roll(info.last_offset - MAX_RELATIVE_OFFSET)
 
     def roll(self, expected_next_offset: int = 0) -> LogSegment:
         """Start a new segment at the log end offset, or at ``expected_next_offset`` if that is greater.
@@ -270,15 +295,7 @@ class Log:
             active = self.segments.active
             if base_offset == active.base_offset:
                 return active
-            segment = self._new_segment(base_offset)
-            try:
-                active.on_become_inactive_segment()
-            except OSError:
-                segment.delete()
-                raise
-            self.segments.add(segment)
-            # The offset is unchanged, but its position is now in the new segment.
-            self._update_log_end_offset(self.log_end_offset)
+            segment = self._local.roll(base_offset)
             self.producer_state.update_map_end_offset(base_offset)
             snapshot = self.producer_state.take_snapshot(sync=False)
             self._scheduler.schedule("flush-log", lambda: self._flush_rolled(base_offset, snapshot))
@@ -290,14 +307,6 @@ class Log:
             with self._storage_errors("flushing"), contextlib.suppress(FileNotFoundError):  # deleted or renamed
                 flush_file_or_directory(snapshot)
         self.flush(base_offset)
-
-    def _new_segment(self, base_offset: int) -> LogSegment:
-        LogSegment.delete_if_exists(self.dir, base_offset)
-        try:
-            return LogSegment.open(self.dir, base_offset, self.config, self._time)
-        except OSError:
-            LogSegment.delete_files(self.dir, base_offset)  # the files that did fit on the disk
-            raise
 
     # -- read --------------------------------------------------------------------------------------------------------
 
@@ -311,29 +320,12 @@ class Log:
         the offset is below the log start offset or above the log end offset, and KAFKA_STORAGE_ERROR.
         """
         with self._storage_errors("reading"):
-            end = self._next_offset_metadata  # read once, since it may move in the meantime
-            segments = self.segments.from_offset(start_offset)  # before the log start offset: see delete_old_segments
-            end_offset = end.message_offset
-            if not self.log_start_offset <= start_offset <= end_offset:
-                bounds = f"[{self.log_start_offset}, {end_offset}] of {self.topic_partition}"
-                raise Errors.OFFSET_OUT_OF_RANGE.exception(f"offset {start_offset} is not within {bounds}")
-            if start_offset == end_offset:
-                return FetchDataInfo(end)
-            if max_offset is not None and max_offset >= end_offset:
-                max_offset = None  # everything is committed: no need to look up the position
-            # All messages of the segment may have been compacted away; then the offset is in a later one.
-            newest = end.segment_base_offset
-            last = self._previous_end  # where the last append began: the position that most readers wait for
-            for segment in segments:
-                if segment.base_offset > newest:
-                    break
-                visible = end.relative_position_in_segment if segment.base_offset == newest else segment.size
-                known = last.segment_base_offset == segment.base_offset and last.message_offset <= start_offset
-                place = last.relative_position_in_segment if known else 0
-                found = segment.read(start_offset, max_length, max_offset, visible, min_one_message, place)
-                if found is not None:
-                    return found
-            return FetchDataInfo(end)
+            found = self._local.read(start_offset, max_length, max_offset, min_one_message)
+            # Only now: a reader that missed a deleted segment finds the offset below the start (delete_old_segments).
+            if start_offset < self.log_start_offset:
+                below = f"offset {start_offset} is below the log start offset {self.log_start_offset}"
+                raise Errors.OFFSET_OUT_OF_RANGE.exception(f"{below} of {self.topic_partition}")
+            return found
 
     def convert_to_offset_metadata(self, offset: int) -> LogOffsetMetadata:
         """Find the position of the message with ``offset``. Returns UNKNOWN if it is out of range."""
@@ -402,6 +394,50 @@ class Log:
         with self._lock:
             return self.producer_state.last_records()
 
+    # -- transactions ------------------------------------------------------------------------------------------------
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """The offset below which every transaction is decided, and its marker replicated: the LSO.
+
+        Readers of committed records see nothing from there on. Without transactions it is the high watermark, which it
+        never exceeds. If the first undecided record has been deleted, it is the log start offset.
+        """
+        transactions = self.producer_state.transactions
+        if transactions.is_empty:
+            return high_watermark
+        first_unstable = transactions.first_unstable_offset(high_watermark)
+        if first_unstable is None:
+            return high_watermark
+        return min(high_watermark, max(first_unstable, self.log_start_offset))
+
+    def maybe_start_transaction_verification(
+        self, producer_id: int, sequence: int, epoch: int
+    ) -> VerificationGuard | None:
+        """Begin to verify that this partition is part of the producer's transaction, or continue.
+
+        Returns None if the transaction is already open in this log, and nothing needs to be verified.
+        """
+        with self._lock:
+            now_ms = self._time.milliseconds()
+            return self.producer_state.maybe_start_verification(producer_id, sequence, epoch, now_ms)
+
+    def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
+        """See ``ProducerStateManager``."""
+        return self.producer_state.has_late_transaction(now_ms, max_timeout_ms)
+
+    def on_high_watermark_updated(self, high_watermark: int) -> None:
+        """Forget the transactions whose markers are replicated."""
+        if self.producer_state.transactions.ended:
+            with self._lock:
+                self.producer_state.on_high_watermark_updated(high_watermark)
+
+    def aborted_transactions(self, fetched: FetchDataInfo) -> list[AbortedTxn]:
+        """The aborted transactions that a reader of the records must know; some may lie behind the records."""
+        start = fetched.fetch_offset_metadata
+        if not fetched.size_in_bytes or start.message_offset_only:
+            return []
+        return self.segments.aborted_transactions(start, fetched.size_in_bytes, self.log_end_offset)
+
     # -- deletion ----------------------------------------------------------------------------------------------------
 
     def delete_old_segments(self) -> int:
@@ -416,7 +452,7 @@ class Log:
                 # messages.
                 self.maybe_increment_log_start_offset(tuple(self.segments)[len(deletable)].base_offset)
             for segment in deletable:
-                self._delete_segment(segment)
+                self._local.delete_segment(segment)
             return len(deletable)
 
     def maybe_increment_log_start_offset(self, new_log_start_offset: int) -> bool:
@@ -426,7 +462,7 @@ class Log:
         """
         with self._lock, self._storage_errors("moving the log start offset"):
             if new_log_start_offset > self.log_end_offset:
-                beyond = f"log start offset {new_log_start_offset} lies beyond the end {self.log_end_offset}"
+                beyond = f"log start offset {new_log_start_offset} is beyond the log end offset {self.log_end_offset}"
                 raise Errors.OFFSET_OUT_OF_RANGE.exception(beyond)
             if new_log_start_offset <= self.log_start_offset:
                 return False
@@ -436,9 +472,6 @@ class Log:
             self.producer_state.on_log_start_offset_incremented(new_log_start_offset)
             return True
 
-    def _delete_segment(self, segment: LogSegment) -> None:
-        self._replacement.delete(segment, self.dir, self.config.file_delete_delay_ms)
-
     def replace_segments(self, new: LogSegment, old: Sequence[LogSegment]) -> None:
         """Replace adjacent inactive segments by a cleaned one.
 
@@ -446,10 +479,7 @@ class Log:
         cleaned segment, if a source no longer exists. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("replacing segments"):
-            if not set(old) <= set(self.segments) - {self.segments.active}:
-                new.delete()
-                raise LogCleaningAbortedError(f"segments of {self.name} have gone while they were cleaned")
-            self._replacement.replace(new, old, self.dir, self.config.file_delete_delay_ms)
+            self._local.replace_segments(new, old)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 
@@ -463,20 +493,15 @@ class Log:
             raise ValueError(f"cannot truncate {self.name} to the negative offset {target_offset}")
         with self._lock, self._storage_errors("truncating"):
             if target_offset >= self.log_end_offset:
-                if self.leader_epoch_cache is not None:
-                    # An epoch without messages may begin at the end; another leader may have begun a different one
-                    # there.
-                    self.leader_epoch_cache.truncate_from_end(target_offset)
+                # An epoch without messages may begin at the end; another leader may have begun a different one there.
+                self._truncate_leader_epochs(target_offset)
                 return False
             logger.info("Truncating log %s to offset %d", self.name, target_offset)
             if target_offset < self.segments.first.base_offset:
                 self.truncate_fully_and_start_at(target_offset)
                 return True
-            for segment in [segment for segment in self.segments if segment.base_offset > target_offset]:
-                self._delete_segment(segment)
-            cut = self.segments.active.batch_with(target_offset)
-            self.segments.active.truncate_to(target_offset)
-            self._end_at(min(target_offset, cut.first_or_last_offset) if cut is not None else target_offset)
+            self._local.truncate_to(target_offset)
+            self._truncate_leader_epochs(self.log_end_offset)
             self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
             self._rebuild_producer_state()
             return True
@@ -494,17 +519,13 @@ class Log:
     def truncate_fully_and_start_at(self, new_offset: int, log_start_offset: int | None = None) -> None:
         """Remove all messages and start again at ``new_offset``."""
         with self._lock, self._storage_errors("truncating"):
-            logger.info("Truncating log %s fully, it starts again at offset %d", self.name, new_offset)
-            for segment in list(self.segments):
-                self._delete_segment(segment)
-            self.segments.add(self._new_segment(new_offset))
-            self._end_at(new_offset)
+            logger.info("Truncating log %s fully; it restarts at offset %d", self.name, new_offset)
+            self._local.truncate_fully_and_start_at(new_offset)
+            self._truncate_leader_epochs(new_offset)
             self.producer_state.truncate_fully_and_start_at(new_offset)
             self.log_start_offset = new_offset if log_start_offset is None else log_start_offset
 
-    def _end_at(self, offset: int) -> None:
-        self._update_log_end_offset(offset)
-        self.recovery_point = min(self.recovery_point, offset)
+    def _truncate_leader_epochs(self, offset: int) -> None:
         if self.leader_epoch_cache is not None:
             self.leader_epoch_cache.truncate_from_end(offset)
 
@@ -516,19 +537,27 @@ class Log:
         Appends continue meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         upto = self.log_end_offset if offset is None else offset
-        if upto <= self.recovery_point or self._storage_errors.closed:
+        if upto <= self._local.recovery_point or self._storage_errors.closed:
             return
         with self._storage_errors("flushing"):
-            for segment in self.segments.from_offset(self.recovery_point):
-                if segment.base_offset < upto:
-                    segment.flush()
-            if self.leader_epoch_cache is not None:
-                self.leader_epoch_cache.flush()
-            flush_file_or_directory(self.dir)
+            self._local.flush(upto)
+            self._flush_directory()
         with self._lock:
-            # A truncation may have removed some of it in the meantime.
-            self.recovery_point = max(self.recovery_point, min(upto, self.log_end_offset))
-            self._last_flushed_ms = self._time.milliseconds()
+            self._local.mark_flushed(upto)
+
+    def _flush_directory(self) -> None:
+        """Flush the leader epochs and the directory, even if another thread renames it meanwhile."""
+        while True:
+            directory = self.dir
+            try:
+                if self.leader_epoch_cache is not None:
+                    self.leader_epoch_cache.flush()
+                flush_file_or_directory(directory)
+                return
+            except FileNotFoundError:
+                with self._lock:  # which a thread that renames it holds
+                    if self.dir == directory:
+                        raise
 
     def close(self) -> None:
         """Write the producer snapshot, then trim, flush and close all files; the log cannot be used afterwards."""
@@ -540,25 +569,29 @@ class Log:
                 try:
                     self.producer_state.take_snapshot()
                 finally:  # trimming frees space, so close the segments even if the disk is too full for the snapshot
-                    for segment in self.segments:
-                        segment.close()
+                    self._local.close()
+
+    @contextlib.contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Let no other thread append or truncate meanwhile."""
+        with self._lock:
+            yield
+
+    def retire(self) -> None:
+        """Reject appends from now on: a copy in another directory has replaced this log. Reads go on for a while."""
+        with self._lock:
+            self._is_retired = True
 
     def delete(self) -> None:
         """Delete all files and the directory immediately."""
         with self._lock, self._storage_errors("deleting", when_closed=True):
             self._storage_errors.closed = True
-            for segment in self.segments:
-                segment.delete()
-            self.segments.clear()
-            shutil.rmtree(self.dir, ignore_errors=False)
+            self._local.delete()
 
     def rename_dir(self, directory: Path) -> None:
         """Rename the log's directory; reads and appends continue."""
         with self._lock, self._storage_errors("renaming the directory"):
-            os.rename(self.dir, directory)
-            self.dir = directory
-            for segment in self.segments:
-                segment.update_directory(directory)
+            self._local.rename_dir(directory)
             self.producer_state.update_directory(directory)
             if self.leader_epoch_cache is not None:
                 self.leader_epoch_cache.set_directory(directory)

@@ -1,12 +1,14 @@
 """The properties of a set of batches that is appended to a log.
 
-Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords) · book 6.1.2
+Kafka 0.10.2: core/.../log/Log.scala (LogAppendInfo, analyzeAndValidateRecords); since 1.1
+UnexpectedAppendOffsetException · book 6.1.2
 """
 
 from __future__ import annotations
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata
 from kafka_lite.log.validation_result import ValidationResult
 from kafka_lite.record.compression import CompressionType
@@ -102,6 +104,22 @@ class LogAppendInfo:
             log_append_time=batch.timestamp,
             log_start_offset=log_start_offset,
         )
+
+
+class UnexpectedAppendOffsetError(ApiError):
+    """Records of the leader begin below the log end offset. Its ``error`` is CORRUPT_MESSAGE."""
+
+    def __init__(self, topic_partition: TopicPartition, log_end_offset: int, info: LogAppendInfo) -> None:
+        message = f"offset {info.first_offset} of the leader is below the log end offset {log_end_offset}"
+        super().__init__(Errors.CORRUPT_MESSAGE, f"{message} of {topic_partition}")
+        self.first_offset = info.first_offset
+        """That of the first batch."""
+        self.last_offset = info.last_offset
+        """That of the last batch."""
+
+    def is_within_first_batches(self, log_end_offset: int) -> bool:
+        """Whether the records begin before the log's end and go beyond it."""
+        return self.first_offset < log_end_offset <= self.last_offset
 
 
 def analyze_and_validate_records(records: Buffer) -> LogAppendInfo:

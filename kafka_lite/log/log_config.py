@@ -27,7 +27,7 @@ def _release(version: str) -> tuple[int, int]:
     """``0.10.2-IV0`` → (0, 10), ``3.9`` → (3, 9). Raises ValueError for anything else."""
     match = _VERSION.fullmatch(version)
     if match is None:
-        raise ValueError(f"{version!r} is not a version of Kafka such as 0.10.2, 2.8-IV1 or 3.9")
+        raise ValueError(f"{version!r} is not a Kafka version such as 0.10.2, 2.8-IV1 or 3.9")
     return int(match[1]), int(match[2])
 
 
@@ -50,7 +50,7 @@ def _is_throttled_replica_list(entries: list[str]) -> bool:
     return entries == ["*"] or all(re.fullmatch(r"\d+:\d+", entry.strip()) for entry in entries)
 
 
-KAFKA_VERSION = Check(_is_kafka_version, "a version of Kafka from 0.8.0 on, such as 0.10.2 or 3.9-IV0")
+KAFKA_VERSION = Check(_is_kafka_version, "a Kafka version from 0.8.0 on, such as 0.10.2 or 3.9-IV0")
 THROTTLED_REPLICAS = Check(_is_throttled_replica_list, "[partitionId]:[brokerId],... or the literal '*'")
 COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
@@ -61,8 +61,8 @@ LOG_CONFIG_DEF = (
         Type.INT,
         2**30,
         _MEDIUM,
-        "Size of a segment file. Retention and compaction always take whole segments, so a larger one means fewer "
-        "files but coarser retention.",
+        "Maximum size of a segment file. Retention and compaction always take whole segments, so a larger one means "
+        "fewer files but coarser retention.",
         Range.at_least(14),
     )
     .define(
@@ -78,7 +78,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         0,
         _MEDIUM,
-        "The most that is taken at random off segment.ms, so that not all segments roll at once.",
+        "The maximum random time subtracted from segment.ms, so that not all segments roll at once.",
         Range.at_least(0),
     )
     .define(
@@ -86,7 +86,7 @@ LOG_CONFIG_DEF = (
         Type.INT,
         10 * 2**20,
         _MEDIUM,
-        "Size to which the index files are preallocated; they shrink to what they hold when the segment rolls.",
+        "Size to which the index files are preallocated; they are trimmed when the segment rolls.",
         Range.at_least(12),
     )
     .define(
@@ -94,7 +94,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         MAX_LONG,
         _MEDIUM,
-        "Force the log to disk after this many messages. Replication is the better way to durability.",
+        "Flush the log to disk after this many messages. Replication is the better way to durability.",
         Range.at_least(0),
     )
     .define(
@@ -102,7 +102,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         MAX_LONG,
         _MEDIUM,
-        "Force the log to disk after this time.",
+        "Flush the log to disk after this time.",
         Range.at_least(0),
     )
     .define(
@@ -110,14 +110,14 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         -1,
         _MEDIUM,
-        "How large a partition may grow before old segments are deleted (policy delete); -1: no limit.",
+        "The size of a partition above which old segments are deleted (policy delete); -1: no limit.",
     )
     .define(
         "retention.ms",
         Type.LONG,
         7 * DAY_MS,
         _MEDIUM,
-        "How old the messages of a segment may become before it is deleted (policy delete); -1: no limit.",
+        "The age of a segment's newest message after which it is deleted (policy delete); -1: no limit.",
         Range.at_least(-1),
     )
     .define(
@@ -125,8 +125,7 @@ LOG_CONFIG_DEF = (
         Type.INT,
         1048588,
         _MEDIUM,
-        "The largest batch that is accepted (after compression, if there is one); up to message format v1: the "
-        "largest message.",
+        "The largest batch that is accepted (after compression); up to message format v1: the largest message.",
         Range.at_least(0),
     )
     .define(
@@ -134,7 +133,7 @@ LOG_CONFIG_DEF = (
         Type.INT,
         4096,
         _MEDIUM,
-        "How many bytes of the log lie between two index entries: fewer make lookups exacter and indexes larger.",
+        "How many bytes of the log lie between two index entries: fewer make lookups faster and indexes larger.",
         Range.at_least(0),
     )
     .define(
@@ -142,7 +141,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         DAY_MS,
         _MEDIUM,
-        "How long tombstones of compacted topics are kept, so that a reader that started before sees them.",
+        "How long tombstones of compacted topics are kept, so that a consumer that reads from the start sees them.",
         Range.at_least(0),
     )
     .define(
@@ -150,7 +149,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         0,
         _MEDIUM,
-        "How long a message stays uncompacted at least.",
+        "The minimum time that a message stays uncompacted.",
         Range.at_least(0),
     )
     .define(
@@ -158,7 +157,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         MAX_LONG,
         _MEDIUM,
-        "How long a message may stay ineligible for compaction at most.",
+        "The maximum time that a message may stay ineligible for compaction.",
         Range.at_least(1),
     )
     .define(
@@ -174,7 +173,7 @@ LOG_CONFIG_DEF = (
         Type.DOUBLE,
         0.5,
         _MEDIUM,
-        "How much of a compacted log must be uncompacted before the cleaner works on it.",
+        "The share of a compacted log that must be uncompacted before it is cleaned.",
         Range.between(0, 1),
     )
     .define(
@@ -191,7 +190,7 @@ LOG_CONFIG_DEF = (
         Type.BOOLEAN,
         False,
         _MEDIUM,
-        "Whether a replica that is not in sync may become leader as the last resort, though messages get lost.",
+        "Whether a replica that is not in sync may become leader as a last resort, although messages are lost.",
     )
     .define(
         "min.insync.replicas",
@@ -214,7 +213,7 @@ LOG_CONFIG_DEF = (
         Type.BOOLEAN,
         False,
         _MEDIUM,
-        "Whether the .log file of a new segment gets its full size at once.",
+        "Whether the .log file of a new segment is preallocated.",
     )
     .define(
         "message.format.version",
@@ -230,7 +229,7 @@ LOG_CONFIG_DEF = (
         Type.STRING,
         "CreateTime",
         _MEDIUM,
-        "Whether a message's timestamp is when it was created or when it was appended to the log.",
+        "Whether a message's timestamp is the time of its creation or of its append to the log.",
         ValidString.in_("CreateTime", "LogAppendTime"),
     )
     .define(
@@ -238,7 +237,7 @@ LOG_CONFIG_DEF = (
         Type.LONG,
         MAX_LONG,
         _MEDIUM,
-        "How far a message's timestamp may be from the broker's clock, in either direction (CreateTime only).",
+        "The maximum difference between a message's timestamp and the broker's clock (CreateTime only).",
         Range.at_least(0),
     )
     .define(
@@ -262,14 +261,14 @@ LOG_CONFIG_DEF = (
         Type.BOOLEAN,
         True,
         Importance.LOW,
-        "Whether old consumers get messages converted to the format they know; if not, they get an error.",
+        "Whether messages are converted to older formats for old consumers; if not, these get an error.",
     )
     .define(
         "leader.replication.throttled.replicas",
         Type.LIST,
         "",
         _MEDIUM,
-        "Replicas whose replication is throttled on the leader's side.",
+        "Replicas whose replication is throttled on the leader.",
         THROTTLED_REPLICAS,
     )
     .define(
@@ -277,7 +276,7 @@ LOG_CONFIG_DEF = (
         Type.LIST,
         "",
         _MEDIUM,
-        "Replicas whose replication is throttled on the follower's side.",
+        "Replicas whose replication is throttled on the follower.",
         THROTTLED_REPLICAS,
     )
 )
@@ -382,7 +381,7 @@ class LogConfig:
     def validate_names(props: Mapping[str, object]) -> None:
         """Raise ConfigError for the first key that is not a topic configuration."""
         for name in LOG_CONFIG_DEF.unused(props):
-            raise ConfigError(name, props[name], "a topic has no such configuration")
+            raise ConfigError(name, props[name], "not a topic configuration")
 
     def validate_values(self) -> None:
         """Raise ConfigError for values that contradict each other."""

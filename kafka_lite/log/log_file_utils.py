@@ -30,10 +30,12 @@ SWAP_FILE_SUFFIX = ".swap"
 """Suffix of the output of a finished compaction that has not replaced its source segments yet."""
 DELETE_DIR_SUFFIX = "-delete"
 """Suffix of a deleted partition's directory until its files are removed."""
+FUTURE_DIR_SUFFIX = "-future"
+"""Suffix of the directory of a log that is being copied from another log directory, which it will replace."""
 
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 
-_DELETE_DIR = re.compile(r"(\S+)-(\S+)\.(\S+)-delete")
+_UNIQUE_DIR = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future)")
 _SEGMENT_FILE = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex)(\.cleaned|\.swap|\.deleted)?")
 _PRODUCER_SNAPSHOT_FILE = re.compile(r"(\d{20})\.snapshot")
 
@@ -56,6 +58,11 @@ def offset_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
 def time_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
     """The time index of the segment with this base offset."""
     return directory / f"{filename_prefix_from_offset(offset)}{TIME_INDEX_FILE_SUFFIX}{suffix}"
+
+
+def transaction_index_file(directory: Path, offset: int, suffix: str = "") -> Path:
+    """The index of aborted transactions of the segment with this base offset; it exists only if there are any."""
+    return directory / f"{filename_prefix_from_offset(offset)}{TXN_INDEX_FILE_SUFFIX}{suffix}"
 
 
 def producer_snapshot_file(directory: Path, offset: int) -> Path:
@@ -102,14 +109,19 @@ def log_delete_dir_name(topic_partition: TopicPartition) -> str:
     return f"{topic_partition}.{uuid.uuid4().hex}{DELETE_DIR_SUFFIX}"
 
 
+def log_future_dir_name(topic_partition: TopicPartition) -> str:
+    """The directory name of a log that is being copied: ``topic-0.<32 hex digits>-future``."""
+    return f"{topic_partition}.{uuid.uuid4().hex}{FUTURE_DIR_SUFFIX}"
+
+
 def parse_topic_partition_name(directory: Path) -> TopicPartition:
     """Parse the name of a log's directory; the topic may contain ``-``, so the last one is the separator.
 
     Raises KafkaError if it is not the name of a partition's directory.
     """
     name = directory.name
-    if name.endswith(DELETE_DIR_SUFFIX):
-        if not _DELETE_DIR.fullmatch(name):
+    if name.endswith((DELETE_DIR_SUFFIX, FUTURE_DIR_SUFFIX)):
+        if not _UNIQUE_DIR.fullmatch(name):
             raise _not_a_log_dir(directory)
         name = name[: name.rindex(".")]
     topic, _, partition = name.rpartition("-")
@@ -121,7 +133,8 @@ def parse_topic_partition_name(directory: Path) -> TopicPartition:
 def _not_a_log_dir(directory: Path) -> KafkaError:
     return KafkaError(
         f"found directory {directory}, whose name is not of the form topic-partition (or, when it is marked for "
-        "deletion, topic-partition.uniqueId-delete); log directories should contain nothing but Kafka's topic data"
+        "deletion or being moved, topic-partition.uniqueId-delete or -future); log directories should contain nothing "
+        "but Kafka's topic data"
     )
 
 

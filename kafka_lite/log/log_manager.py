@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import shutil
 import threading
 from collections import Counter
@@ -15,40 +14,35 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.process.open_files import check_open_files
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
-from kafka_lite.log.checkpoints.offset_checkpoint_file import (
-    LOG_START_OFFSET_CHECKPOINT_FILE,
-    RECOVERY_POINT_CHECKPOINT_FILE,
-    OffsetCheckpointFile,
-)
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.cleaning.log_cleaner import LogCleaner
-from kafka_lite.log.file_lock import FileLock
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.dirs.log_dirs import LogDirs
+from kafka_lite.log.future_logs import FutureLogs
+from kafka_lite.log.loading.log_dirs_loader import LogDirsLoader
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
 from kafka_lite.log.log_configs import LogConfigs
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_file_utils import (
     CLEAN_SHUTDOWN_FILE,
-    DELETE_DIR_SUFFIX,
-    is_log_dir,
     log_delete_dir_name,
     log_dir_name,
+    log_future_dir_name,
     parse_topic_partition_name,
 )
-from kafka_lite.log.log_loader import Recovery
+from kafka_lite.log.log_offset_checkpoints import LogOffsetCheckpoints
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)
 
-LOCK_FILE = ".lock"
 INITIAL_TASK_DELAY_MS = 30_000
 SPARE_FILES = 32
-"""Creating a log requires this many free file descriptors."""
+"""Creating a log requires this many free file descriptors: the broker also needs some for connections and ZooKeeper."""
 
 
 class LogManager:
@@ -95,9 +89,14 @@ class LogManager:
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
         """Compaction is disabled if ``cleaner_config`` is None or disables it."""
-        self.log_dirs = list(log_dirs)
         self.configs = LogConfigs(default_config, topic_configs)
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
+        self._dirs = LogDirs(log_dirs, self.log_dir_failure_channel)
+        self.future_logs = FutureLogs()
+        """Copies of logs that are being moved to another directory."""
+        self._preferred_dirs: dict[TopicPartition, Path] = {}
+        """Where logs are to be created that do not exist yet."""
+        self._checkpoints = LogOffsetCheckpoints(self._logs_and_copies, self._dirs.fail)
         self._scheduler = scheduler
         self._time = time
         self._recovery_threads = recovery_threads_per_data_dir
@@ -109,14 +108,10 @@ class LogManager:
         self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
         self._lock = threading.RLock()
         """Guards creation and deletion; lookups read the map without it."""
-        self._checkpoint_lock = threading.Lock()
-        """One checkpoint at a time, because the scheduler and a deletion would use the same temporary file."""
         self._logs: dict[TopicPartition, Log] = {}
-        self._live_dirs: list[Path] = []
-        self._locks: dict[Path, FileLock] = {}
         self.cleaner: LogCleaner | None = None
         if cleaner_config is not None and cleaner_config.enable_cleaner:
-            self.cleaner = LogCleaner(cleaner_config, self.log_dirs, self._logs, self.log_dir_failure_channel, time)
+            self.cleaner = LogCleaner(cleaner_config, self._dirs.all, self._logs, self.log_dir_failure_channel, time)
 
     # -- start -------------------------------------------------------------------------------------------------------
 
@@ -127,11 +122,11 @@ class LogManager:
         also has, or if no directory is usable. Raises OSError, naming the directory, if the disk is full, or if there
         are too few file descriptors or too little memory to load its logs.
         """
-        self._open_log_dirs()
+        self._dirs.open()
         try:
             self._load_logs()
         except BaseException:
-            self._unlock_all()
+            self._dirs.unlock_all()
             raise
         self._schedule("kafka-log-retention", self.cleanup_logs, self._retention_check_ms)
         self._schedule("kafka-log-flusher", self.flush_dirty_logs, self._flush_check_ms)
@@ -141,113 +136,27 @@ class LogManager:
         self._schedule("producer-expiration", self.remove_expired_producers, self._producer_id_expiration_check_ms)
         if self.cleaner is not None:
             self.cleaner.startup()
+        for copy in self.future_logs.all():
+            self._pause_cleaning(copy.topic_partition)
 
     def _schedule(self, name: str, task: Callable[[], None], period_ms: int) -> None:
         if period_ms < MAX_LONG:
             self._scheduler.schedule(name, task, INITIAL_TASK_DELAY_MS, period_ms)
 
-    def _open_log_dirs(self) -> None:
-        """Create missing directories and take the locks; unusable directories go offline."""
-        if len({directory.resolve() for directory in self.log_dirs}) < len(self.log_dirs):
-            raise KafkaError(f"a directory is listed twice in log.dirs: {', '.join(map(str, self.log_dirs))}")
-        for directory in self.log_dirs:
-            try:
-                directory.mkdir(parents=True, exist_ok=True)
-                self._lock_log_dir(directory)
-                self._live_dirs.append(directory)
-            except OSError as error:
-                if not self._fail(directory, "Cannot use the log directory", error):
-                    self._unlock_all()
-                    raise _in_directory(error, directory) from error
-            except KafkaError:
-                self._unlock_all()
-                raise
-        if not self._live_dirs:
-            raise KafkaError(
-                f"none of the log directories {', '.join(map(str, self.log_dirs))} can be created and written to; "
-                "see the errors above, or set log.dirs to directories that this user may write to"
-            )
-
-    def _lock_log_dir(self, directory: Path) -> None:
-        lock = FileLock(directory / LOCK_FILE)
-        if not lock.try_lock():
-            raise KafkaError(
-                f"failed to acquire the lock on {lock.file}: another broker, in this process or another one, uses the "
-                "directory. Stop that broker, or give this one a log.dirs of its own"
-            )
-        self._locks[directory] = lock
-
     def _load_logs(self) -> None:
-        started_ms = self._time.hi_res_ms()
-        for directory in list(self._live_dirs):
-            try:
-                self._load_logs_in(directory)
-            except OSError as error:
-                if not self._fail(directory, "Error while loading the logs", error):
-                    # Only some of its logs are loaded. The others would be created again, empty.
-                    raise _in_directory(error, directory) from error
-        took_ms = self._time.hi_res_ms() - started_ms
-        logger.info("Loaded %d logs in %.0f ms", len(self._logs), took_ms)
-        self._log_recovery(took_ms)
-
-    def _log_recovery(self, took_ms: float) -> None:
-        recovered = [log.recovery for log in self._logs.values() if log.recovery.segments]
-        if recovered:
-            total = sum(recovered, Recovery())
-            logger.info(
-                "Recovered %d logs after an unclean shutdown in %.1f s: %d segments, %d bytes read, %d bytes cut off",
-                len(recovered),
-                took_ms / 1000,
-                total.segments,
-                total.bytes_read,
-                total.truncated_bytes,
-            )
-
-    def _load_logs_in(self, directory: Path) -> None:
-        """Load one directory's logs, with num.recovery.threads.per.data.dir threads."""
-        marker = directory / CLEAN_SHUTDOWN_FILE
-        had_clean_shutdown = marker.exists()
-        subdirectories = [path for path in sorted(directory.iterdir()) if path.is_dir() and is_log_dir(path)]
-        if subdirectories and not had_clean_shutdown:
-            logger.info("No clean shutdown of %s: logs that are not flushed will be recovered", directory)
-        recovery_points = _read_checkpoint(self._recovery_points_of(directory), "recovery points")
-        start_offsets = _read_checkpoint(self._start_offsets_of(directory), "log start offsets")
-
-        def load(log_dir: Path) -> None:
-            topic_partition = parse_topic_partition_name(log_dir)
-            log = self._new_log(
-                log_dir,
-                self.configs.of(topic_partition.topic),
-                recovery_points.get(topic_partition, 0),
-                start_offsets.get(topic_partition, 0),
-                had_clean_shutdown,
-            )
-            self._add_loaded(log)
-
-        with ThreadPoolExecutor(self._recovery_threads, f"log-recovery-{directory.name}") as pool:
-            for future in [pool.submit(load, path) for path in subdirectories]:
-                future.result()
-        # From now on, a crash must be detected.
-        marker.unlink(missing_ok=True)
-
-    def _add_loaded(self, log: Log) -> None:
-        if log.dir.name.endswith(DELETE_DIR_SUFFIX):
+        dirs, copies, threads = self._dirs, self.future_logs, self._recovery_threads
+        loader = LogDirsLoader(dirs, self._checkpoints, self._open_log, self._logs, copies, threads, self._time)
+        loader.load()
+        for log in loader.deleted:
             self._delete_later(log)
-            return
-        with self._lock:
-            other = self._logs.setdefault(log.topic_partition, log)
-        if other is not log:
-            raise KafkaError(
-                f"the log of {log.topic_partition} is in two directories, {other.dir} and {log.dir}: "
-                "move one of them out of log.dirs, the older one most likely"
-            )
 
-    def _new_log(
-        self, directory: Path, config: LogConfig, recovery_point: int, log_start_offset: int, had_clean_shutdown: bool
+    def _open_log(
+        self, log_dir: Path, recovery_point: int = 0, log_start_offset: int = 0, had_clean_shutdown: bool = False
     ) -> Log:
+        """Open the log of a directory, or create it, with the configuration of its topic."""
         return Log(
-            directory,
-            config,
+            log_dir,
+            self.configs.of(parse_topic_partition_name(log_dir).topic),
             recovery_point,
             self._scheduler,
             self._time,
@@ -260,17 +169,25 @@ class LogManager:
     # -- logs --------------------------------------------------------------------------------------------------------
 
     @property
+    def log_dirs(self) -> list[Path]:
+        """All directories."""
+        return self._dirs.all
+
+    @property
     def live_log_dirs(self) -> list[Path]:
         """The directories that are online."""
-        return [directory for directory in self._live_dirs if self.is_log_dir_online(directory)]
+        return self._dirs.live
 
     def is_log_dir_online(self, directory: Path) -> bool:
         """Whether the directory's disk has not failed."""
-        return not self.log_dir_failure_channel.has_offline_log_dir(directory)
+        return self._dirs.is_online(directory)
 
     def all_logs(self) -> list[Log]:
         """All logs."""
         return list(self._logs.values())
+
+    def _logs_and_copies(self) -> list[Log]:
+        return self.all_logs() + self.future_logs.all()
 
     def get_log(self, topic_partition: TopicPartition) -> Log | None:
         """The log of a partition, or None."""
@@ -293,27 +210,29 @@ class LogManager:
             return log
 
     def _create_log(self, topic_partition: TopicPartition) -> Log:
-        config = self.configs.of(topic_partition.topic)
         reason = "all are offline"
-        for directory in self._next_log_dirs():
+        for directory in self._next_log_dirs(topic_partition):
             log_dir = directory / log_dir_name(topic_partition)
             existed = log_dir.exists()
             try:
-                _check_open_files()
-                log = self._new_log(log_dir, config, 0, 0, False)
+                check_open_files(SPARE_FILES)
+                log = self._open_log(log_dir)
             except OSError as error:
-                self._fail(directory, f"Cannot create a log for {topic_partition}", error)
+                self._dirs.fail(directory, f"Cannot create a log for {topic_partition}", error)
                 reason = f"{directory}: {error.strerror}"
                 if not existed:
                     shutil.rmtree(log_dir, ignore_errors=True)  # the files that did fit on the disk
                 continue
-            logger.info("Created log for partition %s in %s with %s", topic_partition, log.dir, config)
+            logger.info("Created log for partition %s in %s with %s", topic_partition, log.dir, log.config)
             return log
-        message = f"no log directory can take a new log for {topic_partition} ({reason})"
+        message = f"cannot create a log for {topic_partition} in any log directory ({reason})"
         raise Errors.KAFKA_STORAGE_ERROR.exception(message)
 
-    def _next_log_dirs(self) -> list[Path]:
-        """The live directories, fewest logs first."""
+    def _next_log_dirs(self, topic_partition: TopicPartition) -> list[Path]:
+        """The preferred directory if there is one; otherwise the live directories, fewest logs first."""
+        preferred = self._preferred_dirs.get(topic_partition)
+        if preferred is not None and self.is_log_dir_online(preferred):
+            return [preferred]
         if len(self.log_dirs) == 1:
             return self.live_log_dirs
         counts = Counter(log.parent_dir for log in self._logs.values())
@@ -332,7 +251,7 @@ class LogManager:
             self._apply_configs()
 
     def _apply_configs(self) -> None:
-        for log in self.all_logs():
+        for log in self._logs_and_copies():
             config = self.configs.of(log.topic_partition.topic)
             if config is not log.config:
                 try:
@@ -351,22 +270,29 @@ class LogManager:
     def truncate_to(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Truncate logs and write the checkpoint, so that no recovery point is beyond its log's end after a crash."""
         truncated = False
-        for topic_partition, offset in offsets.items():
-            log = self._logs.get(topic_partition)
-            if log is not None:
-                # The cleaner never touches the active segment.
-                with self._without_cleaning(log, pause=offset < log.active_segment.base_offset):
-                    truncated |= log.truncate_to(offset)
+        with self.future_logs.lock:
+            for topic_partition, offset in offsets.items():
+                log = self._logs.get(topic_partition)
+                if log is not None:
+                    # The cleaner never touches the active segment.
+                    with self._without_cleaning(log, pause=offset < log.active_segment.base_offset):
+                        truncated |= log.truncate_to(offset)
+                    self.future_logs.truncate_to([topic_partition], offset)
         if truncated:
             self.checkpoint_recovery_point_offsets()
 
     def truncate_fully_and_start_at(self, topic_partition: TopicPartition, new_offset: int) -> None:
         """Remove all messages; the next one gets ``new_offset``."""
-        log = self._logs.get(topic_partition)
-        if log is not None:
+        with self.future_logs.lock:
+            log = self._logs.get(topic_partition)
+            if log is None:
+                return
             with self._without_cleaning(log):
                 log.truncate_fully_and_start_at(new_offset)
-            self.checkpoint_recovery_point_offsets()
+            copy = self.future_logs.get(topic_partition)
+            if copy is not None:
+                copy.truncate_fully_and_start_at(new_offset)
+        self.checkpoint_recovery_point_offsets()
 
     @contextlib.contextmanager
     def _without_cleaning(self, log: Log, *, pause: bool = True) -> Iterator[None]:
@@ -381,6 +307,86 @@ class LogManager:
             manager.maybe_truncate_checkpoint(log.dir.parent, log.topic_partition, log.active_segment.base_offset)
         finally:
             manager.resume_cleaning([log.topic_partition])
+
+    # -- moves to another directory ----------------------------------------------------------------------------------
+
+    def find_log_dir(self, path: str) -> Path:
+        """The directory of ``log.dirs`` with this absolute path.
+
+        Raises ApiError LOG_DIR_NOT_FOUND, and KAFKA_STORAGE_ERROR if it is offline.
+        """
+        for directory in self.log_dirs:
+            if str(directory.absolute()) == path:
+                if not self.is_log_dir_online(directory):
+                    raise Errors.KAFKA_STORAGE_ERROR.exception(f"log directory {path} is offline")
+                return directory
+        raise Errors.LOG_DIR_NOT_FOUND.exception(f"log directory {path} is not in log.dirs")
+
+    def prefer_log_dir(self, topic_partition: TopicPartition, directory: Path) -> None:
+        """Create the log of a partition there, if it does not exist yet."""
+        self._preferred_dirs[topic_partition] = directory
+
+    def create_future_log(self, topic_partition: TopicPartition, directory: Path) -> Log:
+        """Begin a copy of a log in another directory. The log is not compacted until the copy has replaced it.
+
+        Raises ApiError KAFKA_STORAGE_ERROR.
+        """
+        with self._lock:
+            self._pause_cleaning(topic_partition)
+            try:
+                copy = self._open_log(directory / log_future_dir_name(topic_partition))
+            except OSError as error:
+                self._resume_cleaning(topic_partition)
+                self._dirs.fail(directory, f"Cannot create a copy of {topic_partition}", error)
+                raise Errors.KAFKA_STORAGE_ERROR.exception(f"{directory}: {error.strerror}") from error
+            copy.truncate_fully_and_start_at(self._logs[topic_partition].log_start_offset)
+            self.future_logs.add(copy)
+            return copy
+
+    def remove_future_log(self, topic_partition: TopicPartition) -> None:
+        """Give up a copy, and delete its files."""
+        with self._lock:
+            copy = self.future_logs.pop(topic_partition)
+            if copy is not None:
+                self._resume_cleaning(topic_partition)
+                self._delete_directory_of(copy)
+
+    def replace_current_with_future_log(self, topic_partition: TopicPartition) -> Log | None:
+        """Let a complete copy replace its log, whose files are deleted later; None if the copy is not complete.
+
+        After a crash between the two renames, the next start does the second one.
+        """
+        with self._lock:
+            copy, current = self.future_logs.get(topic_partition), self._logs.get(topic_partition)
+            if copy is None or current is None:
+                return None
+            with current.exclusively():
+                if copy.log_end_offset != current.log_end_offset:
+                    return None
+                current.rename_dir(current.dir.with_name(log_delete_dir_name(topic_partition)))
+                copy.rename_dir(copy.dir.with_name(log_dir_name(topic_partition)))
+                current.retire()
+                self._logs[topic_partition] = copy
+                self.future_logs.pop(topic_partition)
+            for directory in (current.dir.parent, copy.dir.parent):
+                self._checkpoint_all(directory)
+            self._resume_cleaning(topic_partition)
+            self._delete_later(current)
+            logger.info("Moved the log of %s from %s to %s", topic_partition, current.parent_dir, copy.parent_dir)
+            return copy
+
+    def _pause_cleaning(self, topic_partition: TopicPartition) -> None:
+        if self.cleaner is not None:
+            self.cleaner.cleaner_manager.abort_and_pause_cleaning(topic_partition)
+
+    def _resume_cleaning(self, topic_partition: TopicPartition) -> None:
+        if self.cleaner is not None:
+            self.cleaner.cleaner_manager.resume_cleaning([topic_partition])
+
+    def _delete_directory_of(self, log: Log) -> None:
+        log.rename_dir(log.dir.with_name(log_delete_dir_name(log.topic_partition)))
+        logger.info("Log for %s is renamed to %s and scheduled for deletion", log.topic_partition, log.dir)
+        self._delete_later(log)
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
@@ -401,19 +407,17 @@ class LogManager:
                 self._checkpoint_all(directory)
             for log in logs:
                 try:
-                    log.rename_dir(log.dir.with_name(log_delete_dir_name(log.topic_partition)))
+                    self._delete_directory_of(log)
+                    self.remove_future_log(log.topic_partition)
                 except ApiError as error:
                     errors[log.topic_partition] = error
-                    continue
-                logger.info("Log for %s is renamed to %s and scheduled for deletion", log.topic_partition, log.dir)
-                self._delete_later(log)
         return errors
 
     def _checkpoint_all(self, directory: Path) -> None:
         if self.cleaner is not None:
             self.cleaner.cleaner_manager.update_checkpoints(directory)
-        self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
-        self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
+        self._checkpoints.write_log_start_offsets(directory)
+        self._checkpoints.write_recovery_points(directory)
 
     def _delete_later(self, log: Log) -> None:
         def delete() -> None:
@@ -421,7 +425,7 @@ class LogManager:
                 log.delete()
                 logger.info("Deleted log for partition %s in %s", log.topic_partition, log.dir)
             except ApiError:
-                logger.exception("Cannot delete %s, it will be tried again", log)
+                logger.exception("Cannot delete %s; trying again later", log)
                 if self.is_log_dir_online(log.dir.parent):
                     self._delete_later(log)
 
@@ -450,7 +454,7 @@ class LogManager:
             if self._time.milliseconds() - log.last_flush_time_ms >= log.config.flush_ms:
                 log.flush()
 
-        self._for_each_log("flush", flush_if_due)
+        self._for_each_log("flush", flush_if_due, self._logs_and_copies())
 
     def remove_expired_producers(self) -> None:
         """Remove inactive producers from all logs."""
@@ -469,41 +473,16 @@ class LogManager:
         return results
 
     def checkpoint_recovery_point_offsets(self) -> None:
-        """Checkpoint the recovery points, so that recovery does not read everything."""
+        """Write the recovery points of all live directories."""
         for directory in self.live_log_dirs:
-            self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
+            self._checkpoints.write_recovery_points(directory)
 
     def checkpoint_log_start_offsets(self) -> None:
-        """Checkpoint the log start offsets that differ from the first segment's base offset."""
+        """Write the log start offsets of all live directories."""
         for directory in self.live_log_dirs:
-            self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
-
-    def _checkpoint(
-        self,
-        directory: Path,
-        file_of: Callable[[Path], OffsetCheckpointFile],
-        offset_of: Callable[[Log], int | None],
-    ) -> None:
-        with self._checkpoint_lock:
-            parent = str(directory)
-            offsets = {log.topic_partition: offset_of(log) for log in self.all_logs() if log.parent_dir == parent}
-            try:
-                file_of(directory).write({tp: offset for tp, offset in offsets.items() if offset is not None})
-            except OSError as error:
-                self._fail(directory, "Cannot write a checkpoint", error)
-
-    def _recovery_points_of(self, directory: Path) -> OffsetCheckpointFile:
-        return OffsetCheckpointFile(directory / RECOVERY_POINT_CHECKPOINT_FILE)
-
-    def _start_offsets_of(self, directory: Path) -> OffsetCheckpointFile:
-        return OffsetCheckpointFile(directory / LOG_START_OFFSET_CHECKPOINT_FILE)
+            self._checkpoints.write_log_start_offsets(directory)
 
     # -- disk failures -----------------------------------------------------------------------------------------------
-
-    def _fail(self, directory: Path, message: str, error: OSError) -> bool:
-        """Report an error; returns whether the directory is offline now."""
-        self.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
-        return not self.is_log_dir_online(directory)
 
     def handle_log_dir_failure(self, directory: Path) -> list[TopicPartition]:
         """Remove all logs of a directory whose disk has failed. Returns their partitions.
@@ -514,14 +493,13 @@ class LogManager:
             lost = [log.topic_partition for log in self.all_logs() if log.dir.parent == directory]
             for topic_partition in lost:
                 del self._logs[topic_partition]
-            lock = self._locks.pop(directory, None)
-            if lock is not None:
-                lock.unlock()
+                self.future_logs.pop(topic_partition)
+            self.future_logs.take_offline(directory)
+            self._dirs.unlock(directory)
         if self.cleaner is not None:
             self.cleaner.cleaner_manager.handle_log_dir_failure(directory)
-        logger.error("Log directory %s is offline, and with it %s", directory, ", ".join(map(str, lost)) or "no log")
-        if not self.live_log_dirs:
-            raise KafkaError(f"all log directories have failed: {', '.join(map(str, self.log_dirs))}")
+        logger.error("Log directory %s is offline with these logs: %s", directory, ", ".join(map(str, lost)) or "none")
+        self._dirs.check_any_is_live()
         return lost
 
     # -- shutdown ----------------------------------------------------------------------------------------------------
@@ -536,7 +514,11 @@ class LogManager:
                 self._close_logs_in(directory)
         finally:
             self._logs.clear()
-            self._unlock_all()
+            self._dirs.unlock_all()
+
+    def abandon(self) -> None:
+        """Leave all directories as a killed process does: nothing more is flushed, trimmed or checkpointed."""
+        self._dirs.abandon()
 
     def resize_recovery_thread_pool(self, threads: int) -> None:
         """Set the number of threads per directory that close the logs; the next start uses its own configuration."""
@@ -547,53 +529,16 @@ class LogManager:
             log.flush()
             log.close()
 
-        logs = [log for log in self.all_logs() if log.dir.parent == directory]
+        logs = [log for log in self._logs_and_copies() if log.dir.parent == directory]
         with ThreadPoolExecutor(self._recovery_threads, f"log-closing-{directory.name}") as pool:
             closed = [future.exception() for future in [pool.submit(close, log) for log in logs]]
-        self._checkpoint(directory, self._recovery_points_of, lambda log: log.recovery_point)
-        self._checkpoint(directory, self._start_offsets_of, _noteworthy_start_offset)
+        self._checkpoints.write_recovery_points(directory)
+        self._checkpoints.write_log_start_offsets(directory)
         errors = [error for error in closed if error is not None]
         if errors:
-            logger.error("Error while closing %d logs in %s, first: %s", len(errors), directory, errors[0])
+            logger.error("Error while closing %d logs in %s; the first one: %s", len(errors), directory, errors[0])
         if not errors and self.is_log_dir_online(directory):
             try:
                 (directory / CLEAN_SHUTDOWN_FILE).touch()
             except OSError as error:
-                self._fail(directory, "Cannot write the marker of a clean shutdown", error)
-
-    def _unlock_all(self) -> None:
-        for lock in self._locks.values():
-            lock.unlock()
-        self._locks.clear()
-
-
-def _check_open_files() -> None:
-    """Check that enough file descriptors remain, because a broker also needs them for connections and ZooKeeper.
-
-    Raises OSError EMFILE if not.
-    """
-    opened: list[int] = []
-    try:
-        while len(opened) < SPARE_FILES:
-            opened.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-    finally:
-        for fd in opened:
-            os.close(fd)
-
-
-def _in_directory(error: OSError, directory: Path) -> OSError:
-    return OSError(error.errno, error.strerror, str(error.filename or directory))
-
-
-def _noteworthy_start_offset(log: Log) -> int | None:
-    """The log start offset if it cannot be derived from the files."""
-    return log.log_start_offset if log.log_start_offset > log.segments.first.base_offset else None
-
-
-def _read_checkpoint(checkpoint: OffsetCheckpointFile, what: str) -> dict[TopicPartition, int]:
-    """Read a checkpoint. Losing it costs time, not data: everything is then recovered from the beginning."""
-    try:
-        return checkpoint.read()
-    except (CheckpointFormatError, OSError) as error:
-        logger.warning("The %s are lost, taking 0 for all logs: %s", what, error)
-        return {}
+                self._dirs.fail(directory, "Cannot write the marker of a clean shutdown", error)

@@ -57,12 +57,12 @@ class LogOffsetMetadata:
     def position_diff(self, that: LogOffsetMetadata) -> int:
         """Number of bytes from ``that`` to this offset. Raises ValueError if they are not in the same segment."""
         if not self.on_same_segment(that):
-            raise ValueError(f"{self} and {that} lie in different segments")
+            raise ValueError(f"{self} and {that} are in different segments")
         return self.relative_position_in_segment - that.relative_position_in_segment
 
     def _require_places(self, that: LogOffsetMetadata) -> None:
         if self.message_offset_only or that.message_offset_only:
-            raise ValueError(f"cannot compare {self} with {that}: a place is not known")
+            raise ValueError(f"cannot compare {self} with {that}: the position of one is unknown")
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -1,4 +1,4 @@
-"""One segment of a log: a .log file and its two indexes.
+"""One segment of a log: a .log file and its indexes.
 
 Kafka 0.10.2: core/.../log/LogSegment.scala · book 6.1.3
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_lite.common.sendable import Buffer
@@ -19,9 +20,12 @@ from kafka_lite.log.index_entry import OffsetPosition, TimestampOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file
+from kafka_lite.log.log_file_utils import log_file, offset_index_file, time_index_file, transaction_index_file
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.producers.transaction_index import TransactionIndex
+from kafka_lite.log.producers.transaction_replay import TransactionReplay
 from kafka_lite.log.time_index import TimeIndex
 from kafka_lite.metrics.timer import Timer
 from kafka_lite.record.record import MAGIC_V2, NO_TIMESTAMP, CorruptRecordError, InvalidRecordError
@@ -33,6 +37,9 @@ log_flush_timer = Timer(SYSTEM_TIME)
 """Rate and duration of segment flushes (LogFlushStats), shared by all logs of the process."""
 
 
+_FILES = (log_file, offset_index_file, time_index_file, transaction_index_file)
+
+
 class LogSegment:
     """The messages from a base offset up to the next segment's base offset.
 
@@ -41,6 +48,7 @@ class LogSegment:
         00000000000000000020.log        the messages with offsets 20, 21, ...
         00000000000000000020.index      offset    → position in the .log file
         00000000000000000020.timeindex  timestamp → offset
+        00000000000000000020.txnindex   aborted transactions, if there are any
 
     All offsets in it are at or above the base offset and greater than those in the previous segment. One thread at a
     time writes, under the log's lock; any number of threads may read.
@@ -51,6 +59,7 @@ class LogSegment:
         log: FileMessageSet,
         offset_index: OffsetIndex,
         time_index: TimeIndex,
+        txn_index: TransactionIndex,
         base_offset: int,
         index_interval_bytes: int,
         roll_jitter_ms: int,
@@ -59,6 +68,7 @@ class LogSegment:
         self.log = log
         self.offset_index = offset_index
         self.time_index = time_index
+        self.txn_index = txn_index
         self.base_offset = base_offset
         self.roll_jitter_ms = roll_jitter_ms
         self._index_interval_bytes = index_interval_bytes
@@ -92,6 +102,7 @@ class LogSegment:
             ),
             OffsetIndex(offset_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
             TimeIndex(time_index_file(directory, base_offset, suffix), base_offset, config.segment_index_bytes),
+            TransactionIndex(transaction_index_file(directory, base_offset, suffix)),
             base_offset,
             config.index_interval_bytes if index_interval_bytes is None else index_interval_bytes,
             config.random_segment_jitter_ms(),
@@ -101,16 +112,16 @@ class LogSegment:
     @staticmethod
     def delete_if_exists(directory: Path, base_offset: int, suffix: str = "") -> None:
         """Delete existing files that are in the way of a new segment. Raises OSError."""
-        for file in (log_file, offset_index_file, time_index_file):
+        for file in _FILES:
             path = file(directory, base_offset, suffix)
             if path.exists():
-                logger.warning("The file %s of a new segment already exists, deleting it first", path)
+                logger.warning("The file %s of a new segment already exists; deleting it first", path)
                 path.unlink()
 
     @staticmethod
     def delete_files(directory: Path, base_offset: int, suffix: str = "") -> None:
         """Delete the remains of a segment that could not be opened. Raises OSError."""
-        for file in (log_file, offset_index_file, time_index_file):
+        for file in _FILES:
             file(directory, base_offset, suffix).unlink(missing_ok=True)
 
     @property
@@ -120,8 +131,10 @@ class LogSegment:
 
     # -- appending ---------------------------------------------------------------------------------------------------
 
-    def append(self, info: LogAppendInfo, records: Buffer) -> None:
+    def append(self, info: LogAppendInfo, records: Buffer, aborted: Sequence[AbortedTxn] = ()) -> None:
         """Append the batches ``records``, described by ``info``, and add index entries if due.
+
+        ``aborted`` are the transactions that markers among the batches abort.
 
         An entry is added to the indexes if more than ``index.interval.bytes`` were written since the last one. It
         points to this append. Its offset is the first one of the appended set up to message format v1, as in Kafka
@@ -139,7 +152,14 @@ class LogSegment:
             # Reserve now: a full disk must be detected before the messages are written, not between them and the entry.
             self.offset_index.reserve()
             self.time_index.reserve()
-        written = self.log.append(records)
+        if aborted:
+            self.txn_index.append(aborted)
+        try:
+            written = self.log.append(records)
+        except OSError:
+            if aborted:
+                self.txn_index.truncate_to(aborted[0].last_offset)
+            raise
         if position == 0:
             self._rolling_based_timestamp = info.max_timestamp
         if info.max_timestamp > self._max_timestamp_so_far:
@@ -294,12 +314,21 @@ class LogSegment:
         """Raise CorruptIndexError if an index is corrupt."""
         self.offset_index.sanity_check()
         self.time_index.sanity_check()
+        self.txn_index.sanity_check(self.base_offset)
 
-    def recover(self, leader_epoch_cache: LeaderEpochFileCache | None = None) -> int:
-        """Read the whole file, check every CRC, rebuild both indexes, and truncate at the first invalid batch.
+    def recover(
+        self,
+        leader_epoch_cache: LeaderEpochFileCache | None = None,
+        transactions: TransactionReplay | None = None,
+    ) -> int:
+        """Read the whole file, check every CRC, rebuild the indexes, and truncate at the first invalid batch.
 
-        New leader epochs found in the batches are added to the cache. Returns the number of bytes truncated.
+        New leader epochs found in the batches are added to the cache. The transaction index is rebuilt if
+        ``transactions`` knows what is open where the segment begins, otherwise it is kept. Returns the number of bytes
+        truncated.
         """
+        if transactions is not None:
+            self.txn_index.reset()
         self._reset_indexes()
         valid_bytes = 0
         next_offset = self.base_offset
@@ -317,9 +346,12 @@ class LogSegment:
                 next_offset = batch.next_offset
                 if leader_epoch_cache is not None and batch.partition_leader_epoch >= 0:
                     leader_epoch_cache.assign_newer(batch.partition_leader_epoch, batch.first_or_last_offset)
+                if transactions is not None and loaded.has_producer_id:
+                    self.txn_index.append(transactions.add(loaded))
         except (CorruptRecordError, InvalidRecordError, InvalidOffsetError) as error:
             logger.warning("Found invalid messages in %s at position %d: %s", self.log.file, valid_bytes, error)
         truncated = self.log.truncate_to(valid_bytes)
+        self.txn_index.truncate_to(next_offset)
         self.on_become_inactive_segment()
         return truncated
 
@@ -352,6 +384,7 @@ class LogSegment:
         self._last_index_entry = None
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
+        self.txn_index.truncate_to(offset)
         self.resize_indexes(self.offset_index.max_index_size)
         truncated = 0 if mapping is None else self.log.truncate_to(mapping.position)
         if self.size == 0:
@@ -382,10 +415,11 @@ class LogSegment:
             self.log.flush()
             self.offset_index.flush()
             self.time_index.flush()
+            self.txn_index.flush()
 
     def change_file_suffixes(self, old_suffix: str, new_suffix: str) -> None:
-        """Rename the three files: ``00.log.swap`` → ``00.log``. Raises OSError."""
-        for part in (self.log, self.offset_index, self.time_index):
+        """Rename the files: ``00.log.swap`` → ``00.log``. Raises OSError."""
+        for part in (self.log, self.offset_index, self.time_index, self.txn_index):
             part.rename_to(part.file.with_name(part.file.name.removesuffix(old_suffix) + new_suffix))
 
     def set_last_modified_ms(self, time_ms: int) -> None:
@@ -395,7 +429,7 @@ class LogSegment:
 
     def update_directory(self, directory: Path) -> None:
         """Update the paths after the directory has been renamed."""
-        for part in (self.log, self.offset_index, self.time_index):
+        for part in (self.log, self.offset_index, self.time_index, self.txn_index):
             part.file = directory / part.file.name
 
     def close(self) -> None:
@@ -410,6 +444,7 @@ class LogSegment:
         self.log.delete()
         self.offset_index.delete()
         self.time_index.delete()
+        self.txn_index.delete()
 
     def __repr__(self) -> str:
         return f"LogSegment(base_offset={self.base_offset}, size={self.size})"

@@ -8,7 +8,9 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Iterator
 
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
 
 
 class LogSegments:
@@ -79,6 +81,34 @@ class LogSegments:
     def non_active_from(self, offset: int) -> tuple[LogSegment, ...]:
         """The segment that may contain ``offset``, and all newer ones except the active one."""
         return self.between(offset, self.active.base_offset)
+
+    def aborted_transactions(
+        self, start: LogOffsetMetadata, size_in_bytes: int, log_end_offset: int
+    ) -> list[AbortedTxn]:
+        """The aborted transactions that overlap the ``size_in_bytes`` that were read from ``start`` on.
+
+        The end of what was read is known from the offset index, so it may be too large; then a reader gets transactions
+        that it will meet only later.
+        """
+        segments = self.from_offset(start.segment_base_offset)
+        upper = segments[0].offset_index.upper_bound_offset(start.relative_position_in_segment + size_in_bytes)
+        if upper is None:
+            upper = segments[1].base_offset if len(segments) > 1 else log_end_offset
+        return self.aborted_between(start.message_offset, upper)
+
+    def aborted_between(self, start: int, end: int) -> list[AbortedTxn]:
+        """The aborted transactions that have offsets from ``start`` up to ``end``, in the order of their markers.
+
+        Indexes are read until an entry says that no later marker can abort anything below the end.
+        """
+        found = []
+        for segment in self.from_offset(start):
+            for aborted in segment.txn_index.entries:
+                if aborted.last_offset >= start and aborted.first_offset < end:
+                    found.append(aborted)
+                if aborted.last_stable_offset >= end:
+                    return found
+        return found
 
     def __iter__(self) -> Iterator[LogSegment]:
         return iter(self._segments)

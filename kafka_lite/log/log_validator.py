@@ -508,6 +508,6 @@ class _RefusedRecords:
         if self._count:
             raise RecordValidationError(
                 Errors.INVALID_TIMESTAMP if self._untimely else Errors.INVALID_RECORD,
-                f"{self._count} records have been rejected, the first of them: {self._kept[0].message}",
+                f"{self._count} records were rejected; the first error: {self._kept[0].message}",
                 self._kept,
             )

@@ -55,6 +55,21 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             slot = self._index_slot_for(target_offset, _KEY)
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 
+    def upper_bound_offset(self, end_position: int) -> int | None:
+        """The offset of the first entry that points to ``end_position`` or behind it; None if there is none.
+
+        What lies before the position has smaller offsets.
+        """
+        with self._lock:
+            low, high = 0, self._entries
+            while low < high:
+                middle = (low + high) // 2
+                if self._parse_entry(middle).position < end_position:
+                    low = middle + 1
+                else:
+                    high = middle
+            return self._parse_entry(low).offset if low < self._entries else None
+
     def append(self, offset: int, position: int) -> None:
         """Add an entry: to find the message with ``offset``, read from ``position`` on.
 

@@ -82,7 +82,9 @@ class ObjectNamePattern:
         entries = _split_outside_quotes(rest)
         pairs = [entry.partition("=") for entry in entries if entry != "*"]
         if not colon or not rest or any(not equals or not key or not value for key, equals, value in pairs):
-            raise MalformedObjectNameError(f"{text!r} is not of the form domain:key=value,key=value (with * at will)")
+            raise MalformedObjectNameError(
+                f"{text!r} is not of the form domain:key=value,key=value (patterns may contain *)"
+            )
         properties = tuple((key, value) for key, _, value in pairs)
         return cls(domain or "*", properties, "*" in entries)
 

@@ -87,9 +87,9 @@ class MetricsHttpServer(ShutdownableThread):
                 if self.is_running:  # otherwise wake_up may have come before there was a connection to close
                     _handler_class(self._beans)(connection, address, self)  # type: ignore[arg-type]
         except OSError as error:
-            logger.debug("A reader of metrics at %s went away: %s", address, error)
+            logger.debug("A client at %s closed the connection while reading metrics: %s", address, error)
         except Exception:
-            logger.exception("Error when showing metrics to %s", address)
+            logger.exception("Error when serving metrics to %s", address)
         finally:
             deadline.cancel()
 
@@ -122,7 +122,7 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
         sys_version = ""
 
         def do_GET(self) -> None:
-            status, content_type, text = answer(beans, self.path)
+            status, content_type, text = response_to(beans, self.path)
             body = text.encode(errors="replace")  # the name of a log directory may not be valid UTF-8
             self.send_response(status)
             self.send_header("Content-Type", content_type)
@@ -139,7 +139,7 @@ def _handler_class(beans: MBeanServer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def answer(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
+def response_to(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
     """Return status, content type and body for a request target."""
     url = urlsplit(target)
     if url.path == "/metrics":
@@ -153,7 +153,7 @@ def answer(beans: MBeanServer, target: str) -> tuple[HTTPStatus, str, str]:
         return HTTPStatus.OK, "application/json", jmx_json(beans.query(pattern))
     if url.path == "/":
         return HTTPStatus.OK, "text/plain; charset=utf-8", _INDEX
-    return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", f"There is no {url.path} here.\n{_INDEX}"
+    return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", f"{url.path} does not exist.\n{_INDEX}"
 
 
 def jmx_json(beans: Mapping[MetricName, Mapping[str, AttributeValue]]) -> str:

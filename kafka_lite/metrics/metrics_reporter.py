@@ -64,5 +64,5 @@ def configured_instance(name: str, kind: type[C], configs: Mapping[str, object])
         instance = found()
         instance.configure(configs)
     except Exception as error:
-        raise KafkaError(f"Could not make an instance of {name}: {error}") from error
+        raise KafkaError(f"Could not create an instance of {name}: {error}") from error
     return instance

@@ -22,7 +22,7 @@ class RecordingLevel(Enum):
         try:
             return cls[name.upper()]
         except KeyError:
-            raise KafkaError(f"metrics.recording.level={name}: INFO or DEBUG is needed") from None
+            raise KafkaError(f"metrics.recording.level={name}: must be INFO or DEBUG") from None
 
     def should_record(self, configured: RecordingLevel) -> bool:
         """Whether a sensor of this level records under the ``configured`` level."""

@@ -1,7 +1,7 @@
 """Statistics over time windows, as in Kafka's own metrics library.
 
-Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java (Sample), Rate.java (SampledTotal), Avg.java,
-Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java · book 10.1
+Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java (Sample), Rate.java (SampledTotal), SimpleRate.java,
+Avg.java, Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java · book 10.1
 """
 
 from __future__ import annotations
@@ -196,6 +196,17 @@ class Rate:
         missing = max(config.samples - 1 - full_windows, 0)
         # With one sample the elapsed time may be zero.
         return max(elapsed_ms + missing * config.time_window_ms, 1.0)
+
+
+class SimpleRate(Rate):
+    """A rate over the time since the oldest window began, but at least over one whole window.
+
+    Unlike ``Rate`` it tells at once of a burst in the first seconds: a quota that waited for all windows to fill would
+    let ten seconds' worth of bytes through.
+    """
+
+    def _window_size_ms(self, config: MetricConfig, now_ms: float) -> float:
+        return max(now_ms - self._stat.oldest_start_ms(now_ms), config.time_window_ms)
 
 
 COUNTED_WITHIN_MS = 5_000

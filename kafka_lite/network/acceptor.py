@@ -111,7 +111,7 @@ class Acceptor(ShutdownableThread):
         try:
             configure_socket(sock, self._send_buffer_bytes, self._receive_buffer_bytes)
         except OSError as error:
-            logger.debug("Connection from %s:%d ended before it began: %s", host, port, error)
+            logger.debug("Connection from %s:%d ended before it was set up: %s", host, port, error)
             self._quotas.dec(host)
             sock.close()
             return

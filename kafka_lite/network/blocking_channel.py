@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import socket
 from collections import deque
 from typing import NamedTuple, Self
@@ -25,6 +26,8 @@ MAX_RESPONSE_BYTES = 256 * 1024 * 1024
 SYSTEMS_BUFFER = -1
 """A buffer size that the system chooses and adapts."""
 _READ_BYTES = 64 * 1024
+_TIMEOUT_STEP_MS = 100
+"""Timeouts of the socket are rounded up to this. Setting one is a system call, which most reads are thus spared."""
 
 
 class NotConnectedError(ConnectionError):
@@ -98,7 +101,7 @@ class BlockingChannel:
             sock = socket.create_connection((self.host, self.port), timeout=self._read_timeout_ms / 1000)
         except OSError as error:
             raise NotConnectedError(
-                f"cannot connect to {self.host}:{self.port}: {error.strerror or error}; is a broker running there, "
+                f"cannot connect to {self.host}:{self.port}: {error.strerror or error}. Is a broker running there, "
                 f"and is this the host and port of one of its listeners?"
             ) from error
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -140,7 +143,7 @@ class BlockingChannel:
         self.last_request_bytes = len(frame)
         sock = self._connected_socket()
         try:
-            sock.settimeout(self._read_timeout_ms / 1000)
+            _set_timeout(sock, self._read_timeout_ms)
             sock.sendall(len(frame).to_bytes(4, "big") + frame)
         except OSError as error:
             raise self._lost(error) from error
@@ -160,7 +163,9 @@ class BlockingChannel:
         except SchemaError as error:
             raise self._invalid(f"the response to {expected.api_key.name} cannot be read: {error}") from error
         if correlation_id != expected.correlation_id:
-            raise self._invalid(f"a response to request {correlation_id} came instead of {expected.correlation_id}")
+            raise self._invalid(
+                f"received the response to request {correlation_id} instead of {expected.correlation_id}"
+            )
         return message
 
     def _receive_frame(self, timeout_ms: float) -> memoryview:
@@ -169,31 +174,47 @@ class BlockingChannel:
         receive = NetworkReceive(f"{self.host}:{self.port}", self._max_response_bytes)
         try:
             while not receive.complete:
-                if not self._ahead:
-                    self._ahead = self._read_some(receive, deadline_ms)
-                data = memoryview(self._ahead)
-                self._ahead = bytes(data[receive.feed(data) :])
+                if self._ahead:
+                    data = memoryview(self._ahead)
+                    self._ahead = bytes(data[receive.feed(data) :])
+                elif receive.missing_bytes < _READ_BYTES:
+                    self._ahead = self._read_some(deadline_ms)
+                else:
+                    self._read_into(receive, deadline_ms)
         except InvalidReceiveError as error:
-            raise self._invalid(f"{error}; does something else than a broker listen there?") from error
+            raise self._invalid(f"{error}. Is something other than a broker listening there?") from error
         except TimeoutError as error:
             self.close()
             raise ResponseTimeoutError(
-                f"no response from {self.host}:{self.port} within {timeout_ms:g} ms; is the broker overloaded?"
+                f"no response from {self.host}:{self.port} within {timeout_ms:g} ms. Is the broker overloaded?"
             ) from error
         except OSError as error:
             raise self._lost(error) from error
         return receive.payload
 
-    def _read_some(self, receive: NetworkReceive, deadline_ms: float) -> bytes:
+    def _read_some(self, deadline_ms: float) -> bytes:
+        """Read a small frame, or the beginning of a large one, and perhaps what follows it."""
+        data = self._socket_until(deadline_ms).recv(_READ_BYTES)
+        self._check_read(len(data), deadline_ms)
+        return data
+
+    def _read_into(self, receive: NetworkReceive, deadline_ms: float) -> None:
+        """Read more of a large frame straight into its place."""
+        with receive.room() as room:
+            count = self._socket_until(deadline_ms).recv_into(room)
+        receive.advance(count)
+        self._check_read(count, deadline_ms)
+
+    def _socket_until(self, deadline_ms: float) -> socket.socket:
         sock = self._connected_socket()
-        # Not below a millisecond: 0 would make the socket non-blocking.
-        sock.settimeout(max(deadline_ms - self._time.hi_res_ms(), 1) / 1000)
-        data = sock.recv(max(_READ_BYTES, min(receive.missing_bytes, 1 << 20)))
-        if not data:
+        _set_timeout(sock, deadline_ms - self._time.hi_res_ms())
+        return sock
+
+    def _check_read(self, count: int, deadline_ms: float) -> None:
+        if count == 0:
             raise ConnectionResetError("the broker closed the connection")
         if self._time.hi_res_ms() > deadline_ms:
             raise TimeoutError
-        return data
 
     def _connected_socket(self) -> socket.socket:
         if self._sock is None:
@@ -211,3 +232,10 @@ class BlockingChannel:
     def _invalid(self, message: str) -> InvalidResponseError:
         self.close()
         return InvalidResponseError(f"{self.host}:{self.port}: {message}")
+
+
+def _set_timeout(sock: socket.socket, timeout_ms: float) -> None:
+    """Let calls of the socket wait for ``timeout_ms``, rounded up."""
+    timeout_s = max(math.ceil(timeout_ms / _TIMEOUT_STEP_MS), 1) * _TIMEOUT_STEP_MS / 1000
+    if sock.gettimeout() != timeout_s:
+        sock.settimeout(timeout_s)

@@ -191,9 +191,9 @@ class KafkaChannel:
     def set_send(self, send: NetworkSend) -> None:
         """Make ``send`` the frame on its way out. Raises IllegalStateError while another one is."""
         if self._send is not None:
-            raise IllegalStateError(f"connection {self.id}: a send begins while another is in progress")
+            raise IllegalStateError(f"connection {self.id}: cannot start a send while another is in progress")
         if self.state is not READY:
-            raise IllegalStateError(f"connection {self.id} is {self.state.name}, a send needs it READY")
+            raise IllegalStateError(f"connection {self.id} is {self.state.name}; it must be READY to send")
         self._send = send
 
     def write(self) -> NetworkSend | None:

@@ -15,13 +15,13 @@ from typing import Final
 from kafka_lite.common.time import Time
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.kafka_channel import KafkaChannel
+from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.pipeline import MAX_PIPELINED_REQUESTS, Pipeline
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, LaterApiError, parse_request
 from kafka_lite.network.selector import Selector
-from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
 from kafka_lite.protocol.api_key import LATER_APIS
@@ -52,6 +52,10 @@ class Processor:
     sent, in the order in which they came. A client that pipelines has already sent the next requests; these go to the
     handler together with the first one, as a chain (``Pipeline``). Because of the GIL a hand-over from thread to thread
     is the largest cost of a small request, and a chain pays for it only once.
+
+    A request that is handled in this thread may complete delayed requests of other connections: an append completes the
+    followers' fetches, a follower's fetch completes the producer's request. Their responses are written at once, so
+    that these peers go on while the rest of the request is handled.
     """
 
     def __init__(
@@ -81,6 +85,8 @@ class Processor:
         self._connection_numbers = itertools.count()
         # By connection id, from the moment a connection is registered until _connection_ended:
         self._pipelines: dict[str, Pipeline] = {}
+        self._to_send: list[Pipeline] = []  # those whose first response is new
+        self._dispatched: Request | None = None  # while its dispatch lasts
         self._selector = Selector(max_request_size, connections_max_idle_ms, time)
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
@@ -91,10 +97,13 @@ class Processor:
     def wake_up(self) -> None:
         """End the poll in progress: there is a connection or a response, or it is time to stop.
 
-        The processor's own thread needs no wake-up: it looks for all of these before its next poll.
+        The processor's own thread needs no wake-up: it looks for all of these before its next poll. If it is handling a
+        request that has no response yet, the response is for another connection.
         """
         if _THREAD_IDENT() != self._thread_ident:
             self._selector.wakeup()
+        elif self._dispatched is not None and self._dispatched.response_complete_time_ms < 0:
+            self._write_responses_to_others()
 
     @property
     def counters(self) -> SelectorCounters:
@@ -140,20 +149,44 @@ class Processor:
                 self._quotas.dec(host)
 
     def _process_new_responses(self) -> None:
-        while responses := self._request_channel.receive_responses(self.id):
-            to_send: list[Pipeline] = []
-            for response in responses:
-                pipeline = self._pipelines.get(response.request.connection_id)
-                if pipeline is None:
-                    # The connection was lost, or closed as idle, while the request was at work.
-                    self._request_channel.request_completed(response.request)
-                    continue
-                if not pipeline.responses:
-                    to_send.append(pipeline)
-                # Else one before it is on its way out, or is out since the last poll: _process_completed_sends goes on.
-                pipeline.responses.append(response)
+        self._take_responses()
+        while self._to_send:
+            to_send, self._to_send = self._to_send, []
             for pipeline in to_send:
                 self._send_responses(pipeline)
+            self._take_responses()
+
+    def _take_responses(self) -> None:
+        """Put the responses from the queue behind those of their connections that are not out yet."""
+        for response in self._request_channel.receive_responses(self.id):
+            pipeline = self._pipelines.get(response.request.connection_id)
+            if pipeline is None:
+                # The connection was lost, or closed as idle, while the request was being handled.
+                self._request_channel.request_completed(response.request)
+                continue
+            if not pipeline.responses:
+                self._to_send.append(pipeline)
+            # Else one before it is on its way out, or is out since the last poll: _process_completed_sends goes on.
+            pipeline.responses.append(response)
+
+    def _write_responses_to_others(self) -> None:
+        """Write new responses while a request is being handled.
+
+        ``_process_new_responses`` completes their requests later: the handler may hold locks that the next requests of
+        these connections need.
+        """
+        before = len(self._to_send)
+        self._take_responses()
+        new = self._to_send[before:]
+        # One that is only partly out is left to _process_completed_sends.
+        self._to_send[before:] = [pipeline for pipeline in new if self._write_first_response(pipeline)]
+
+    def _write_first_response(self, pipeline: Pipeline) -> bool:
+        """False if the response did not fit into the socket. One that is not sent is left to ``_send_responses``."""
+        send = pipeline.responses[0].send
+        if send is None or self._selector.channel(pipeline.connection_id) is None:
+            return True
+        return self._selector.write(send)
 
     def _send_responses(self, pipeline: Pipeline) -> None:
         """Do what the oldest responses of a connection ask for; an error of ours closes only this connection."""
@@ -172,10 +205,11 @@ class Processor:
             response = responses[0]
             send = response.send
             if send is not None:
-                if len(responses) > 1:
-                    pipeline.join_waiting(send)
-                if not self._selector.write(send):
-                    return  # _process_completed_sends goes on
+                if not send.completed:  # it is if _write_responses_to_others wrote it
+                    if len(responses) > 1:
+                        pipeline.join_waiting(send)
+                    if not self._selector.write(send):
+                        return  # _process_completed_sends goes on
                 self._complete(pipeline, send.frames)
             elif response.action is _CLOSE_CONNECTION:
                 self._close(pipeline.connection_id)
@@ -220,7 +254,11 @@ class Processor:
             channel.mute()  # before the request is queued: the response may come at once
             if channel.staged:
                 self._chain_pipelined(request, channel)
-        self._request_channel.dispatch(request)
+        self._dispatched = request
+        try:
+            self._request_channel.dispatch(request)
+        finally:
+            self._dispatched = None
 
     def _chain_pipelined(self, request: Request, channel: KafkaChannel) -> None:
         """Chain the requests that have arrived behind this one. One that cannot be read waits until it is the first."""

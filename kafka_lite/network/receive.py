@@ -86,7 +86,7 @@ class NetworkReceive:
         return self._feed_some(memoryview(data)[begin:end])
 
     def _feed_some(self, data: memoryview) -> int:
-        """The same for a frame that comes in several pieces; even its size may be split."""
+        """Read a frame that arrives in several pieces; even its size may be split."""
         taken = 0
         if self.size < 0:
             taken = min(SIZE_BYTES - len(self._size_bytes), len(data))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 
-from kafka_lite.common.log_levels import TRACE
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.network.request import Request, RequestTimes
 from kafka_lite.protocol.schema import Struct
 

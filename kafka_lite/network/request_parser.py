@@ -26,7 +26,7 @@ class LaterApiError(InvalidRequestError):
     """A request of an API that Kafka has, but this broker has no codec for."""
 
     def __init__(self, header: RequestHeader) -> None:
-        super().__init__(f"{LATER_APIS[header.api_key]} version {header.api_version} has no codec here")
+        super().__init__(f"{LATER_APIS[header.api_key]} version {header.api_version} is not supported by this broker")
         self.header = header
 
 

@@ -15,9 +15,9 @@ from typing import Final
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
 from kafka_lite.network.kafka_channel import CLOSED, CONNECTING, READY, IllegalStateError, KafkaChannel
+from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
-from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import PlaintextTransportLayer
 

@@ -83,7 +83,7 @@ class SocketServer:
 
     def _open(self, listener: Listener) -> None:
         if listener.name in self._acceptors:
-            raise KafkaError(f"Each listener must have a different name, {listener.name} is there twice")
+            raise KafkaError(f"Each listener must have a different name, but {listener.name} occurs twice")
         config = self._config
         first = len(self.processors)
         processors = [
@@ -116,7 +116,7 @@ class SocketServer:
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
         """The port of a listener, even if the kernel chose it. Raises KafkaError for an unknown name."""
         if listener_name not in self._acceptors:
-            raise KafkaError(f"there is no listener {listener_name}; there are: {', '.join(self._acceptors) or 'none'}")
+            raise KafkaError(f"unknown listener {listener_name}; known: {', '.join(self._acceptors) or 'none'}")
         return self._acceptors[listener_name].port
 
     def connection_count(self, address: str) -> int:

@@ -18,13 +18,11 @@ MAX_CLIENT_ID_LENGTH: Final = 100
 """How much of a client id is shown and remembered: it can have 32,767 bytes."""
 
 _FEATURES: Final = (
-    ("transactions", (24, 25, 26, 27, 28, 65, 66)),
     ("groups of KIP-848", (68, 69)),
     ("share groups", (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92)),
     ("groups of Streams, KIP-1071", (88, 89)),
     ("security", (17, 29, 30, 31, 36, 38, 39, 40, 41, 50, 51)),
     ("quotas", (48, 49)),
-    ("replication between brokers", (34, 43, 45, 46)),
 )
 FEATURE_OF_API: Final = {key: feature for feature, keys in _FEATURES for key in keys}
 """What an API belongs to, by its key; not every API belongs to something that is yet to come."""

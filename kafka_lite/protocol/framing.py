@@ -58,7 +58,7 @@ def encode_request(request: Request, version: int, correlation_id: int, client_i
 
 
 def encode_request_parts(request: Request, version: int, correlation_id: int, client_id: str | None) -> list[Part]:
-    """The same in parts, with records passed through unread. Raises ``SchemaError``."""
+    """Encode in parts, passing records through unread. Raises ``SchemaError``."""
     spec = _spec_of(request.API_KEY)
     header = RequestHeader(api_key=spec.key, api_version=version, correlation_id=correlation_id, client_id=client_id)
     parts: list[Part] = []

@@ -57,7 +57,7 @@ class CompressionType(Enum):
         try:
             return _BY_NAME[name]
         except KeyError:
-            raise ValueError(f"Unknown compression name {name!r}: {', '.join(_BY_NAME)} are known") from None
+            raise ValueError(f"Unknown compression name {name!r}; known: {', '.join(_BY_NAME)}") from None
 
 
 _BY_CODE = {codec.code: codec for codec in CompressionType}

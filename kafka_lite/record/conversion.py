@@ -30,7 +30,7 @@ def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
 
 
 def down_convert_batch(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> bytes:
-    """The same for one batch; b"" if nothing of it is left."""
+    """Convert one batch to an older format; b"" if no record is left."""
     if batch.magic <= to_magic:
         return bytes(batch.view)
     if batch.is_control:

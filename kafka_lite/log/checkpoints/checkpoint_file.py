@@ -78,15 +78,15 @@ class CheckpointFile(Generic[Entry]):
         try:
             version, count = int(lines[0]), int(lines[1])
         except (ValueError, IndexError):
-            raise self._malformed("it does not begin with a version and a number of entries") from None
+            raise self._malformed("it does not start with a version and the number of entries") from None
         if version != self.VERSION:
             raise self._malformed(f"its version is {version}, not {self.VERSION}")
         if count != len(lines) - 2:
-            raise self._malformed(f"it has {len(lines) - 2} entries but says {count}")
+            raise self._malformed(f"it has {len(lines) - 2} entries but declares {count}")
         try:
             return [self._from_line(line) for line in lines[2:]]
         except ValueError as error:
-            raise self._malformed(f"one of its lines is not an entry ({error})") from None
+            raise self._malformed(f"a line is not a valid entry ({error})") from None
 
     def _malformed(self, reason: str) -> CheckpointFormatError:
         return CheckpointFormatError(f"malformed checkpoint file {self.file}: {reason}. It will be replaced")

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../log/LogCleaner.scala (cleanSegments) · book 6.1.6
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from kafka_lite.common.time import Time
 from kafka_lite.log.log import Log
@@ -48,6 +48,7 @@ class CleanedSegment:
             LogSegment.delete_files(log.dir, base_offset, CLEANED_FILE_SUFFIX)  # the files that did fit on the disk
             raise
         self._last_modified_ms = sources[-1].log.last_modified_ms()
+        self._aborted = [aborted for segment in sources for aborted in segment.txn_index.entries]
         self._collected: list[FilteredBatch] = []
         self._bytes_since_last_index_entry = 0
 
@@ -79,6 +80,14 @@ class CleanedSegment:
             size_in_bytes=len(records),
         )
         self.segment.append(info, records)
+
+    def copy_aborted_transactions(self, removed_markers: Set[int]) -> None:
+        """Copy the aborted transactions of the sources, except those whose markers were removed. Raises OSError.
+
+        A reader that gets an aborted transaction drops what its producer wrote up to the marker, so an entry without a
+        marker would make it drop the transactions that follow.
+        """
+        self.segment.txn_index.append([each for each in self._aborted if each.last_offset not in removed_markers])
 
     def complete(self) -> LogSegment:
         """Flush everything, and copy the modification time of the newest source: the messages are no newer."""

@@ -73,7 +73,7 @@ class Cleaner:
         self._largest_map_size = int(offset_map.slots * config.dedupe_buffer_load_factor)
         if self._largest_map_size < 1:
             raise ValueError(
-                "the offset map has no room for a single key: increase log.cleaner.dedupe.buffer.size or decrease "
+                "the offset map is too small for a single key: increase log.cleaner.dedupe.buffer.size or decrease "
                 "log.cleaner.threads"
             )
         self._io_buffer_size = config.io_buffer_size_per_thread
@@ -108,33 +108,42 @@ class Cleaner:
         """Map each key to its newest offset among the messages from ``start`` up to ``end``."""
         self._offset_map.clear()
         dirty = log.segments.between(start, end)
+        transactions = CleanedTransactionMetadata(log.segments.aborted_between(start, end))
         logger.info(
             "Building offset map for log %s for %d segments in offset range [%d, %d)", log.name, len(dirty), start, end
         )
         for index, segment in enumerate(dirty):
-            if not self._add_segment_to_map(log.topic_partition, segment, start, stats):
-                logger.debug("Offset map is full: %d segments are in it, segment %r partly", index, segment)
+            if not self._add_segment_to_map(log.topic_partition, segment, start, transactions, stats):
+                logger.debug("Offset map is full: it holds %d whole segments and part of segment %r", index, segment)
                 return
             # The segment may end with offsets that have no messages; those are covered as well.
             next_base = dirty[index + 1].base_offset if index + 1 < len(dirty) else end
             self._offset_map.update_latest_offset(next_base - 1)
 
     def _add_segment_to_map(
-        self, topic_partition: TopicPartition, segment: LogSegment, start: int, stats: CleanerStats
+        self,
+        topic_partition: TopicPartition,
+        segment: LogSegment,
+        start: int,
+        transactions: CleanedTransactionMetadata,
+        stats: CleanerStats,
     ) -> bool:
         """Return False if the map became full before the end of the segment."""
         position = segment.offset_index.lookup(start).position
         for chunk in self._chunks(topic_partition, segment.log, position):
             for batch in chunk:
-                if not self._add_batch_to_map(batch, start, stats):
+                if not self._add_batch_to_map(batch, start, transactions, stats):
                     return False
                 stats.map_bytes_read += batch.size_in_bytes
                 self._breathe()
         return True
 
-    def _add_batch_to_map(self, batch: RecordBatch, start: int, stats: CleanerStats) -> bool:
+    def _add_batch_to_map(
+        self, batch: RecordBatch, start: int, transactions: CleanedTransactionMetadata, stats: CleanerStats
+    ) -> bool:
         offset_map, largest_size = self._offset_map, self._largest_map_size
-        if not batch.is_control:
+        # A record of an aborted transaction does not replace the older record of its key.
+        if not batch.is_control and not transactions.on_batch_read(batch):
             for offset, key in offsets_and_keys(batch):
                 if key is not None and offset >= start:
                     if offset_map.size >= largest_size:
@@ -152,7 +161,7 @@ class Cleaner:
         legacy_delete_horizon_ms = _legacy_delete_horizon_ms(cleanable)
         record_filter = CleanerFilter(
             self._offset_map,
-            CleanedTransactionMetadata(),
+            CleanedTransactionMetadata(log.segments.aborted_between(0, end_offset)),
             log.last_records_of_active_producers(),
             stats,
             current_time_ms=self._time.milliseconds(),
@@ -188,6 +197,7 @@ class Cleaner:
             for segment in segments:
                 record_filter.retain_legacy_deletes = segment.log.last_modified_ms() > legacy_delete_horizon_ms
                 self._clean_into(log, segment, cleaned, record_filter, stats)
+            cleaned.copy_aborted_transactions(record_filter.removed_markers)
             new_segment = cleaned.complete()
             self._check_done(log.topic_partition)
         except BaseException:

@@ -5,7 +5,7 @@ Kafka 0.10.2: core/.../log/LogCleaner.scala (shouldRetainRecord); later checkBat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from kafka_lite.log.cleaning.cleaned_transaction_metadata import CleanedTransactionMetadata
 from kafka_lite.log.cleaning.cleaner_stats import CleanerStats
@@ -31,7 +31,7 @@ class CleanerFilter(RecordFilter):
     it: their tombstones are retained as long as their segment was modified later than ``delete.retention.ms`` before
     the newest clean segment.
 
-    A record without a key (written before the topic was compacted) is removed.
+    A record without a key (written before the topic was compacted) is removed, and so is one of an aborted transaction.
     """
 
     def __init__(
@@ -57,6 +57,11 @@ class CleanerFilter(RecordFilter):
         self.retain_legacy_deletes = True
         """Whether v0 and v1 tombstones in the current segment are retained."""
 
+    @property
+    def removed_markers(self) -> Set[int]:
+        """The offsets of the transaction markers that were removed so far."""
+        return self._transactions.removed_markers
+
     def check_batch_retention(self, batch: RecordBatch) -> BatchRetentionResult:
         """Retain a batch that the log still needs even if it is empty."""
         marker_for_empty_txn = False
@@ -64,8 +69,10 @@ class CleanerFilter(RecordFilter):
         if batch.is_control:
             marker_for_empty_txn = self._transactions.on_control_batch_read(batch)
             self._discard_records = marker_for_empty_txn and self._is_past_delete_horizon(batch)
+            if self._discard_records:
+                self._transactions.removed_markers.add(batch.last_offset)
         else:
-            self._transactions.on_batch_read(batch)
+            self._discard_records = self._transactions.on_batch_read(batch)
         # The last batch of a cleaning is retained even if it is empty, because it marks the log's end offset.
         if self._is_last_of_producer(batch) or batch.next_offset == self._upper_bound_offset:
             retention = BatchRetention.RETAIN_EMPTY

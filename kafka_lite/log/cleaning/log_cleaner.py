@@ -24,8 +24,8 @@ from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
 from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError, ThreadShutdownError
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ class LogCleaner:
         with self._lock:
             cleaners = self._new_cleaners(config) if self._is_running else []
             if config.max_io_bytes_per_second != self.config.max_io_bytes_per_second:
-                logger.info("The log cleaner may read and write %s bytes/s now", config.max_io_bytes_per_second)
+                logger.info("Log cleaner I/O is now limited to %s bytes/s", config.max_io_bytes_per_second)
                 self.throttler.update_desired_rate_per_second(config.max_io_bytes_per_second)
             self.config = config
             if self._is_running:
@@ -214,7 +214,7 @@ class CleanerThread(ShutdownableThread):
     def _check_done(self, topic_partition: TopicPartition) -> None:
         """Raise ThreadShutdownError or LogCleaningAbortedError if the cleaning must stop."""
         if not self.is_running:
-            raise ThreadShutdownError("the cleaner thread is to end")
+            raise ThreadShutdownError("the cleaner thread is shutting down")
         self._manager.check_cleaning_aborted(topic_partition)
 
     def do_work(self) -> None:
@@ -254,7 +254,7 @@ class CleanerThread(ShutdownableThread):
             message = f"Failed to clean up log for {cleanable.topic_partition} in dir {cleanable.log.dir.parent}"
             self._failures.maybe_add_offline_log_dir(cleanable.log.dir.parent, message, error)
         except MemoryError:
-            logger.warning("No memory to clean log %s now, it will be tried again", cleanable.log.name)
+            logger.warning("Not enough memory to clean log %s; trying again later", cleanable.log.name)
         except Exception as error:  # noqa: BLE001 - no error may prevent the other logs from being cleaned
             if not (isinstance(error, ApiError) and error.error is Errors.KAFKA_STORAGE_ERROR):  # already reported
                 self._mark_uncleanable(cleanable.log)

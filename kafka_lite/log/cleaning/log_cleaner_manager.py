@@ -18,8 +18,8 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import CLEANER_OFFSET_CHE
 from kafka_lite.log.cleaning.cleaner_stats import PreCleanStats
 from kafka_lite.log.cleaning.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 
 logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one logger for all cleaning
 
@@ -79,7 +79,9 @@ class LogCleanerManager:
         """Change the state. Raises KafkaError if the transition is not in the table, which would be a bug."""
         current = self.cleaning_state(topic_partition)
         if current not in VALID_PREVIOUS_STATES[state]:
-            raise KafkaError(f"cleaning of {topic_partition} cannot become {state.value}: it is {current.value}")
+            raise KafkaError(
+                f"the cleaning state of {topic_partition} cannot change from {current.value} to {state.value}"
+            )
         if state is LogCleaningState.NONE:
             del self._states[topic_partition]
         else:
@@ -122,7 +124,7 @@ class LogCleanerManager:
             try:
                 yield self._log_to_clean(topic_partition, log, last_clean.get(topic_partition), now_ms, stats)
             except (OSError, ApiError) as error:
-                logger.warning("Cannot tell how dirty %s is, it will not be cleaned: %s", log.name, error)
+                logger.warning("Cannot compute how dirty %s is, so it is not cleaned: %s", log.name, error)
                 self.mark_partition_uncleanable(log.dir.parent, topic_partition)
 
     def _log_to_clean(

@@ -81,8 +81,10 @@ def _size(segments: Sequence[LogSegment]) -> int:
 
 
 def cleanable_offsets(log: Log, last_clean_offset: int | None, now_ms: int) -> OffsetsToClean:
-    """Compute where cleaning starts, from the checkpoint, and where it must end: at the active segment, or at the first
-    segment with a message younger than ``min.compaction.lag.ms``.
+    """Compute where cleaning starts, from the checkpoint, and where it must end.
+
+    That is at the active segment, at the first segment with a message younger than ``min.compaction.lag.ms``, or at the
+    first transaction that is open: only its marker decides which records count.
     """
     first_dirty_offset, force_update_checkpoint = _first_dirty_offset(log, last_clean_offset)
     first_uncleanable = log.segments.active.base_offset
@@ -91,6 +93,9 @@ def cleanable_offsets(log: Log, last_clean_offset: int | None, now_ms: int) -> O
         dirty = log.segments.non_active_from(first_dirty_offset)
         too_young = (s.base_offset for s in dirty if s.largest_timestamp > now_ms - lag_ms)
         first_uncleanable = next(too_young, first_uncleanable)
+    first_unstable = log.producer_state.transactions.first_unstable_offset(high_watermark=0)
+    if first_unstable is not None:
+        first_uncleanable = min(first_uncleanable, first_unstable)
     return OffsetsToClean(first_dirty_offset, max(first_dirty_offset, first_uncleanable), force_update_checkpoint)
 
 

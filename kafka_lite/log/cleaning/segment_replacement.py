@@ -64,7 +64,7 @@ class SegmentReplacement:
             new.change_file_suffixes(SWAP_FILE_SUFFIX, "")
         except OSError as error:
             # Only a restart can complete this. A log stays in use after ENOSPC, so ENOSPC must not be raised here.
-            raise OSError(errno.EIO, f"stopped in the midst of replacing segments ({error.strerror})") from error
+            raise OSError(errno.EIO, f"interrupted while replacing segments ({error.strerror})") from error
         # The replacement is complete, so this is outside the try: a lack of file descriptors, for example, must not
         # take the log directory offline.
         flush_file_or_directory(directory)

@@ -41,7 +41,7 @@ class SkimpyOffsetMap(OffsetMap):
         """Create a map with as many slots as fit in ``memory_bytes``. Raises ValueError if not even one fits."""
         self._slots = memory_bytes // self.SLOT.size
         if self._slots < 1:
-            raise ValueError(f"{memory_bytes} bytes have no room for a slot of {self.SLOT.size}")
+            raise ValueError(f"{memory_bytes} bytes cannot hold a slot of {self.SLOT.size} bytes")
         self._memory = self._new_memory()
         self._entries = 0
         self._latest_offset = -1

@@ -80,7 +80,7 @@ class LazyDownConversionRecords:
         read, and then on every further call, because the response can never be completed.
         """
         if offset != self._sent:
-            raise ValueError(f"{self._sent} bytes have been sent, there is no way to offset {offset}")
+            raise ValueError(f"cannot continue at offset {offset}: {self._sent} bytes have been sent")
         if not self._next:
             self._next = memoryview(self._following())
         sent = sock.send(self._next[:length])
@@ -105,7 +105,7 @@ class LazyDownConversionRecords:
         try:
             return next(self._converted, b"")
         except ApiError as error:  # the consumer gets the error when it fetches that batch first
-            logger.info("Cannot convert all of an answer: %s", error)
+            logger.info("Cannot convert all records of a fetch response: %s", error)
             self._converted = iter(())
             return b""
         except OSError as error:

@@ -15,6 +15,7 @@ from kafka_lite.common.sendable import Buffer
 CURRENT_VERSION = 0
 
 _ENTRY = struct.Struct(">hqqqq")
+ENTRY_SIZE = _ENTRY.size
 
 
 class AbortedTxn(NamedTuple):

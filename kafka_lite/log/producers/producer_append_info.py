@@ -11,8 +11,10 @@ from typing import Final
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.open_transactions import CompletedTxn
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
-from kafka_lite.record.control_record import EndTransactionMarker
+from kafka_lite.log.producers.verification_state_entry import VerificationStateEntry
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_SEQUENCE
 
@@ -38,42 +40,68 @@ class ProducerAppendInfo:
     """
 
     def __init__(
-        self, topic_partition: TopicPartition, current_entry: ProducerStateEntry, origin: AppendOrigin
+        self,
+        topic_partition: TopicPartition,
+        current_entry: ProducerStateEntry,
+        origin: AppendOrigin,
+        verification: VerificationStateEntry | None = None,
     ) -> None:
         self._topic_partition = topic_partition
         self._current_entry = current_entry
         self._origin = origin
+        self._verification = verification
+        self.has_transactional = False
+        """Whether a batch is part of a transaction, or ends one."""
         self.updated_entry = current_entry.without_batches()
+        self.completed: list[CompletedTxn] = []
+        """The transactions that the markers among the batches end."""
 
     @property
     def producer_id(self) -> int:
         """The producer id of these batches."""
         return self.updated_entry.producer_id
 
+    @property
+    def changes_transactions(self) -> bool:
+        """Whether a transaction begins or ends in the append."""
+        before = self._current_entry.current_txn_first_offset
+        return bool(self.completed) or self.updated_entry.current_txn_first_offset != before
+
     def append(self, batch: DefaultRecordBatch) -> None:
         """Check a batch whose offsets have been assigned, and add it. A control batch must include its records.
 
-        Raises ApiError: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, or INVALID_TXN_STATE for data outside the
-        producer's open transaction.
+        A marker is checked for both its epochs, that of the producer first. It ends the producer's transaction, which
+        is then added to ``completed`` if one was open. A control batch without a record changes nothing.
+
+        Raises ApiError: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE for data outside the
+        producer's open transaction, or TRANSACTION_COORDINATOR_FENCED for a marker of an old coordinator.
         """
+        self.has_transactional = self.has_transactional or batch.is_transactional
         if not batch.is_control:
             self._append_data_batch(batch)
             return
-        marker = next(batch.records(), None)
-        if marker is not None:  # otherwise the marker has been compacted away
-            self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
-            epoch = EndTransactionMarker.from_record(marker).coordinator_epoch
-            self.updated_entry.end_transaction(batch.producer_epoch, epoch, marker.timestamp)
+        record = next(batch.records(), None)
+        if record is None:  # compacted away
+            return
+        marker = EndTransactionMarker.from_record(record)
+        self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
+        self._check_coordinator_epoch(marker.coordinator_epoch, batch.base_offset)
+        first_offset = self.updated_entry.current_txn_first_offset
+        if first_offset is not None:
+            is_aborted = marker.control_type is ControlRecordType.ABORT
+            self.completed.append(CompletedTxn(self.producer_id, first_offset, batch.last_offset, is_aborted))
+        self.updated_entry.end_transaction(batch.producer_epoch, marker.coordinator_epoch, record.timestamp)
 
     def _append_data_batch(self, batch: DefaultRecordBatch) -> None:
         entry = self.updated_entry
         self._check_producer_epoch(batch.producer_epoch, batch.base_offset)
         if self._origin is _CLIENT:
+            self._check_lowest_sequence(batch.base_sequence, batch.base_offset)
             self._check_sequence(batch.producer_epoch, batch.base_sequence, batch.base_offset)
         if not batch.is_transactional and entry.current_txn_first_offset is not None:
             raise Errors.INVALID_TXN_STATE.exception(
                 f"producer {entry.producer_id} has a transaction open in {self._topic_partition}, "
-                f"but the batch at offset {batch.base_offset} is no part of it"
+                f"but the batch at offset {batch.base_offset} is not part of it"
             )
         entry.add_batch(
             batch.producer_epoch,
@@ -91,9 +119,30 @@ class ProducerAppendInfo:
             f"Epoch of producer {self.producer_id} at offset {offset} in {self._topic_partition} is {producer_epoch}, "
             f"which is smaller than the last seen epoch {last_epoch}"
         )
+        self._refuse(Errors.INVALID_PRODUCER_EPOCH, message, logging.WARNING)
+
+    def _check_coordinator_epoch(self, coordinator_epoch: int, offset: int) -> None:
+        """Raise ApiError TRANSACTION_COORDINATOR_FENCED for an old epoch; from a leader it is only logged."""
+        last_epoch = self.updated_entry.coordinator_epoch
+        if coordinator_epoch >= last_epoch:
+            return
+        message = (
+            f"Coordinator epoch of the marker of producer {self.producer_id} at offset {offset} in "
+            f"{self._topic_partition} is {coordinator_epoch}, which is smaller than the last seen epoch {last_epoch}"
+        )
+        self._refuse(Errors.TRANSACTION_COORDINATOR_FENCED, message, logging.INFO)
+
+    def _refuse(self, error: Errors, message: str, level: int) -> None:
+        """Raise the error as ApiError; what a leader has accepted is only logged."""
         if self._origin is not AppendOrigin.REPLICATION:
-            raise Errors.INVALID_PRODUCER_EPOCH.exception(message)
-        logger.warning("%s", message)
+            raise error.exception(message)
+        logger.log(level, "%s", message)
+
+    def _check_lowest_sequence(self, first_seq: int, offset: int) -> None:
+        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if an earlier batch of the transaction has not been verified yet."""
+        if self._verification is not None and first_seq > self._verification.lowest_sequence:
+            lowest = self._verification.lowest_sequence
+            raise self._out_of_order(offset, f"{first_seq} (incoming seq. number), {lowest} (not verified yet)")
 
     def _check_sequence(self, producer_epoch: int, first_seq: int, offset: int) -> None:
         """Check that the batch follows the last one, or begins a new epoch with sequence number 0.
@@ -104,7 +153,7 @@ class ProducerAppendInfo:
         if producer_epoch != updated.producer_epoch:
             if first_seq != 0 and updated.producer_epoch != NO_PRODUCER_EPOCH:
                 raise self._out_of_order(
-                    offset, f"new epoch {producer_epoch} begins with {first_seq} instead of 0 (it was "
+                    offset, f"new epoch {producer_epoch} starts with {first_seq} instead of 0 (last epoch: "
                     f"{updated.producer_epoch})"
                 )  # fmt: skip
             return

@@ -134,7 +134,10 @@ class ProducerStateEntry:
         self.last_timestamp = batch.timestamp
 
     def end_transaction(self, producer_epoch: int, coordinator_epoch: int, timestamp: int) -> None:
-        """Record the marker that ends a transaction."""
+        """Record the marker that ends a transaction, and its epochs: those of the producer and of the coordinator.
+
+        If the producer's epoch is a new one, no batch of it is known.
+        """
         self._maybe_update_producer_epoch(producer_epoch)
         self.coordinator_epoch = coordinator_epoch
         self.current_txn_first_offset = None

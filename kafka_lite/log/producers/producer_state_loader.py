@@ -62,15 +62,15 @@ def _load_producers(state: ProducerStateManager, segment: LogSegment, start_offs
     An unreadable batch below the recovery point will be noticed when it is fetched; here it only ends the segment.
     """
     try:
-        for batch in _record_batches(segment, start_offset, last_offset):
+        for batch in producer_batches(segment, start_offset, last_offset):
             append = state.prepare_update(batch.producer_id, AppendOrigin.REPLICATION)
             append.append(batch)
             state.update(append)
     except ApiError as error:
-        logger.warning("Producers of %s behind this are not known: %s", segment, error)
+        logger.warning("Loading the producers of %s ended early; later batches are not included: %s", segment, error)
 
 
-def _record_batches(segment: LogSegment, start_offset: int, last_offset: int) -> Iterator[DefaultRecordBatch]:
+def producer_batches(segment: LogSegment, start_offset: int, last_offset: int) -> Iterator[DefaultRecordBatch]:
     """Yield the batches with a producer id: control batches in full, others only with their header."""
     start = segment.translate_offset(start_offset)
     if start is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_file_utils import (
     DELETED_FILE_SUFFIX,
@@ -20,16 +21,23 @@ from kafka_lite.log.log_file_utils import (
     producer_snapshot_file,
 )
 from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.producers.open_transactions import OpenTransactions
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, read_snapshot, write_snapshot
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard, VerificationStateEntry
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record_batch import RecordBatch
 
 logger = logging.getLogger(__name__)
 
+LATE_TRANSACTION_BUFFER_MS = 5 * 60 * 1000
+"""How long after the longest transaction timeout the coordinator may take to end a transaction."""
+
 _CLIENT: Final = AppendOrigin.CLIENT  # looked up once, see record.record
+_REPLICATION: Final = AppendOrigin.REPLICATION
 
 
 class PreparedUpdates:
@@ -72,6 +80,10 @@ class ProducerStateManager:
         self._dir = directory
         self._config = config or ProducerStateManagerConfig()
         self._producers: dict[int, ProducerStateEntry] = {}
+        self._verifications: dict[int, VerificationStateEntry] = {}
+        """By producer id. Neither snapshots nor followers have them: after a restart a batch is verified anew."""
+        self.transactions = OpenTransactions()
+        """What readers of committed records must wait for. Replaced by another object at each change."""
         self._map_end_offset = 0
         self._last_snapshot_offset = 0
         self._snapshots = self._list_snapshots()
@@ -104,10 +116,13 @@ class ProducerStateManager:
             for producer_id, entry in self._producers.items()
         }
 
-    def prepare_updates(self, batches: Iterable[RecordBatch], origin: AppendOrigin) -> PreparedUpdates:
+    def prepare_updates(
+        self, batches: Iterable[RecordBatch], origin: AppendOrigin, verification_guard: VerificationGuard | None = None
+    ) -> PreparedUpdates:
         """Check batches whose offsets have been assigned; nothing changes before ``update``.
 
-        Raises ApiError as ``ProducerAppendInfo.append`` does.
+        Raises ApiError as ``ProducerAppendInfo.append`` does, and INVALID_TXN_STATE for the first batch of a
+        transaction without a valid ``verification_guard``.
         """
         appends: dict[int, ProducerAppendInfo] = {}
         for batch in batches:
@@ -116,6 +131,10 @@ class ProducerStateManager:
             found = cast(DefaultRecordBatch, batch)  # other formats have no producer ids
             if origin is _CLIENT and (duplicate := self._find_duplicate(found)) is not None:
                 return PreparedUpdates(duplicate=duplicate)
+            if origin is not _REPLICATION and self._lacks_verification(found, verification_guard):
+                raise Errors.INVALID_TXN_STATE.exception(
+                    f"{self._topic_partition} is not in an open transaction of producer {found.producer_id}"
+                )
             append = appends.get(found.producer_id)
             if append is None:
                 append = appends[found.producer_id] = self.prepare_update(found.producer_id, origin)
@@ -131,10 +150,14 @@ class ProducerStateManager:
     def prepare_update(self, producer_id: int, origin: AppendOrigin) -> ProducerAppendInfo:
         """Start collecting the batches of one producer."""
         current = self._producers.get(producer_id) or ProducerStateEntry(producer_id)
-        return ProducerAppendInfo(self._topic_partition, current, origin)
+        return ProducerAppendInfo(self._topic_partition, current, origin, self._verifications.get(producer_id))
 
     def update(self, append_info: ProducerAppendInfo) -> None:
         """Merge batches that have been appended."""
+        if append_info.changes_transactions:
+            self.transactions, _ = _after(self.transactions, [append_info])
+        if append_info.has_transactional:
+            self._verifications.pop(append_info.producer_id, None)
         updated = append_info.updated_entry
         current = self._producers.get(updated.producer_id)
         if current is None:
@@ -142,16 +165,69 @@ class ProducerStateManager:
         else:
             current.update(updated)
 
+    def aborted_by(self, append_infos: Collection[ProducerAppendInfo]) -> list[AbortedTxn]:
+        """The entries that an append adds to the transaction index, in order. To be called before ``update``."""
+        if not any(append.completed for append in append_infos):
+            return []
+        _, aborted = _after(self.transactions, append_infos)
+        return aborted
+
+    def on_high_watermark_updated(self, high_watermark: int) -> None:
+        """Forget the transactions whose markers are replicated."""
+        if self.transactions.ended:
+            self.transactions = self.transactions.replicated_up_to(high_watermark)
+
     def remove_expired_producers(self, now_ms: int) -> None:
         """Remove producers that have not written for ``producer.id.expiration.ms``."""
         for producer_id in [e.producer_id for e in self._producers.values() if self._is_expired(e, now_ms)]:
             del self._producers[producer_id]
+        oldest_ms = now_ms - self._config.producer_id_expiration_ms
+        self._verifications = {key: entry for key, entry in self._verifications.items() if entry.timestamp > oldest_ms}
 
     def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
         return (
             entry.current_txn_first_offset is None
             and now_ms - entry.last_timestamp >= self._config.producer_id_expiration_ms
         )
+
+    # -- transactions ------------------------------------------------------------------------------------------------
+
+    def has_ongoing_transaction(self, producer_id: int) -> bool:
+        """Whether the producer has a transaction open in this log."""
+        entry = self._producers.get(producer_id)
+        return entry is not None and entry.current_txn_first_offset is not None
+
+    def maybe_start_verification(
+        self, producer_id: int, sequence: int, epoch: int, now_ms: int
+    ) -> VerificationGuard | None:
+        """Begin to verify a transactional batch, or continue. None if its transaction is already open in this log."""
+        if self.has_ongoing_transaction(producer_id):
+            return None
+        entry = self._verifications.get(producer_id)
+        if entry is None:
+            entry = self._verifications[producer_id] = VerificationStateEntry(now_ms, sequence, epoch)
+        else:
+            entry.maybe_update_lowest_sequence_and_epoch(sequence, epoch)
+        return entry.verification_guard
+
+    def _lacks_verification(self, batch: DefaultRecordBatch, guard: VerificationGuard | None) -> bool:
+        if not self._config.transaction_verification_enabled or not batch.is_transactional or batch.is_control:
+            return False
+        if self.has_ongoing_transaction(batch.producer_id):
+            return False
+        entry = self._verifications.get(batch.producer_id)
+        return entry is None or guard is None or entry.verification_guard is not guard
+
+    def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
+        """Whether the oldest open transaction should have ended: most likely no coordinator will end it.
+
+        ``max_timeout_ms`` is the longest timeout of a transaction. Needs no lock.
+        """
+        unended = self.transactions.unended
+        entry = self._producers.get(unended[min(unended)]) if unended else None
+        if entry is None or entry.last_timestamp <= 0:
+            return False
+        return now_ms - entry.last_timestamp > max_timeout_ms + LATE_TRANSACTION_BUFFER_MS
 
     # -- changes of the log ------------------------------------------------------------------------------------------
 
@@ -168,10 +244,18 @@ class ProducerStateManager:
             return
         self._producers.clear()
         self._load_from_snapshot(log_start_offset, now_ms)
+        self.transactions = OpenTransactions(
+            {
+                entry.current_txn_first_offset: entry.producer_id
+                for entry in self._producers.values()
+                if entry.current_txn_first_offset is not None
+            }
+        )
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Clear everything: the log is empty and starts again at ``offset``."""
         self._producers.clear()
+        self.transactions = OpenTransactions()
         for snapshot in self._snapshots:
             self._delete_snapshot(snapshot)
         self._last_snapshot_offset = 0
@@ -230,6 +314,19 @@ class ProducerStateManager:
             return
         self._map_end_offset = self._last_snapshot_offset = log_start_offset
 
+    def read_snapshot_before(self, offset: int) -> tuple[int, list[ProducerStateEntry]]:
+        """The newest readable snapshot at or before ``offset``: its offset and entries; (0, []) if there is none.
+
+        Unlike a reload, this changes nothing. Raises OSError.
+        """
+        for found in reversed(self._snapshots):
+            if found <= offset:
+                try:
+                    return found, read_snapshot(producer_snapshot_file(self._dir, found))
+                except CorruptSnapshotError as error:
+                    logger.warning("Skipping the producer snapshot at %d: %s", found, error)
+        return 0, []
+
     def remove_stray_snapshots(self, segment_base_offsets: Iterable[int]) -> None:
         """Delete snapshots that belong to no segment, except the latest one if it is after all segments.
 
@@ -261,3 +358,16 @@ class ProducerStateManager:
 
     def _forget_snapshot(self, offset: int) -> None:
         self._snapshots = tuple(known for known in self._snapshots if known != offset)
+
+
+def _after(
+    transactions: OpenTransactions, append_infos: Collection[ProducerAppendInfo]
+) -> tuple[OpenTransactions, list[AbortedTxn]]:
+    """See ``OpenTransactions.after``."""
+    entries = [append.updated_entry for append in append_infos]
+    begun = [
+        (entry.current_txn_first_offset, entry.producer_id)
+        for entry in entries
+        if entry.current_txn_first_offset is not None
+    ]
+    return transactions.after(begun, [each for append in append_infos for each in append.completed])

@@ -70,6 +70,14 @@ class StopReplicaRequest(Request, api_key=ApiKey.STOP_REPLICA, versions="0-4", f
             for state in topic_state.partition_states:
                 yield TopicPartition(topic_state.topic_name, state.partition_index), state.delete_partition
 
+    def leader_epochs(self) -> dict[TopicPartition, int]:
+        """The leader epoch of each partition, or one of the negative values; before version 3, none is known."""
+        return {
+            TopicPartition(topic_state.topic_name, state.partition_index): state.leader_epoch
+            for topic_state in self.topic_states
+            for state in topic_state.partition_states
+        }
+
 
 class StopReplicaPartitionError(Struct):
     """The outcome for one partition."""

@@ -27,8 +27,9 @@ from kafka_lite.log.log_file_utils import (
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.producers.producer_state_loader import rebuild_producer_state
+from kafka_lite.log.producers.producer_state_loader import producer_batches, rebuild_producer_state
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
+from kafka_lite.log.producers.transaction_replay import TransactionReplay
 from kafka_lite.record.record import CorruptRecordError
 
 logger = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ class LogLoader:
                 load = self._load_segment if base_offset < first_to_recover else self._open
                 self._segments.add(load(base_offset))
             elif not log_file(self._dir, base_offset).exists():
-                logger.warning("Found an orphaned index file %s without a log file, deleting it", file)
+                logger.warning("Found orphaned index file %s without a log file; deleting it", file)
                 file.unlink()
 
     def _first_to_recover(self) -> float:
@@ -157,8 +158,8 @@ class LogLoader:
         has_time_index = time_index_file(self._dir, base_offset).exists()
         segment = self._open(base_offset)
         if not has_index:
-            logger.error("Found no index of %s, rebuilding it", segment.log.file)
-            segment.recover()
+            logger.error("Found no index of %s; rebuilding it", segment.log.file)
+            segment.recover(transactions=self._transactions_at(base_offset))
             return segment
         if not has_time_index:
             # Written by a Kafka before 0.10.1. Building it would mean reading the whole log at the first start.
@@ -166,8 +167,8 @@ class LogLoader:
         try:
             segment.sanity_check()
         except CorruptIndexError as error:
-            logger.warning("Found a corrupt index (%s), rebuilding both indexes of the segment", error)
-            segment.recover()
+            logger.warning("Found a corrupt index (%s); rebuilding the indexes of the segment", error)
+            segment.recover(transactions=self._transactions_at(base_offset))
         return segment
 
     def _open(self, base_offset: int) -> LogSegment:
@@ -184,8 +185,9 @@ class LogLoader:
             if len(self._segments):
                 self._segments.active.read_next_offset()
         except CorruptRecordError as error:
-            logger.error("The log in %s is corrupt in spite of a clean shutdown (%s)", self._dir, error)
-            self._segments.active.recover()
+            logger.error("The log in %s is corrupt despite a clean shutdown (%s)", self._dir, error)
+            active = self._segments.active
+            active.recover(transactions=self._transactions_at(active.base_offset))
         return Recovery()
 
     def _recovery_of(self, sizes: Mapping[LogSegment, int]) -> Recovery:
@@ -206,14 +208,24 @@ class LogLoader:
             self._producer_state.truncate_and_reload(
                 self._log_start_offset_checkpoint, unflushed[0].base_offset, self._time.milliseconds()
             )
+        transactions = self._transactions_at(unflushed[0].base_offset) if unflushed else None
         while unflushed:
             segment = unflushed.pop(0)
             logger.debug("Recovering unflushed segment %d of %s", segment.base_offset, self._dir.name)
-            truncated_bytes = segment.recover(self._leader_epoch_cache)
+            truncated_bytes = segment.recover(self._leader_epoch_cache, transactions)
             if truncated_bytes:
                 logger.warning("Truncated %d bytes of corrupt messages in %s", truncated_bytes, segment.log.file)
                 self._delete_segments(unflushed)
                 return
+
+    def _transactions_at(self, offset: int) -> TransactionReplay:
+        """The transactions that are open at the base offset of a segment: usually, its snapshot has them."""
+        start, producers = self._producer_state.read_snapshot_before(offset)
+        replay = TransactionReplay(producers)
+        for segment in self._segments.between(start, offset):
+            for batch in producer_batches(segment, max(start, segment.base_offset), offset):
+                replay.add(batch)
+        return replay
 
     # -- pass 5 ------------------------------------------------------------------------------------------------------
 
@@ -232,7 +244,7 @@ class LogLoader:
         """Delete segments that end before the log start offset: there would be a gap before new messages."""
         segments = list(self._segments)
         if segments and segments[-1].read_next_offset() < self._log_start_offset_checkpoint:
-            logger.warning("The log in %s ends before its start offset, deleting its segments", self._dir)
+            logger.warning("The log in %s ends before its log start offset; deleting its segments", self._dir)
             self._delete_segments(segments)
 
     def _delete_segments(self, segments: list[LogSegment]) -> None:

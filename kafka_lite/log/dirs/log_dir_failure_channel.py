@@ -59,7 +59,7 @@ class LogDirFailureChannel:
             if now_ms - self._logged_ms.get(key, -math.inf) < REPEAT_MS:
                 return
             self._logged_ms[key] = now_ms
-        logger.error("%s: %s; the like is not logged again for %d ms", message, error, REPEAT_MS)
+        logger.error("%s: %s; similar errors are not logged for %d ms", message, error, REPEAT_MS)
 
     def has_offline_log_dir(self, log_dir: Path) -> bool:
         """Whether the directory is offline."""

@@ -11,10 +11,10 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.network.metrics.request_metrics import RequestChannelMetrics
+from kafka_lite.network.metrics.selector_metrics import SOCKET_SERVER, SelectorMetrics
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
-from kafka_lite.network.request_metrics import RequestChannelMetrics
-from kafka_lite.network.selector_metrics import SOCKET_SERVER, SelectorMetrics
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.protocol.api_keys import ApiKey
 

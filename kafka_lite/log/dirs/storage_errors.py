@@ -10,7 +10,7 @@ from types import TracebackType
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 
 
 class StorageErrors:
@@ -37,7 +37,8 @@ class StorageErrors:
 
         Raises ApiError KAFKA_STORAGE_ERROR if the log cannot be used.
         """
-        self.check(when_closed=when_closed)
+        if self.closed or self._failures.has_offline_log_dir(self._log_dir):
+            self.check(when_closed=when_closed)
         return self._guards.get(action) or self._guards.setdefault(action, _Guard(self, action))
 
     def check(self, *, when_closed: bool = False) -> None:

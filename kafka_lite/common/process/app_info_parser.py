@@ -18,7 +18,7 @@ from kafka_lite.common.properties import load_properties
 
 UNKNOWN = "unknown"
 VERSION_FILE = "kafka-lite-version.properties"
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE = Path(__file__).resolve().parents[2]
 _COMPILED_MODULE = "kafka_lite.common.murmur2"
 """mypyc compiles all hot modules listed in pyproject.toml into one library, so checking one of them is enough."""
 

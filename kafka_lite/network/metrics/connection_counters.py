@@ -5,8 +5,8 @@ Kafka 0.10.2: clients/.../common/network/Selector.java (metricsPerConnection) ·
 
 from __future__ import annotations
 
+from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.receive import NetworkReceive
-from kafka_lite.network.selector_counters import SelectorCounters
 from kafka_lite.network.send import NetworkSend
 
 

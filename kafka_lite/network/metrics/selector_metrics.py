@@ -14,7 +14,7 @@ from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import KafkaMetricName, MeasurableStat, Sensor
 from kafka_lite.metrics.stats import Avg, Count, Max, Rate, counted_since
-from kafka_lite.network.selector_counters import SelectorCounters
+from kafka_lite.network.metrics.selector_counters import SelectorCounters
 
 NANOS_PER_MS = 1_000_000
 
@@ -137,9 +137,9 @@ DESCRIPTIONS: dict[str, str] = {
     "response-rate": "frames read per second",
     "select-rate": "selects per second",
     "io-wait-time-ns-avg": "mean time that a select waits, ns",
-    "io-wait-ratio": "the part of its time that the thread waits for the network",
+    "io-wait-ratio": "share of time that the thread waits for the network",
     "io-time-ns-avg": "mean time of reading and writing per select, ns",
-    "io-ratio": "the part of its time that the thread reads and writes",
+    "io-ratio": "share of time that the thread reads and writes",
     "connection-close-total": "connections closed",
     "connection-creation-total": "connections opened",
     "network-io-total": "frames read and written",

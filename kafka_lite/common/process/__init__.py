@@ -1,0 +1,1 @@
+"""The running process: its identity, its loggers, its memory and its open files."""

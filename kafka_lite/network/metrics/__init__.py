@@ -1,0 +1,1 @@
+"""What the network layer counts: connections, bytes, requests and their times."""
